@@ -1,0 +1,30 @@
+import { AppError, describeError } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/logger.ts';
+import { isOutageOfMongo } from '../../shared/mongo.ts';
+import type { Middleware } from '../types.ts';
+
+/** The one place where an error becomes HTTP: `{ "error": message }` and its status (contract, section 7). */
+export function handleErrors(log: Logger): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (thrown) {
+      const error = publicError(thrown);
+      if (error.status >= 500) {
+        log.error({ requestId: ctx.state.requestId, error: describeError(thrown) }, 'request failed');
+      }
+      ctx.status = error.status;
+      ctx.set(error.headers);
+      ctx.body = { error: error.message };
+    }
+  };
+}
+
+/** An error that is not ours is shown by its code alone: its own text may quote a value. */
+function publicError(thrown: unknown): AppError {
+  if (thrown instanceof AppError) {
+    return thrown.code === 'unavailable' ? new AppError('unavailable', { headers: { 'Retry-After': '1' } }) : thrown;
+  }
+  if (isOutageOfMongo(thrown)) return publicError(new AppError('unavailable'));
+  return new AppError('internal');
+}

@@ -1,0 +1,35 @@
+import bodyParser from 'koa-bodyparser';
+import { AppError } from '../../shared/errors.ts';
+import type { Middleware } from '../types.ts';
+
+const limitBytes = 16_384;
+
+const parse = bodyParser({
+  enableTypes: ['json'],
+  jsonLimit: limitBytes as unknown as string,
+  // An unknown field is ignored, and `__proto__` is one.
+  ...({ onProtoPoisoning: 'remove' } as object),
+  onerror(error) {
+    const { status } = error as { status?: number };
+    if (status === 413) throw new AppError('payload_too_large');
+    throw new AppError('invalid_request', { message: 'The request body is not valid JSON' });
+  },
+}) as unknown as Middleware;
+
+/** Reads a JSON object of at most 16,384 bytes into `ctx.request.body`, or throws a 400 or 413. */
+export const jsonBody: Middleware = async (ctx, next) => {
+  if (!ctx.is('json', '+json')) {
+    const message =
+      ctx.request.length === 0 || !ctx.get('content-type') ? missing : 'Content-Type must be application/json';
+    throw new AppError('invalid_request', { message });
+  }
+  await parse(ctx, async () => {
+    if (!ctx.request.rawBody) throw new AppError('invalid_request', { message: missing });
+    if (Array.isArray(ctx.request.body)) {
+      throw new AppError('invalid_request', { message: 'The request body must be a JSON object' });
+    }
+    await next();
+  });
+};
+
+const missing = 'The request needs a JSON object as its body, sent as application/json';

@@ -1,0 +1,26 @@
+import type { Context } from '../../shared/context.ts';
+import { AppError } from '../../shared/errors.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import { validate } from '../http/validate.ts';
+import type { Middleware } from '../types.ts';
+import { callerOf } from './authenticate.ts';
+import { offerFields, presentOffers, presentOutcome } from './presenters.ts';
+import { rideIdOf } from './rides.ts';
+import { acceptSchema } from './schemas.ts';
+
+/** GET /rides/:rideId/offers (contract, section 4.3). */
+export const listOffers: Middleware = async (ctx) => {
+  const ride = await rides.findOne({ _id: rideIdOf(ctx) }, { projection: offerFields });
+  if (ride?.keyId !== callerOf(ctx).keyId) throw new AppError('ride_not_found');
+  ctx.body = presentOffers(ride);
+};
+
+/** POST /rides/:rideId/accept (contract, section 4.4). Accepting the accepted offer again is a 200. */
+export function accept(service: Context): Middleware {
+  return async (ctx) => {
+    const { offerId } = validate(acceptSchema, ctx.request.body);
+    const ride = await applyAction(service, rideIdOf(ctx), { action: 'accept', offerId }, callerOf(ctx).keyId);
+    ctx.body = presentOutcome(ride);
+  };
+}

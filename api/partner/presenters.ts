@@ -1,0 +1,85 @@
+import type { Config } from '../../shared/config.ts';
+import type { CreationFields } from '../../shared/rides/create-ride.ts';
+import { publicOffer } from '../../shared/rides/events.ts';
+import { visibleOffers } from '../../shared/rides/offers.ts';
+import { positionAt } from '../../shared/rides/position.ts';
+import { type Driver, type Ride, trackUrl } from '../../shared/rides/ride.ts';
+
+type Links = Pick<Config, 'trackBaseUrl'>;
+
+const testMode = (ride: Pick<Ride, 'mode'>) => (ride.mode === 'test' ? { testMode: true } : {});
+
+/** The answer to a creation (contract, section 4.1): a replay shows the ride as it was then. */
+export function presentCreated(links: Links, ride: CreationFields) {
+  return {
+    rideId: ride._id,
+    status: 'bidding',
+    fare: ride.fare,
+    carType: ride.carType,
+    distanceKm: ride.distanceKm,
+    trackUrl: trackUrl(links.trackBaseUrl, ride),
+    ...testMode(ride),
+  };
+}
+
+/** What retrieve reads of a ride, with MongoDB's clock. */
+export const shownFields = {
+  keyId: 1,
+  mode: 1,
+  status: 1,
+  fare: 1,
+  agreedPrice: 1,
+  carType: 1,
+  passengerCount: 1,
+  distanceKm: 1,
+  pickup: 1,
+  destination: 1,
+  driver: 1,
+  leg: 1,
+  trackToken: 1,
+  cancelledBy: 1,
+  offersCount: { $size: '$offers' },
+  now: '$$NOW',
+} as const;
+
+export type ShownRide = Pick<Ride, '_id' | Exclude<keyof typeof shownFields, 'offersCount' | 'now'>> & {
+  offersCount: number;
+  now: Date;
+};
+
+/** A ride's state (contract, section 4.2). */
+export function presentRide(links: Links, ride: ShownRide) {
+  const liveLocation = positionAt(ride, ride.now.getTime());
+  return {
+    rideId: ride._id,
+    status: ride.status,
+    fare: ride.fare,
+    carType: ride.carType,
+    passengerCount: ride.passengerCount,
+    distanceKm: ride.distanceKm,
+    offersCount: ride.offersCount,
+    pickup: ride.pickup,
+    destination: ride.destination,
+    ...(ride.driver && { driver: presentDriver(ride.driver), agreedPrice: ride.agreedPrice }),
+    trackUrl: trackUrl(links.trackBaseUrl, ride),
+    ...(liveLocation && { liveLocation }),
+    ...(ride.cancelledBy && { cancelledBy: ride.cancelledBy }),
+    ...testMode(ride),
+  };
+}
+
+function presentDriver({ name, phone, rating, vehicle, plate }: Driver) {
+  return { name, phone, rating, vehicle, plate };
+}
+
+export const offerFields = { keyId: 1, status: 1, offers: 1, acceptedOfferId: 1 } as const;
+
+/** A ride's offers, cheapest first (contract, section 4.3). */
+export function presentOffers(ride: Pick<Ride, '_id' | 'status' | 'offers' | 'acceptedOfferId'>) {
+  return { rideId: ride._id, offers: visibleOffers(ride).map(publicOffer) };
+}
+
+/** The answer to accept and cancel (contract, sections 4.4 and 4.5). */
+export function presentOutcome(ride: Pick<Ride, '_id' | 'status'>) {
+  return { success: true, rideId: ride._id, status: ride.status };
+}

@@ -1,0 +1,94 @@
+import type { Context } from '../../shared/context.ts';
+import { AppError } from '../../shared/errors.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
+import { createRide, findReplay, type NewRide } from '../../shared/rides/create-ride.ts';
+import { greatCircleKm } from '../../shared/rides/position.ts';
+import { type RideRequest, rides } from '../../shared/rides/ride.ts';
+import { validate } from '../http/validate.ts';
+import type { Middleware, RequestContext } from '../types.ts';
+import { callerOf } from './authenticate.ts';
+import { presentCreated, presentOutcome, presentRide, type ShownRide, shownFields } from './presenters.ts';
+import type { creationLimiter } from './rate-limit.ts';
+import { idempotencyKeySchema, newRideSchema, scenarioSchema } from './schemas.ts';
+
+/** POST /rides (contract, section 4.1): validate, charge, insert, answer. Only a ride that was made is charged. */
+export function create(service: Context, charge: ReturnType<typeof creationLimiter>): Middleware {
+  const schema = newRideSchema(service.config.webhookLocalTargets);
+  return async (ctx) => {
+    const input = readNewRide(ctx, schema);
+    const replay = await findReplay(service, input);
+    const ride = replay ?? (await chargedCreation(ctx, input));
+    ctx.status = 201;
+    ctx.body = presentCreated(service.config, ride);
+  };
+
+  async function chargedCreation(ctx: RequestContext, input: NewRide) {
+    const charged = await charge(input.key.keyId);
+    try {
+      const created = await createRide(service, input);
+      if (created.replayed) await charged.refund();
+      ctx.set(charged.headers);
+      return created.ride;
+    } catch (error) {
+      await charged.refund();
+      throw error;
+    }
+  }
+}
+
+/** GET /rides/:rideId (contract, section 4.2). */
+export function retrieve(service: Context): Middleware {
+  return async (ctx) => {
+    const ride = await rides.findOne<ShownRide>({ _id: rideIdOf(ctx) }, { projection: shownFields });
+    if (ride?.keyId !== callerOf(ctx).keyId) throw new AppError('ride_not_found');
+    ctx.body = presentRide(service.config, ride);
+  };
+}
+
+/** POST /rides/:rideId/cancel (contract, section 4.5). A body is not even read. */
+export function cancel(service: Context): Middleware {
+  return async (ctx) => {
+    const ride = await applyAction(service, rideIdOf(ctx), { action: 'cancel', by: 'partner' }, callerOf(ctx).keyId);
+    ctx.body = presentOutcome(ride);
+  };
+}
+
+export const rideIdOf = (ctx: RequestContext): string =>
+  (ctx as unknown as { params: { rideId: string } }).params.rideId;
+
+function readNewRide(ctx: RequestContext, schema: ReturnType<typeof newRideSchema>): NewRide {
+  const key = callerOf(ctx);
+  const request = newRideRequest(validate(schema, ctx.request.body));
+  const givenKey = ctx.get('idempotency-key');
+  const givenScenario = key.mode === 'test' ? ctx.get('x-service-test-scenario') : '';
+  return {
+    key,
+    request,
+    ...(givenKey && { idempotencyKey: validate(idempotencyKeySchema, givenKey) }),
+    ...(givenScenario && { scenario: validate(scenarioSchema, givenScenario) }),
+  };
+}
+
+/** Names each field, in a fixed order: an Idempotency-Key's request is compared by this text. */
+function newRideRequest(given: Omit<RideRequest, 'distanceKm'> & { distanceKm?: number }): RideRequest {
+  const { pickup, destination, passenger, notes, webhookUrl } = given;
+  return {
+    pickup: newLocation(pickup),
+    destination: newLocation(destination),
+    fare: given.fare,
+    carType: given.carType,
+    rideType: given.rideType,
+    passengerCount: given.passengerCount,
+    distanceKm: given.distanceKm ?? greatCircleKm(pickup, destination),
+    ...(notes !== undefined && { notes }),
+    ...(passenger && { passenger: { ...present({ name: passenger.name, phone: passenger.phone }) } }),
+    ...(webhookUrl !== undefined && { webhookUrl }),
+  };
+}
+
+const newLocation = ({ lat, lng, address }: RideRequest['pickup']) => present({ lat, lng, address });
+
+/** Without the fields that were not given: BSON would keep them as null. */
+function present<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}

@@ -1,0 +1,13 @@
+import type Koa from 'koa';
+import type { Caller } from '../shared/keys/api-key.ts';
+
+/** What the middleware of a request know of it beside what Koa does. */
+export interface RequestState {
+  requestId: string;
+  /** The pattern of the route, for the log: a path may hold a secret token. */
+  route?: string;
+  caller?: Caller;
+}
+
+export type Middleware = Koa.Middleware<RequestState>;
+export type RequestContext = Parameters<Middleware>[0];

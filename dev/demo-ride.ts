@@ -1,0 +1,79 @@
+import type { Partner, Ride } from './partner.ts';
+import type { ReceivedEvent, Receiver } from './receiver.ts';
+import { watchRide } from './ride-watch.ts';
+import type { Timeline } from './timeline.ts';
+
+const trip = {
+  pickup: { lat: 40.758, lng: -73.9855, address: 'Times Square' },
+  destination: { lat: 40.7074, lng: -74.0113, address: 'Wall Street' },
+  fare: 24.5,
+  passenger: { name: 'Jane Doe', phone: '+12025550100' },
+  notes: 'Two suitcases',
+};
+const expectedEvents = [
+  'offer.received',
+  'ride.status driver_arriving',
+  'ride.status arrived',
+  'ride.status in_progress',
+  'ride.status completed',
+];
+const usd = (amount: number) => `$${amount.toFixed(2)}`;
+
+/**
+ * Takes one ride from request to completed, as a partner does, and resolves with the number of its events. Rejects with
+ * the first thing that is not as the contract says. With `speed` 1, about 3 s lie between two events.
+ */
+export async function playRide(timeline: Timeline, partner: Partner, receiver: Receiver, speed: number) {
+  const patienceMs = Math.max(15_000, 15_000 / speed);
+  timeline.start();
+  const ride = await partner.createRide(trip);
+  const route = `${trip.pickup.address} to ${trip.destination.address}, ${ride.distanceKm} km, ${usd(ride.fare)} offered`;
+  timeline.entry(ride.status, 'partner', `POST /v1/rides: ${route}`);
+
+  const watch = watchRide(timeline, partner, ride.rideId, trip);
+  try {
+    let previous: ReceivedEvent | undefined;
+    for (const expected of expectedEvents) {
+      const received = await receiver.next(patienceMs);
+      timeline.entry(received.body.status ?? 'bidding', 'webhook', described(received), received.receivedAt);
+      check(received, expected, ride, previous);
+      if (received.body.offer) await acceptCheapest(timeline, partner, ride);
+      previous = received;
+    }
+  } finally {
+    await watch.stop();
+  }
+
+  const { status } = await partner.retrieveRide(ride.rideId);
+  timeline.entry(status, 'partner', `GET /v1/rides/:rideId: the ride is ${status}`);
+  if (status !== 'completed') throw new Error('the ride was not completed');
+  if (receiver.waiting() > 0) throw new Error('more events arrived than the ride has');
+  return expectedEvents.length;
+}
+
+async function acceptCheapest(timeline: Timeline, partner: Partner, { rideId }: Ride): Promise<void> {
+  const { offers } = await partner.listOffers(rideId);
+  const [cheapest] = offers;
+  timeline.entry('bidding', 'partner', `GET /v1/rides/:rideId/offers: ${offers.length} so far, the cheapest first`);
+  if (!cheapest) throw new Error('the offer that was announced is not listed');
+  const { status } = await partner.acceptOffer(rideId, cheapest.offerId);
+  timeline.entry(status, 'partner', `POST /v1/rides/:rideId/accept: yes to ${usd(cheapest.price)}`);
+}
+
+function described({ isVerified, sequence, body }: ReceivedEvent): string {
+  const { event, offer, driver } = body;
+  const signature = isVerified ? 'signature verified' : 'SIGNATURE WRONG';
+  const line = `#${sequence} ${event.padEnd(14)}  ${signature}`;
+  if (offer) return `${line}  ${offer.driver.name}: ${usd(offer.price)}, ${offer.etaMinutes} min away`;
+  return `${line}  ${body.status === 'driver_arriving' ? `${driver?.vehicle}, ${driver?.plate}` : ''}`.trimEnd();
+}
+
+function check({ isVerified, sequence, body }: ReceivedEvent, expected: string, ride: Ride, previous?: ReceivedEvent) {
+  const name = body.status ? `${body.event} ${body.status}` : body.event;
+  const place = (previous?.sequence ?? 0) + 1;
+  if (!isVerified) throw new Error(`the signature of ${name} is wrong`);
+  if (name !== expected) throw new Error(`${name} arrived where ${expected} was due`);
+  if (sequence !== place) throw new Error(`event ${sequence} arrived where event ${place} was due`);
+  if (body.rideId !== ride.rideId) throw new Error(`${name} arrived for another ride`);
+  if (previous && body.at <= previous.body.at) throw new Error(`${name} is not later than the event before it`);
+}

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunningProcess } from './running-server.ts';
+
+const shortestWaitMs = 200;
+const longestWaitMs = 5_000;
+/** Who lived this long and died gets a fresh start; who dies sooner is given more and more time. */
+const settledAfterMs = 10_000;
+
+export type Kept<T> = { first: T; stop(): Promise<void> };
+
+/**
+ * Starts a process and starts it again whenever it dies, until `stop`. Rejects when the first start fails: then
+ * something is wrong that another attempt would not heal.
+ */
+export async function keepRunning<T extends RunningProcess>(
+  name: string,
+  start: () => Promise<T>,
+  say: (line: string) => void,
+): Promise<Kept<T>> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const first = await start();
+  let current = first;
+
+  async function startAgain(reason: string, waitMs: number): Promise<number> {
+    say(`${name} has ended (${reason}): starting it again`);
+    for (let nextMs = waitMs; ; nextMs = Math.min(nextMs * 2, longestWaitMs)) {
+      await sleep(nextMs, undefined, { signal });
+      try {
+        current = await start();
+        say(`${name} is running again`);
+        return nextMs;
+      } catch (error) {
+        say(`${name} did not start (${(error as Error).message}): trying again`);
+      }
+    }
+  }
+
+  async function watch(): Promise<void> {
+    let waitMs = shortestWaitMs;
+    for (;;) {
+      const startedAt = Date.now();
+      const reason = await current.exited;
+      if (signal.aborted) return;
+      waitMs = Date.now() - startedAt > settledAfterMs ? shortestWaitMs : waitMs * 2;
+      waitMs = await startAgain(reason, Math.min(waitMs, longestWaitMs));
+      // `stop` came while it was starting, and has stopped the one before.
+      if (signal.aborted) await current.stop();
+    }
+  }
+
+  const watching = watch().catch((error: Error) => {
+    if (error.name !== 'AbortError') throw error;
+  });
+  const stop = async () => {
+    stopping.abort();
+    await current.stop();
+    await watching;
+  };
+  return { first, stop };
+}

@@ -1,0 +1,35 @@
+import { keysCommand } from '../shared/cli/keys.ts';
+import { runningStacks, type StackState } from './stack-state.ts';
+
+/** `npm run keys`: the keys' command line on a running stack, or on the server that the environment names. */
+const { port, argv } = takePort(process.argv.slice(2));
+const stack = chosen(await runningStacks());
+if (!stack && !process.env.MONGO_URL) {
+  const where = port === undefined ? 'no stack is running' : `no stack is running on port ${port}`;
+  console.error(`keys: ${where}: start one with npm run dev, or set MONGO_URL and SECRETS_KEY`);
+  process.exitCode = 1;
+} else {
+  // The settings are checked as a whole, but keys have nothing to do with Redis.
+  const defaults = { SERVICE_ENV: 'development', REDIS_URL: 'redis://127.0.0.1' };
+  process.exitCode = await keysCommand(argv, { ...defaults, ...process.env, ...stack?.env });
+}
+
+/** The newest, the one of `--port`, or with MONGO_URL only one that runs on that server: it knows the SECRETS_KEY. */
+function chosen(stacks: StackState[]): StackState | undefined {
+  const { MONGO_URL, SECRETS_KEY } = process.env;
+  if (MONGO_URL && SECRETS_KEY) return undefined;
+  return stacks.find(
+    (candidate) =>
+      (port === undefined || candidate.port === port) && (!MONGO_URL || candidate.env.MONGO_URL === MONGO_URL),
+  );
+}
+
+/** Takes `--port N` out of the arguments: all others are the command's. */
+function takePort(args: string[]): { port?: number; argv: string[] } {
+  const index = args.findIndex((arg) => arg === '--port' || arg.startsWith('--port='));
+  if (index === -1) return { argv: args };
+  const [option = ''] = args.slice(index, index + 1);
+  const joined = option.startsWith('--port=');
+  const value = joined ? option.slice('--port='.length) : args[index + 1];
+  return { port: Number(value), argv: [...args.slice(0, index), ...args.slice(index + (joined ? 1 : 2))] };
+}

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import crypto from 'node:crypto';
+import { once } from 'node:events';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { engineCommand } from './engine-command.ts';
+import { endChild, exitOf, type RunningServer } from './running-server.ts';
+
+const engineScript = path.join(import.meta.dirname, 'mongo-engine.ts');
+const stopGraceMs = 10_000;
+const longestSocketPath = 103; // macOS; Linux has 107
+
+/**
+ * Starts the embedded MongoDB engine on `dataDir`. The URL, which names the database `rides`, is the same for every
+ * start with the same options, so that clients find the engine again after it was killed.
+ */
+export async function startMongo(options: { dataDir: string; socketPath?: string }): Promise<RunningServer> {
+  const dataDir = path.resolve(options.dataDir);
+  await fs.mkdir(dataDir, { recursive: true });
+  const runDir = await privateRunDir(dataDir);
+  const socketPath = options.socketPath ?? path.join(runDir, 'mongodb.sock');
+  if (socketPath.length > longestSocketPath) throw new Error(`the socket path is too long: ${socketPath}`);
+
+  const [command = '', ...args] = await engineCommand(engineScript, [dataDir, runDir]);
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  const exited = exitOf(child);
+  try {
+    const listensAt = await listening(child, exited);
+    await removeRemains(runDir, listensAt);
+    await point(socketPath, listensAt);
+  } catch (error) {
+    await endChild(child, exited, stopGraceMs);
+    await fs.rmdir(runDir).catch(() => {}); // not empty where another engine is running on this data
+    throw error;
+  }
+
+  const stop = async () => {
+    await endChild(child, exited, stopGraceMs);
+    await fs.rm(socketPath, { force: true });
+    await fs.rm(runDir, { recursive: true, force: true });
+  };
+  const url = `mongodb://${encodeURIComponent(socketPath)}/rides?directConnection=true`;
+  return { url, pid: child.pid ?? 0, stop, exited };
+}
+
+/** A short path for sockets, the same for every start on one `dataDir`, which nobody else may enter. */
+async function privateRunDir(dataDir: string): Promise<string> {
+  const hash = crypto.createHash('sha256').update(dataDir).digest('hex').slice(0, 10);
+  const runDir = path.join(os.tmpdir(), `rides-${hash}`);
+  await fs.mkdir(runDir, { recursive: true, mode: 0o700 });
+  const { uid, mode } = await fs.lstat(runDir);
+  if (uid !== os.userInfo().uid || (mode & 0o077) !== 0) throw new Error(`${runDir} belongs to somebody else`);
+  return runDir;
+}
+
+/** Removes what killed engines have left. The one at `socketPath` holds the data folder's lock, so no other is alive. */
+async function removeRemains(runDir: string, socketPath: string): Promise<void> {
+  const remains = (await fs.readdir(runDir)).filter((name) => name !== path.basename(path.dirname(socketPath)));
+  for (const name of remains) await fs.rm(path.join(runDir, name), { recursive: true, force: true });
+}
+
+async function listening(child: ChildProcess, exited: Promise<string>): Promise<string> {
+  let complaint = '';
+  child.stderr?.on('data', (chunk) => {
+    complaint = (complaint + chunk).slice(-4000);
+  });
+  const ready = once(child, 'message').then(([message]) => message as { socketPath: string });
+  const first = await Promise.race([ready, exited]);
+  if (typeof first !== 'string') return first.socketPath;
+  const line = complaint.trim().split('\n').at(-1);
+  throw new Error(`MongoDB did not start: ${line || first}`);
+}
+
+/** The engine names its socket anew at each start; a link at a fixed path always leads to the present one. */
+async function point(link: string, target: string): Promise<void> {
+  const fresh = `${link}.new`;
+  await fs.rm(fresh, { force: true });
+  await fs.symlink(target, fresh);
+  await fs.rename(fresh, link);
+}

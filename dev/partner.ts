@@ -1,0 +1,37 @@
+/** A partner's client of the API, with what the demo needs of it. */
+export type Ride = {
+  rideId: string;
+  status: string;
+  fare: number;
+  distanceKm: number;
+  driver?: { name: string };
+  liveLocation?: { lat: number; lng: number };
+};
+
+export type Partner = {
+  createRide(ride: object): Promise<Ride>;
+  retrieveRide(rideId: string): Promise<Ride>;
+  listOffers(rideId: string): Promise<{ offers: { offerId: string; price: number }[] }>;
+  acceptOffer(rideId: string, offerId: string): Promise<{ status: string }>;
+};
+
+export function partnerWith(key: string, baseUrl: string): Partner {
+  /** Rejects with the service's own words when it refuses. */
+  async function call<T>(method: string, path: string, body?: object): Promise<T> {
+    const response = await fetch(baseUrl + path, {
+      method,
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: body && JSON.stringify(body),
+      signal: AbortSignal.timeout(10_000),
+    });
+    const answer = (await response.json()) as T & { error?: string };
+    if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${answer.error}`);
+    return answer;
+  }
+  return {
+    createRide: (ride) => call('POST', '/rides', ride),
+    retrieveRide: (rideId) => call('GET', `/rides/${rideId}`),
+    listOffers: (rideId) => call('GET', `/rides/${rideId}/offers`),
+    acceptOffer: (rideId, offerId) => call('POST', `/rides/${rideId}/accept`, { offerId }),
+  };
+}

@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { verifySignature } from '../shared/webhooks/sign.ts';
+
+/** A delivery as the receiver saw it. Nothing in its body is to be believed unless `isVerified`. */
+export type ReceivedEvent = { receivedAt: number; isVerified: boolean; sequence: number; body: EventBody };
+
+/** What the demo reads of an event's body. */
+export type EventBody = {
+  event: string;
+  rideId: string;
+  status?: string;
+  at: number;
+  offer?: { price: number; etaMinutes: number; driver: { name: string } };
+  driver?: { vehicle: string; plate: string } | null;
+};
+
+export type Receiver = {
+  origin: string;
+  /** The signing secret of the key, which is made only after the receiver's address is known. */
+  secret: string;
+  /** The next event, in the order of arrival. Rejects when none comes in time. */
+  next(timeoutMs: number): Promise<ReceivedEvent>;
+  /** How many have arrived that nobody has taken yet. */
+  waiting(): number;
+  stop(): void;
+};
+
+/** A partner's endpoint on this machine. As a good one does, it answers at once and leaves the work to others. */
+export async function startReceiver(): Promise<Receiver> {
+  const events: ReceivedEvent[] = [];
+  const server = http.createServer(async (request, response) => {
+    events.push(readEvent(receiver.secret, request.headers, await buffer(request)));
+    response.writeHead(204).end();
+    server.emit('received');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  const receiver: Receiver = {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    secret: '',
+    waiting: () => events.length,
+    async next(timeoutMs) {
+      if (events.length === 0) {
+        await once(server, 'received', { signal: AbortSignal.timeout(timeoutMs) }).catch(() => {
+          throw new Error(`no event arrived within ${timeoutMs / 1000} s`);
+        });
+      }
+      return events.shift() as ReceivedEvent;
+    },
+    stop() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+  return receiver;
+}
+
+function readEvent(secret: string, headers: http.IncomingHttpHeaders, rawBody: Buffer): ReceivedEvent {
+  const signature = String(headers['x-service-signature']);
+  const now = Date.now();
+  return {
+    receivedAt: now,
+    isVerified: verifySignature(secret, signature, rawBody, Math.floor(now / 1000)),
+    sequence: Number(headers['x-service-sequence']),
+    body: JSON.parse(rawBody.toString()),
+  };
+}

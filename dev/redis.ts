@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import fs from 'node:fs/promises';
+import net from 'node:net';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from './ports.ts';
+import { redisCommand } from './redis-command.ts';
+import { endChild, exitOf, type RunningServer } from './running-server.ts';
+import { endStaleRedis } from './stale-server.ts';
+
+const stopGraceMs = 5_000;
+const startMs = 20_000;
+const attempts = 5;
+
+/** `hz` is how often Redis looks at its timers, a second: at its default of 10, timers of jobs are up to 0.1 s late. */
+export type RedisOptions = { dataDir: string; port?: number; appendonly?: boolean; hz?: number };
+
+/**
+ * Starts a Redis for this process alone, on 127.0.0.1 and a free port where none is given. One that a killed run left on
+ * the same `dataDir` is ended first.
+ */
+export async function startRedis(options: RedisOptions): Promise<RunningServer> {
+  const dataDir = path.resolve(options.dataDir);
+  await fs.mkdir(dataDir, { recursive: true });
+  await endStaleRedis(path.join(dataDir, 'redis.pid'), dataDir);
+  if (options.port) return startOn(options.port, { ...options, dataDir });
+  // Between the choice of a free port and Redis's binding it, another process may take it.
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startOn(await freePort(), { ...options, dataDir });
+    } catch (error) {
+      if (attempt === attempts || !/in use|listening on port/i.test((error as Error).message)) throw error;
+    }
+  }
+}
+
+async function startOn(port: number, options: RedisOptions): Promise<RunningServer> {
+  const { file, env } = await redisCommand();
+  const child = spawn(file, settings(port, options), {
+    cwd: options.dataDir,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A Ctrl-C goes to the whole process group, and the API still needs its Redis to finish.
+    detached: true,
+  });
+  const output = lastOutput(child);
+  const exited = exitOf(child);
+  const kill = () => child.kill('SIGTERM');
+  process.once('exit', kill);
+  void exited.then(() => process.removeListener('exit', kill));
+  const stop = () => endChild(child, exited, stopGraceMs);
+  try {
+    await answering(port, child, exited, output);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: `redis://127.0.0.1:${port}`, pid: child.pid ?? 0, stop, exited };
+}
+
+function settings(port: number, { dataDir, appendonly = false, hz = 100 }: RedisOptions): string[] {
+  const values = {
+    port: String(port),
+    bind: '127.0.0.1',
+    'protected-mode': 'yes',
+    dir: dataDir,
+    pidfile: path.join(dataDir, 'redis.pid'),
+    daemonize: 'no',
+    save: '',
+    appendonly: appendonly ? 'yes' : 'no',
+    'maxmemory-policy': 'noeviction',
+    hz: String(hz),
+  };
+  return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value]);
+}
+
+/** Waits until this Redis answers, which it does not while it reads its data, nor when it has died. */
+async function answering(port: number, child: ChildProcess, exited: Promise<string>, output: () => string) {
+  const ended = exited.then((reason) => ({ reason }));
+  const deadline = Date.now() + startMs;
+  while (Date.now() < deadline) {
+    const death = await Promise.race([ended, sleep(10)]);
+    if (death) throw new Error(`Redis did not start on port ${port}: ${complaint(output()) || death.reason}`);
+    // Another server on this port would answer too; ours has then died of the failed bind.
+    if ((await ask(port, 'INFO server')).includes(`process_id:${child.pid}\r`)) return;
+  }
+  throw new Error(`Redis did not answer on port ${port} within ${startMs / 1000} s`);
+}
+
+function ask(port: number, command: string): Promise<string> {
+  return new Promise((resolve) => {
+    let reply = '';
+    const socket = net.connect(port, '127.0.0.1', () => socket.end(`${command}\r\n`));
+    socket.setTimeout(1_000, () => socket.destroy());
+    socket.on('data', (chunk) => {
+      reply += chunk;
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => resolve(reply));
+  });
+}
+
+function lastOutput(child: ChildProcess): () => string {
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      text = (text + chunk).slice(-4_000);
+    });
+  }
+  return () => text;
+}
+
+/** Redis marks a warning with `#`, after its own process id and the time. */
+function complaint(output: string): string {
+  const lines = output.trim().split('\n');
+  const warning = lines.findLast((line) => /(fail|error|could not|can't|in use)/i.test(line));
+  return (warning ?? lines.at(-1) ?? '').replace(/^\d+:\w .*? [#*.-] /, '');
+}

@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+import readline from 'node:readline';
+import { nodeCommand } from './node-command.ts';
+import { endChild, exitOf, type RunningProcess } from './running-server.ts';
+
+const preloaded = path.join(import.meta.dirname, 'end-with-parent.ts');
+/** A service ends its work in `SHUTDOWN_GRACE_MS` by itself; this is for one that hangs. */
+const stopGraceMs = 15_000;
+
+export type ServiceOptions = {
+  name: string;
+  script: string;
+  args?: string[];
+  env: NodeJS.ProcessEnv;
+  onLine: (line: string) => void;
+};
+
+/** Starts a process of the product and waits until it says that it serves. What it prints comes in lines. */
+export async function startService(options: ServiceOptions): Promise<RunningProcess> {
+  const [command = '', ...args] = nodeCommand(options.script, options.args, [preloaded]);
+  const child = spawn(command, args, {
+    env: options.env,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    // A Ctrl-C goes to the whole process group: in one of its own, a service ends only when its stack says so.
+    detached: true,
+  });
+  const exited = exitOf(child);
+  let complaint = '';
+  forEachLine(child.stdout, options.onLine);
+  forEachLine(child.stderr, (line) => {
+    complaint = line;
+    options.onLine(line);
+  });
+  const reason = await Promise.race([readyMessage(child), exited]);
+  if (reason) throw new Error(complaint || `${options.name} did not start: ${reason}`);
+  return { pid: child.pid ?? 0, exited, stop: () => endChild(child, exited, stopGraceMs) };
+}
+
+function readyMessage(child: ChildProcess): Promise<undefined> {
+  return new Promise((resolve) => {
+    child.on('message', (message) => {
+      if (message === 'ready') resolve(undefined);
+    });
+  });
+}
+
+function forEachLine(stream: NodeJS.ReadableStream | null, onLine: (line: string) => void): void {
+  if (stream) readline.createInterface({ input: stream }).on('line', onLine);
+}

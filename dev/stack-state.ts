@@ -1,0 +1,40 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { isAlive } from './alive.ts';
+
+/** Where `npm run dev` keeps the data of each of its stacks, by port. */
+export const stacksDir = path.join(import.meta.dirname, '..', '.cache', 'dev');
+
+/** What a command needs to know of a running stack. `env` holds secrets, so the file is its owner's alone. */
+export type StackState = { pid: number; port: number; startedAt: string; env: Record<string, string> };
+
+const stateFile = (dataDir: string) => path.join(dataDir, 'stack.json');
+
+export async function writeState(dataDir: string, state: StackState): Promise<void> {
+  const fresh = `${stateFile(dataDir)}.new`;
+  await fs.rm(fresh, { force: true });
+  await fs.writeFile(fresh, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  await fs.rename(fresh, stateFile(dataDir));
+}
+
+export async function removeState(dataDir: string): Promise<void> {
+  await fs.rm(stateFile(dataDir), { force: true });
+}
+
+/** The stacks that are running, the newest first. What a killed one has left behind is passed over. */
+export async function runningStacks(): Promise<StackState[]> {
+  const folders = await fs.readdir(stacksDir).catch(() => []);
+  const states = await Promise.all(folders.map((name) => readState(path.join(stacksDir, name))));
+  return states
+    .filter((state) => state !== undefined)
+    .filter(({ pid }) => isAlive(pid))
+    .sort((a, b) => b.startedAt.localeCompare(a.startedAt));
+}
+
+async function readState(dataDir: string): Promise<StackState | undefined> {
+  try {
+    return JSON.parse(await fs.readFile(stateFile(dataDir), 'utf8'));
+  } catch {
+    return undefined;
+  }
+}

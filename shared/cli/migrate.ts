@@ -1,0 +1,11 @@
+import { readConfig } from '../config.ts';
+import { migrate } from '../migrate.ts';
+import { connectMongo, disconnectMongo } from '../mongo.ts';
+import { start } from '../start.ts';
+
+start('migrate', async () => {
+  await connectMongo(readConfig().secrets.mongoUrl);
+  await migrate();
+  await disconnectMongo();
+  console.log('indexes are in place');
+});

@@ -1,0 +1,125 @@
+import Joi from 'joi';
+
+export interface Config {
+  environment: 'production' | 'development';
+  host: string;
+  port: number;
+  publicBaseUrl: string;
+  trackBaseUrl: string;
+  docsUrl: string;
+  biddingTimeoutMs: number;
+  pickupTimeoutMs: number;
+  tripTimeoutMs: number;
+  simulationSpeed: number;
+  webhookLocalTargets: readonly string[];
+  trustedProxyHops: number;
+  shutdownGraceMs: number;
+  logLevel: string;
+  concurrency: { bidding: number; simulator: number; webhooks: number; 'webhooks-slow': number };
+  /** Apart from the rest, so that no one who shows the settings shows these. */
+  secrets: { mongoUrl: string; redisUrl: string; key: Buffer };
+}
+
+/** A setting is missing or wrong. Its message is one line that names the setting, never its value. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+const baseUrl = Joi.string()
+  .uri({ scheme: ['http', 'https'] })
+  .replace(/\/+$/, '');
+const durationMs = Joi.number()
+  .integer()
+  .min(1)
+  .max(30 * 24 * 3_600_000);
+const concurrency = Joi.number().integer().min(1).max(10_000);
+const settings = Joi.object({
+  // Closed by default: only dev/ says "development".
+  SERVICE_ENV: Joi.string().valid('production', 'development').default('production'),
+  HOST: Joi.string().default('127.0.0.1'),
+  PORT: Joi.number().integer().min(0).max(65_535).default(4100),
+  MONGO_URL: Joi.string()
+    .pattern(/^mongodb(\+srv)?:\/\//, 'mongodb://')
+    .required(),
+  REDIS_URL: Joi.string()
+    .pattern(/^rediss?:\/\//, 'redis://')
+    .required(),
+  PUBLIC_BASE_URL: baseUrl.default((parent: { SERVICE_ENV: string; HOST: string; PORT: number }) =>
+    parent.SERVICE_ENV === 'development' ? `http://${parent.HOST}:${parent.PORT}` : '',
+  ),
+  TRACK_BASE_URL: baseUrl.default((parent: { PUBLIC_BASE_URL: string }) => `${parent.PUBLIC_BASE_URL}/track`),
+  DOCS_URL: baseUrl.default((parent: { PUBLIC_BASE_URL: string }) => `${parent.PUBLIC_BASE_URL}/docs`),
+  SECRETS_KEY: Joi.string()
+    .custom((value: string, helpers) =>
+      Buffer.from(value, 'base64').length === 32 ? value : helpers.error('secretsKey.length'),
+    )
+    .messages({ 'secretsKey.length': '{{#label}} must be 32 bytes in base64 (openssl rand -base64 32)' })
+    .required(),
+  BIDDING_TIMEOUT_MS: durationMs.default(10 * 60_000),
+  PICKUP_TIMEOUT_MS: durationMs.default(2 * 3_600_000),
+  TRIP_TIMEOUT_MS: durationMs.default(12 * 3_600_000),
+  SIMULATION_SPEED: Joi.number().min(0.01).max(1_000).default(1),
+  WEBHOOK_LOCAL_TARGETS: Joi.string().allow('').default('').custom(readOrigins).messages({
+    'origins.form': '{{#label}} must be a comma-separated list of origins like http://127.0.0.1:4000',
+  }),
+  TRUSTED_PROXY_HOPS: Joi.number().integer().min(0).max(10).default(0),
+  SHUTDOWN_GRACE_MS: durationMs.default(9_500),
+  LOG_LEVEL: Joi.string().valid('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
+  BIDDING_CONCURRENCY: concurrency.default(50),
+  SIMULATOR_CONCURRENCY: concurrency.default(50),
+  WEBHOOKS_CONCURRENCY: concurrency.default(500),
+  WEBHOOKS_SLOW_CONCURRENCY: concurrency.default(500),
+})
+  .custom((value, helpers) => {
+    if (value.SERVICE_ENV !== 'production') return value;
+    if (!value.PUBLIC_BASE_URL.startsWith('https://')) return helpers.error('production.baseUrl');
+    if (value.WEBHOOK_LOCAL_TARGETS.length > 0) return helpers.error('production.localTargets');
+    return value;
+  })
+  .messages({
+    // Joi's own text for a pattern quotes the value, and these values may hold a password.
+    'string.pattern.name': '{{#label}} must begin with {{#name}}',
+    'production.baseUrl': 'PUBLIC_BASE_URL must be set to an https:// address in production',
+    'production.localTargets': 'WEBHOOK_LOCAL_TARGETS is for development: production refuses to start with it',
+  });
+
+/** Reads and checks every setting of the service. Throws ConfigError with one line that names the wrong one. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Readonly<Config> {
+  // An empty variable is an unset one: compose files pass settings on as `${NAME:-}`.
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const { value, error } = settings.validate(given, { stripUnknown: true, errors: { label: 'key' } });
+  if (error) throw new ConfigError(`Setting ${error.message.replaceAll('"', '').replaceAll('\n', ' ')}`);
+  return Object.freeze({
+    environment: value.SERVICE_ENV,
+    host: value.HOST,
+    port: value.PORT,
+    publicBaseUrl: value.PUBLIC_BASE_URL,
+    trackBaseUrl: value.TRACK_BASE_URL,
+    docsUrl: value.DOCS_URL,
+    biddingTimeoutMs: value.BIDDING_TIMEOUT_MS,
+    pickupTimeoutMs: value.PICKUP_TIMEOUT_MS,
+    tripTimeoutMs: value.TRIP_TIMEOUT_MS,
+    simulationSpeed: value.SIMULATION_SPEED,
+    webhookLocalTargets: Object.freeze(value.WEBHOOK_LOCAL_TARGETS || []),
+    trustedProxyHops: value.TRUSTED_PROXY_HOPS,
+    shutdownGraceMs: value.SHUTDOWN_GRACE_MS,
+    logLevel: value.LOG_LEVEL,
+    concurrency: Object.freeze({
+      bidding: value.BIDDING_CONCURRENCY,
+      simulator: value.SIMULATOR_CONCURRENCY,
+      webhooks: value.WEBHOOKS_CONCURRENCY,
+      'webhooks-slow': value.WEBHOOKS_SLOW_CONCURRENCY,
+    }),
+    secrets: Object.freeze({
+      mongoUrl: value.MONGO_URL,
+      redisUrl: value.REDIS_URL,
+      key: Buffer.from(value.SECRETS_KEY, 'base64'),
+    }),
+  });
+}
+
+function readOrigins(list: string, helpers: Joi.CustomHelpers): unknown {
+  const origins = list.split(',').flatMap((entry) => entry.trim() || []);
+  const exact = origins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin);
+  return exact ? origins : helpers.error('origins.form');
+}

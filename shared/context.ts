@@ -1,0 +1,40 @@
+import type { Redis } from 'ioredis';
+import type { Config } from './config.ts';
+import { createLogger, type Logger } from './logger.ts';
+import { connectMongo, disconnectMongo } from './mongo.ts';
+import { createQueues, poolNames, type Queues } from './queues.ts';
+import { connectRedis, redisReady } from './redis.ts';
+
+/** What every part is given. A handful of fields, never a container. */
+export interface Context {
+  config: Readonly<Config>;
+  log: Logger;
+  redis: Redis;
+  queues: Queues;
+  now(): number;
+  close(): Promise<void>;
+}
+
+/**
+ * Connects a process to MongoDB, which it cannot do without, and to Redis, which it can. Throws the driver's error when
+ * MongoDB does not answer.
+ */
+export async function createContext(config: Readonly<Config>, processName: string): Promise<Context> {
+  const log = createLogger(config.logLevel, processName);
+  await connectMongo(config.secrets.mongoUrl);
+  const redis = connectRedis(config.secrets.redisUrl, log);
+  await redisReady(redis, 2_000);
+  const queues = createQueues(redis, log);
+  return {
+    config,
+    log,
+    redis,
+    queues,
+    now: Date.now,
+    async close() {
+      await Promise.allSettled(poolNames.map((pool) => queues[pool].close()));
+      redis.disconnect();
+      await disconnectMongo();
+    },
+  };
+}

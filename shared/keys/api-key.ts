@@ -1,0 +1,81 @@
+import mongoose from 'mongoose';
+import { sha256 } from '../ids.ts';
+import type { Mode } from '../rides/ride.ts';
+import { isWellFormedKey } from './key-format.ts';
+
+export interface ApiKey {
+  _id: string;
+  accountId: string;
+  name: string;
+  mode: Mode;
+  /** SHA-256 of the secret key, which itself is kept nowhere. */
+  hash: string;
+  /** What is shown of the secret key to tell it from others. */
+  hint: string;
+  webhookUrl?: string;
+  /** `whsec_...`, encrypted for this record. */
+  signingSecret: string;
+  createdAt: Date;
+  lastUsedAt?: Date;
+  rotatedAt?: Date;
+  revokedAt?: Date;
+}
+
+const keySchema = new mongoose.Schema<ApiKey>(
+  {
+    _id: String,
+    accountId: { type: String, required: true },
+    name: { type: String, required: true },
+    mode: { type: String, enum: ['live', 'test'], required: true },
+    hash: { type: String, required: true },
+    hint: { type: String, required: true },
+    webhookUrl: String,
+    signingSecret: { type: String, required: true },
+    createdAt: { type: Date, required: true },
+    lastUsedAt: Date,
+    rotatedAt: Date,
+    revokedAt: Date,
+  },
+  { versionKey: false, autoIndex: false },
+);
+keySchema.index({ hash: 1 }, { unique: true });
+keySchema.index({ accountId: 1, createdAt: 1 });
+
+export const KeyModel = mongoose.model<ApiKey>('ApiKey', keySchema, 'keys');
+export const keys = KeyModel.collection as unknown as mongoose.mongo.Collection<ApiKey>;
+
+/** Who is calling: what a request may know of its key. */
+export interface Caller {
+  keyId: string;
+  accountId: string;
+  mode: Mode;
+}
+
+const lastUsedResolutionMs = 60_000;
+
+/**
+ * The caller that a secret key belongs to, or null (contract, section 5). Asks the database each time: a key that was
+ * revoked or rotated is dead on the next request, in every process.
+ */
+export async function findCaller(secretKey: string, nowMs: number): Promise<Caller | null> {
+  if (!isWellFormedKey(secretKey)) return null;
+  const found = await keys.findOne(
+    { hash: sha256(secretKey) },
+    { projection: { accountId: 1, mode: 1, revokedAt: 1, lastUsedAt: 1 } },
+  );
+  if (!found || found.revokedAt) return null;
+  if (nowMs - (found.lastUsedAt?.getTime() ?? 0) > lastUsedResolutionMs) noteUse(found._id, nowMs);
+  return { keyId: found._id, accountId: found.accountId, mode: found.mode };
+}
+
+/** Nobody waits for it, and it may be lost: it only says which keys are in use. */
+function noteUse(keyId: string, nowMs: number): void {
+  const lately = new Date(nowMs - lastUsedResolutionMs);
+  keys
+    .updateOne(
+      { _id: keyId, $or: [{ lastUsedAt: { $exists: false } }, { lastUsedAt: { $lt: lately } }] },
+      { $set: { lastUsedAt: new Date(nowMs) } },
+      { writeConcern: { w: 1 } },
+    )
+    .catch(() => {});
+}

@@ -1,0 +1,113 @@
+import type { Config } from '../config.ts';
+import { AppError } from '../errors.ts';
+import { newKeyId, sha256 } from '../ids.ts';
+import type { Mode } from '../rides/ride.ts';
+import { checkTargetUrl } from '../webhooks/target.ts';
+import { type ApiKey, KeyModel, keys } from './api-key.ts';
+import { decrypt, encrypt } from './encryption.ts';
+import { keyHint, newApiKey, newSigningSecret } from './key-format.ts';
+
+export type KeySettings = Pick<Config, 'webhookLocalTargets' | 'secrets'>;
+
+/** A key with its secrets in plain text: given out at its creation, and never again as a whole. */
+export interface NewKey {
+  keyId: string;
+  key: string;
+  mode: Mode;
+  name: string;
+  webhookUrl: string | null;
+  signingSecret: string;
+}
+
+/** Creates a key (contract, section 5). Throws `invalid_request` for an empty name or a refused webhook URL. */
+export async function createKey(
+  config: KeySettings,
+  input: { accountId: string; name: string; mode: Mode; webhookUrl?: string },
+): Promise<NewKey> {
+  const name = input.name.trim();
+  if (!name || name.length > 100)
+    throw new AppError('invalid_request', { message: 'name must be 1 to 100 characters' });
+  if (input.webhookUrl) assertWebhookUrl(config, input.webhookUrl);
+  const keyId = newKeyId();
+  const key = newApiKey(input.mode);
+  const signingSecret = newSigningSecret();
+  await KeyModel.create({
+    _id: keyId,
+    accountId: input.accountId,
+    name,
+    mode: input.mode,
+    hash: sha256(key),
+    hint: keyHint(key),
+    webhookUrl: input.webhookUrl,
+    signingSecret: encrypt(signingSecret, config.secrets.key, keyId),
+    createdAt: new Date(),
+  });
+  return { keyId, key, mode: input.mode, name, webhookUrl: input.webhookUrl ?? null, signingSecret };
+}
+
+/** All keys, or those of one account, oldest first, without anything secret. */
+export async function listKeys(accountId?: string): Promise<Omit<ApiKey, 'hash' | 'signingSecret'>[]> {
+  return KeyModel.find(accountId ? { accountId } : {}, { hash: 0, signingSecret: 0 })
+    .sort({ createdAt: 1, _id: 1 })
+    .lean();
+}
+
+/**
+ * Gives the key a new secret and answers it, the only time. The old one is dead at once; rides, webhook URL, signing
+ * secret and counts stay. Throws `not_found` for a key that is unknown or revoked.
+ */
+export async function rotateKey(keyId: string): Promise<{ keyId: string; key: string }> {
+  const { mode } = await activeKey(keyId);
+  const key = newApiKey(mode);
+  await changeActive(keyId, { hash: sha256(key), hint: keyHint(key), rotatedAt: new Date() });
+  return { keyId, key };
+}
+
+/** Ends a key: dead on the next request, in every process. Its rides go on, and their events are sent. */
+export async function revokeKey(keyId: string): Promise<void> {
+  await changeActive(keyId, { revokedAt: new Date() });
+}
+
+/** Sets the default destination of the key's events. Throws `invalid_request` for a URL that may not be called. */
+export async function setWebhookUrl(config: KeySettings, keyId: string, webhookUrl: string): Promise<void> {
+  assertWebhookUrl(config, webhookUrl);
+  await changeActive(keyId, { webhookUrl });
+}
+
+/** Gives the key a new signing secret, which holds for the very next delivery (contract, section 6, rule 7). */
+export async function rollSigningSecret(
+  config: KeySettings,
+  keyId: string,
+): Promise<{ keyId: string; signingSecret: string }> {
+  const signingSecret = newSigningSecret();
+  await changeActive(keyId, { signingSecret: encrypt(signingSecret, config.secrets.key, keyId) });
+  return { keyId, signingSecret };
+}
+
+/** Where and with what a key's events are sent, as it stands now. Also for a revoked key: its rides go on. */
+export async function deliverySettings(
+  config: Pick<Config, 'secrets'>,
+  keyId: string,
+): Promise<{ webhookUrl?: string; signingSecret: string }> {
+  const found = await keys.findOne({ _id: keyId }, { projection: { webhookUrl: 1, signingSecret: 1 } });
+  if (!found) throw new AppError('not_found');
+  return { webhookUrl: found.webhookUrl, signingSecret: decrypt(found.signingSecret, config.secrets.key, keyId) };
+}
+
+function assertWebhookUrl(config: KeySettings, url: string): void {
+  const refusal = checkTargetUrl(url, config.webhookLocalTargets);
+  if (refusal) throw new AppError('invalid_request', { message: `webhookUrl ${refusal}` });
+}
+
+async function activeKey(keyId: string): Promise<ApiKey> {
+  const found = await keys.findOne({ _id: keyId, revokedAt: { $exists: false } });
+  if (!found) throw unknownKey();
+  return found;
+}
+
+async function changeActive(keyId: string, set: Partial<ApiKey>): Promise<void> {
+  const { matchedCount } = await keys.updateOne({ _id: keyId, revokedAt: { $exists: false } }, { $set: set });
+  if (matchedCount === 0) throw unknownKey();
+}
+
+const unknownKey = () => new AppError('not_found', { message: 'No active key has this id' });

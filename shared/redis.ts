@@ -1,0 +1,54 @@
+import { Redis } from 'ioredis';
+import { describeError } from './errors.ts';
+import type { Logger } from './logger.ts';
+
+const retryStrategy = (times: number): number => Math.min(times * 100, 1_000);
+
+/**
+ * The connection for commands: the queues' adds, the rate limit, marks. It fails at once while Redis is away, and never
+ * repeats a command whose answer was lost: whoever calls has a way on without Redis.
+ */
+export function connectRedis(url: string, log: Logger): Redis {
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: 500,
+    connectTimeout: 2_000,
+    retryStrategy,
+  });
+  return reported(redis, log);
+}
+
+/** The connection that BullMQ's workers take jobs over: it waits for Redis for as long as it takes. */
+export function connectWorkerRedis(url: string, log: Logger): Redis {
+  return reported(new Redis(url, { maxRetriesPerRequest: null, connectTimeout: 2_000, retryStrategy }), log);
+}
+
+/** Resolves as soon as the connection serves, and at the latest after timeoutMs: nothing here needs Redis to start. */
+export function redisReady(redis: Redis, timeoutMs: number): Promise<void> {
+  if (redis.status === 'ready') return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      redis.off('ready', done);
+      resolve();
+    };
+    const timer = setTimeout(done, timeoutMs);
+    redis.once('ready', done);
+  });
+}
+
+/** An outage is two log lines, not one for every attempt to reconnect. */
+function reported(redis: Redis, log: Logger): Redis {
+  let away = false;
+  redis.on('error', (error) => {
+    if (!away) log.warn({ error: describeError(error) }, 'redis is away');
+    away = true;
+  });
+  redis.on('ready', () => {
+    if (away) log.info('redis is back');
+    away = false;
+  });
+  return redis;
+}

@@ -1,0 +1,106 @@
+import type { Context } from '../context.ts';
+import { AppError } from '../errors.ts';
+import { type Change, type Command, decide } from './decide.ts';
+import { eventBody } from './events.ts';
+import { enqueueNextDelivery } from './outbox.ts';
+import { type RideEvent, type RideState, rides, trackUrl, withoutEvents } from './ride.ts';
+import { earliest, enqueueTimers } from './timers.ts';
+
+/**
+ * What one attempt to change a ride is decided on. `now` is MongoDB's clock, read together with the ride; `at` is the
+ * time the change will carry: `now`, or just after the ride's last event, so that `at` always rises.
+ */
+export type Decision = (ride: RideState, at: Date, now: Date) => Change | null;
+
+/** Far more than 50 concurrent offers need; past it something other than contention is wrong. */
+const maxRounds = 200;
+
+/**
+ * THE way to change a ride: read, decide in plain code, write if the ride is still what was read, else again. Resolves
+ * with the ride as it then stands, also where `decision` returned null and nothing was written; with null where there is
+ * no such ride. What `decision` throws passes through, and nothing was written.
+ */
+export async function changeRide(ctx: Context, rideId: string, decision: Decision): Promise<RideState | null> {
+  for (let round = 0; round < maxRounds; round++) {
+    const read = await readRide(rideId);
+    if (!read) return null;
+    const { ride, now } = read;
+    const at = new Date(Math.max(now.getTime(), (ride.lastEventAt?.getTime() ?? 0) + 1));
+    const change = decision(ride, at, now);
+    if (!change) return ride;
+    const changed = await write(ctx, ride, change, at);
+    if (!changed) continue;
+    await Promise.all([
+      enqueueTimers(ctx, changed, change.newTimers, at),
+      // Whoever makes an event the oldest unsettled one adds its job: the ride after one's own write tells.
+      change.event && changed.seq === changed.settledSeq + 1 && enqueueNextDelivery(ctx, changed),
+    ]);
+    return changed;
+  }
+  throw new AppError('unavailable');
+}
+
+/**
+ * Applies one action of the lifecycle table (contract, section 3): exactly once, with exactly one event, or throws
+ * AppError, a 404 or 409, and changes nothing. `keyId` limits it to that key's own rides. Resolves with the ride as it
+ * then stands.
+ */
+export async function applyAction(ctx: Context, rideId: string, command: Command, keyId?: string): Promise<RideState> {
+  const ride = await changeRide(ctx, rideId, (current, at) => {
+    if (keyId !== undefined && current.keyId !== keyId) throw new AppError('ride_not_found');
+    return decide(current, command, at, ctx.config);
+  });
+  if (!ride) throw new AppError('ride_not_found');
+  return ride;
+}
+
+async function readRide(rideId: string): Promise<{ ride: RideState; now: Date } | null> {
+  const [found] = await rides
+    .aggregate<RideState & { now: Date }>([
+      { $match: { _id: rideId } },
+      { $unset: 'events' },
+      { $set: { now: '$$NOW' } },
+    ])
+    .toArray();
+  if (!found) return null;
+  const { now, ...ride } = found;
+  return { ride, now };
+}
+
+/** One update, or null where someone else was first or the deadline has just passed. */
+async function write(ctx: Context, ride: RideState, change: Change, at: Date): Promise<RideState | null> {
+  const { newOffer, event } = change;
+  const nextDueAt = change.set.timers ? earliest(change.set.timers) : ride.nextDueAt;
+  const next: RideState = { ...ride, ...change.set, offers: change.set.offers ?? [...ride.offers] };
+  if (newOffer) next.offers.push(newOffer);
+  const newEvent: RideEvent | undefined = event && {
+    seq: ride.seq + 1,
+    event,
+    at,
+    body: eventBody({
+      event,
+      at: at.getTime(),
+      ride: next,
+      offer: newOffer,
+      trackUrl: trackUrl(ctx.config.trackBaseUrl, ride),
+    }),
+  };
+  return rides.findOneAndUpdate(
+    {
+      _id: ride._id,
+      rev: ride.rev,
+      ...(change.beforeDeadline && { $expr: { $lt: ['$$NOW', '$biddingEndsAt'] } }),
+    },
+    {
+      $set: {
+        ...change.set,
+        ...(nextDueAt && { nextDueAt }),
+        ...(newEvent && { seq: newEvent.seq, lastEventAt: at }),
+      },
+      ...(!nextDueAt && { $unset: { nextDueAt: '' } }),
+      $inc: { rev: 1, unsettled: newEvent ? 1 : 0 },
+      $push: { ...(newOffer && { offers: newOffer }), ...(newEvent && { events: newEvent }) },
+    },
+    { returnDocument: 'after', projection: withoutEvents },
+  );
+}

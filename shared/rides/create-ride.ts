@@ -1,0 +1,158 @@
+import { setTimeout } from 'node:timers/promises';
+import mongoose from 'mongoose';
+import type { Context } from '../context.ts';
+import { AppError } from '../errors.ts';
+import { newRideId, newTrackToken, sha256 } from '../ids.ts';
+import { isOutageOfMongo } from '../mongo.ts';
+import { simulatedTimers } from './decide.ts';
+import { type Mode, type Ride, type RideRequest, rides, type TestScenario, type Timer } from './ride.ts';
+import { earliest, enqueueTimers } from './timers.ts';
+
+export interface NewRide {
+  key: { keyId: string; accountId: string; mode: Mode };
+  request: RideRequest;
+  scenario?: TestScenario;
+  idempotencyKey?: string;
+}
+
+/** What a creation is answered with; `replayed` when an earlier one with the same Idempotency-Key made the ride. */
+export interface CreatedRide {
+  ride: CreationFields;
+  replayed: boolean;
+}
+const creationFields = { fare: 1, carType: 1, distanceKm: 1, trackToken: 1, mode: 1, idempotency: 1 } as const;
+export type CreationFields = Pick<Ride, '_id' | 'fare' | 'carType' | 'distanceKm' | 'trackToken' | 'mode'>;
+
+/** A request is answered within 3 s: so long is an insert of unknown outcome tried again. */
+const deadlineMs = 3_000;
+const retryPauseMs = 50;
+const idempotencyLifeMs = 24 * 3_600_000;
+
+/**
+ * Creates a ride (contract, section 4.1): one at most for each call, also when the connection to MongoDB breaks during
+ * the insert, because every try inserts the same `_id`. Resolves only when the ride is in the journal. Throws
+ * `idempotency_conflict` when the Idempotency-Key belongs to another request of the key, `unavailable` when
+ * MongoDB stays away. The timers' jobs are added after the insert and never fail it.
+ */
+export async function createRide(ctx: Context, input: NewRide): Promise<CreatedRide> {
+  const ride = newDocument(ctx, input);
+  const existing = await insertOnce(ride);
+  if (existing) return { ride: replayOf(existing, ride.idempotency?.requestHash), replayed: true };
+  await enqueueTimers(ctx, ride, ride.timers, ride.createdAt);
+  return { ride, replayed: false };
+}
+
+/**
+ * The ride that an earlier request with this Idempotency-Key made, or null. Throws `idempotency_conflict` where that
+ * request was another one. It is asked before the rate limit, since a replay is not charged.
+ */
+export async function findReplay(ctx: Context, input: NewRide): Promise<CreationFields | null> {
+  if (!input.idempotencyKey) return null;
+  const existing = await findByIdempotencyKey(input.key.keyId, input.idempotencyKey);
+  if (!existing || isExpired(existing, ctx.now())) return null;
+  return replayOf(existing, requestHash(input));
+}
+
+function newDocument(ctx: Context, input: NewRide): Ride {
+  const { key, request, scenario, idempotencyKey } = input;
+  const now = ctx.now();
+  const createdAt = new Date(now);
+  const biddingEndsAt = new Date(now + ctx.config.biddingTimeoutMs);
+  const expire: Timer = { name: 'expire', dueAt: biddingEndsAt };
+  const timers = [expire, ...simulatedTimers({ mode: key.mode, scenario }, 'create', createdAt, ctx.config)];
+  return {
+    _id: newRideId(now),
+    keyId: key.keyId,
+    accountId: key.accountId,
+    mode: key.mode,
+    ...request,
+    ...(scenario && { scenario }),
+    ...(idempotencyKey && {
+      idempotency: {
+        key: idempotencyKey,
+        requestHash: requestHash(input),
+        expiresAt: new Date(now + idempotencyLifeMs),
+      },
+    }),
+    trackToken: newTrackToken(),
+    createdAt,
+    biddingEndsAt,
+    rev: 0,
+    status: 'bidding',
+    statusAt: createdAt,
+    offers: [],
+    timers,
+    nextDueAt: earliest(timers),
+    events: [],
+    seq: 0,
+    settledSeq: 0,
+    unsettled: 0,
+  };
+}
+
+const requestHash = ({ request, scenario }: NewRide): string => sha256(JSON.stringify([request, scenario ?? null]));
+
+type Existing = CreationFields & Pick<Ride, 'idempotency'>;
+
+function findByIdempotencyKey(keyId: string, key: string): Promise<Existing | null> {
+  return rides.findOne<Existing>({ keyId, 'idempotency.key': key }, { projection: creationFields });
+}
+
+const isExpired = (ride: Existing, nowMs: number): boolean =>
+  ride.idempotency !== undefined && ride.idempotency.expiresAt.getTime() <= nowMs;
+
+function replayOf(existing: Existing, hash: string | undefined): CreationFields {
+  if (existing.idempotency?.requestHash !== hash) throw new AppError('idempotency_conflict');
+  return existing;
+}
+
+/** Null when the ride is in the database, or the ride that already has its Idempotency-Key. */
+async function insertOnce(ride: Ride): Promise<Existing | null> {
+  const deadline = AbortSignal.timeout(deadlineMs);
+  for (;;) {
+    try {
+      await within(deadline, rides.insertOne(ride));
+      return null;
+    } catch (error) {
+      if (isDuplicate(error)) {
+        const holder = await holderOfIdempotencyKey(ride);
+        if (holder !== 'gone') return holder;
+        continue;
+      }
+      if (!isOutageOfMongo(error)) throw error;
+      await within(deadline, setTimeout(retryPauseMs));
+    }
+  }
+}
+
+/** Rejects with `unavailable` when the deadline comes first; the operation itself goes on. */
+async function within<T>(deadline: AbortSignal, operation: Promise<T>): Promise<T> {
+  if (deadline.aborted) throw new AppError('unavailable');
+  let expire = () => {};
+  const expired = new Promise<never>((_, reject) => {
+    expire = () => reject(new AppError('unavailable'));
+    deadline.addEventListener('abort', expire, { once: true });
+  });
+  try {
+    return await Promise.race([operation, expired]);
+  } finally {
+    deadline.removeEventListener('abort', expire);
+  }
+}
+
+/** Null where the duplicate is this very ride: an earlier try had arrived after all. */
+async function holderOfIdempotencyKey(ride: Ride): Promise<Existing | null | 'gone'> {
+  if (!ride.idempotency) return null;
+  const holder = await findByIdempotencyKey(ride.keyId, ride.idempotency.key);
+  if (!holder) return 'gone';
+  if (holder._id === ride._id) return null;
+  if (!isExpired(holder, ride.createdAt.getTime())) return holder;
+  await rides.updateOne(
+    { _id: holder._id, 'idempotency.expiresAt': holder.idempotency?.expiresAt },
+    { $unset: { idempotency: '' } },
+  );
+  return 'gone';
+}
+
+const isDuplicate = (error: unknown): boolean =>
+  error instanceof mongoose.mongo.MongoServerError && error.code === 11_000;

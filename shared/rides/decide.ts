@@ -1,0 +1,133 @@
+import type { Config } from '../config.ts';
+import { AppError } from '../errors.ts';
+import { newOfferId } from '../ids.ts';
+import { legBetween } from './position.ts';
+import type { CancelledBy, Driver, EventName, Offer, RideState, SimulatorStep, Timer, TimerName } from './ride.ts';
+import { nextStep, simulatedLegMs, simulatedStart } from './simulation.ts';
+import { hasEnded, type RideAction, transitionOf } from './transitions.ts';
+
+/** What is to be done to a ride: an action of the lifecycle table with what it needs. */
+export type Command =
+  | { action: 'offer'; driver: Driver; price: number; etaMinutes: number }
+  | { action: 'withdrawOffer' | 'accept'; offerId: string }
+  | { action: 'arrive' | 'start' | 'complete' }
+  | { action: 'cancel'; by: CancelledBy };
+
+/** What a command changes: to be written in one update, exactly if no one else changed the ride meanwhile. */
+export interface Change {
+  set: Partial<RideState>;
+  newOffer?: Offer;
+  event?: EventName;
+  newTimers: Timer[];
+  /** The write counts only before the end of the bidding time, by MongoDB's clock. */
+  beforeDeadline?: true;
+}
+
+export const maxOffers = 50;
+
+export type Timing = Pick<Config, 'pickupTimeoutMs' | 'tripTimeoutMs' | 'simulationSpeed'>;
+
+/**
+ * Decides what a command does to a ride at a time: the change, or null where there is nothing left to do (the accepted
+ * offer is accepted again). Throws AppError, a 404 or 409, where the table or a ruling forbids it. `fired` names the
+ * timer that asks. Reads nothing and writes nothing.
+ */
+export function decide(ride: RideState, command: Command, at: Date, timing: Timing, fired?: TimerName): Change | null {
+  const { action } = command;
+  if (command.action === 'accept' && isAccepted(ride, command.offerId)) return null;
+  assertAllowed(ride, action, at);
+
+  const transition = transitionOf(action);
+  const newStatus = transition.to === ride.status ? {} : { status: transition.to, statusAt: at };
+  const newTimers = timersAfter(ride, action, at, timing, fired);
+  const kept = transition.timers === 'keep' ? ride.timers.filter((timer) => timer.name !== fired) : [];
+  const change: Change = {
+    set: { ...effect(ride, command, at, timing), ...newStatus, timers: [...kept, ...newTimers] },
+    newTimers,
+    ...(transition.event && { event: transition.event }),
+    ...(transition.beforeDeadline && { beforeDeadline: true }),
+  };
+  if (command.action === 'offer') change.newOffer = newOffer(ride, command, at);
+  return change;
+}
+
+function isAccepted(ride: RideState, offerId: string): boolean {
+  // An offer that this ride never had is a 404 whatever the ride's status (rulings, "Accept failures").
+  if (!ride.offers.some((offer) => offer.offerId === offerId)) throw new AppError('offer_not_found');
+  return ride.acceptedOfferId === offerId && !hasEnded(ride.status);
+}
+
+function assertAllowed(ride: RideState, action: RideAction, at: Date): void {
+  const { from, beforeDeadline } = transitionOf(action);
+  if (!from.includes(ride.status)) {
+    if (action === 'cancel') throw new AppError('ride_ended');
+    throw new AppError(from.includes('bidding') ? 'ride_not_bidding' : 'illegal_step');
+  }
+  if (beforeDeadline && at >= ride.biddingEndsAt) throw new AppError('bidding_over');
+}
+
+/** The fields that the command itself sets, beside status and timers. */
+function effect(ride: RideState, command: Command, at: Date, timing: Timing): Partial<RideState> {
+  switch (command.action) {
+    case 'withdrawOffer':
+      return { offers: withdrawn(ride, command.offerId, at) };
+    case 'accept': {
+      const { offerId, driver, price } = liveOffer(ride, command.offerId);
+      return { acceptedOfferId: offerId, agreedPrice: price, driver, ...simulatedLeg(ride, 'accept', at, timing) };
+    }
+    case 'start':
+      return simulatedLeg(ride, 'start', at, timing);
+    case 'cancel':
+      return { cancelledBy: command.by };
+    default:
+      return {};
+  }
+}
+
+function liveOffer(ride: RideState, offerId: string): Offer {
+  const offer = ride.offers.find((candidate) => candidate.offerId === offerId);
+  if (!offer) throw new AppError('offer_not_found');
+  if (offer.withdrawnAt) throw new AppError('offer_withdrawn');
+  return offer;
+}
+
+function withdrawn(ride: RideState, offerId: string, at: Date): Offer[] {
+  const offer = liveOffer(ride, offerId);
+  return ride.offers.map((other) => (other === offer ? { ...offer, withdrawnAt: at } : other));
+}
+
+function newOffer(ride: RideState, command: Command & { action: 'offer' }, at: Date): Offer {
+  const { driver, price, etaMinutes } = command;
+  const isTheirs = (offer: Offer) => offer.driver.driverId === driver.driverId && !offer.withdrawnAt;
+  if (ride.offers.some(isTheirs)) throw new AppError('offer_exists');
+  if (ride.offers.length >= maxOffers) throw new AppError('offers_full');
+  return { offerId: newOfferId(), price, etaMinutes, driver, at };
+}
+
+/** In test mode the car drives as the script says; in live mode the driver's own reports will tell. */
+function simulatedLeg(ride: RideState, action: 'accept' | 'start', at: Date, timing: Timing): Pick<RideState, 'leg'> {
+  if (ride.mode !== 'test') return {};
+  const durationMs = simulatedLegMs / timing.simulationSpeed;
+  return action === 'accept'
+    ? { leg: legBetween(simulatedStart(ride), ride.pickup, at, durationMs) }
+    : { leg: legBetween(ride.pickup, ride.destination, at, durationMs, ride.leg?.heading) };
+}
+
+function timersAfter(ride: RideState, action: RideAction, at: Date, timing: Timing, fired?: TimerName): Timer[] {
+  const { timers } = transitionOf(action);
+  const stall: Timer[] =
+    timers === 'keep' || timers === 'none' ? [] : [{ name: 'stall', dueAt: new Date(at.getTime() + timing[timers]) }];
+  // `fired` tells the second and third offer from the first; a partner's own accept is followed like the simulator's.
+  return [...stall, ...simulatedTimers(ride, (fired ?? action) as SimulatorStep, at, timing)];
+}
+
+/** The timer of the simulated driver's next step, if the ride is a test and the script goes on. */
+export function simulatedTimers(
+  ride: Pick<RideState, 'mode' | 'scenario'>,
+  done: SimulatorStep | 'create',
+  at: Date,
+  timing: Timing,
+): Timer[] {
+  const next = ride.mode === 'test' ? nextStep(ride.scenario ?? 'default', done) : undefined;
+  return next ? [{ name: next.step, dueAt: new Date(at.getTime() + next.afterMs / timing.simulationSpeed) }] : [];
+}

@@ -1,0 +1,24 @@
+import type { Context } from '../context.ts';
+import { addJob, type PoolName } from '../queues.ts';
+import type { Ride } from './ride.ts';
+
+/** What of a ride tells which event is to be delivered next. */
+export type Outbox = Pick<Ride, '_id' | 'keyId' | 'seq' | 'settledSeq'>;
+
+/**
+ * Adds the job for the ride's oldest unsettled event, if it has one. Never fails: the event is in MongoDB, and the
+ * sweeper adds what Redis did not take. One job is one attempt of one event.
+ */
+export async function enqueueNextDelivery(
+  ctx: Context,
+  ride: Outbox,
+  pool: Extract<PoolName, `webhooks${string}`> = 'webhooks',
+): Promise<void> {
+  if (ride.settledSeq >= ride.seq) return;
+  const seq = ride.settledSeq + 1;
+  await addJob(ctx, pool, {
+    id: `${ride._id}_${seq}`,
+    name: `event ${seq} of ${ride._id}`,
+    data: { rideId: ride._id, keyId: ride.keyId, seq },
+  });
+}

@@ -1,0 +1,54 @@
+import bearing from '@turf/bearing';
+import destination from '@turf/destination';
+import distance from '@turf/distance';
+import type { Leg, Location, RideState, RideStatus } from './ride.ts';
+import { isMoving } from './transitions.ts';
+
+export interface LiveLocation {
+  lat: number;
+  lng: number;
+  /** Degrees clockwise from north, 0 to 360. */
+  heading: number;
+  status: RideStatus;
+}
+
+const point = ({ lat, lng }: Location): [lng: number, lat: number] => [lng, lat];
+const rounded = (value: number, decimals: number): number => Number(value.toFixed(decimals));
+
+/** The great-circle distance in km, R = 6371.0088 km, to two decimals (contract, section 2.1). */
+export function greatCircleKm(from: Location, to: Location): number {
+  return rounded(distance(point(from), point(to), { units: 'kilometers' }), 2);
+}
+
+/** The point that lies distanceKm from here in the direction of heading. */
+export function pointAt(from: Location, distanceKm: number, heading: number): Location {
+  const [lng = 0, lat = 0] = destination(point(from), distanceKm, heading).geometry.coordinates;
+  return { lat: rounded(lat, 6), lng: rounded(((((lng + 180) % 360) + 360) % 360) - 180, 6) };
+}
+
+/** The drive from one place to another; one that goes nowhere keeps the heading the car had. */
+export function legBetween(from: Location, to: Location, startAt: Date, durationMs: number, lastHeading = 0): Leg {
+  const goesNowhere = greatCircleKm(from, to) === 0;
+  const heading = goesNowhere ? lastHeading : rounded((bearing(point(from), point(to)) + 360) % 360, 1);
+  return {
+    from: { lat: from.lat, lng: from.lng },
+    to: { lat: to.lat, lng: to.lng },
+    heading,
+    startAt,
+    endAt: new Date(startAt.getTime() + durationMs),
+  };
+}
+
+/** Where the car is at a time (Unix ms), or null while there is none to show (contract, section 2.1). Pure. */
+export function positionAt(ride: Pick<RideState, 'status' | 'leg'>, nowMs: number): LiveLocation | null {
+  const { leg, status } = ride;
+  if (!leg || !isMoving(status)) return null;
+  const duration = leg.endAt.getTime() - leg.startAt.getTime();
+  const share = duration > 0 ? Math.min(1, Math.max(0, (nowMs - leg.startAt.getTime()) / duration)) : 1;
+  const arrived = status === 'arrived' || share === 1;
+  const place = arrived ? leg.to : pointAt(leg.from, share * fullDistanceKm(leg), initialBearing(leg));
+  return { lat: place.lat, lng: place.lng, heading: leg.heading, status };
+}
+
+const fullDistanceKm = (leg: Leg): number => distance(point(leg.from), point(leg.to), { units: 'kilometers' });
+const initialBearing = (leg: Leg): number => bearing(point(leg.from), point(leg.to));

@@ -1,0 +1,45 @@
+import type { EventName, RideStatus } from './ride.ts';
+
+interface Transition {
+  from: readonly RideStatus[];
+  to: RideStatus;
+  /** The one event that this change sends, or none. */
+  event: EventName | null;
+  /** Counts only before the end of the bidding time, by MongoDB's clock. */
+  beforeDeadline?: true;
+  /** Which setting limits how long the new status may last; `keep` leaves the ride's timers as they are. */
+  timers: 'keep' | 'pickupTimeoutMs' | 'tripTimeoutMs' | 'none';
+}
+
+/** THE lifecycle table (contract, section 3). A ride changes by these actions and nothing else. */
+export const transitions = {
+  offer: { from: ['bidding'], to: 'bidding', event: 'offer.received', beforeDeadline: true, timers: 'keep' },
+  withdrawOffer: { from: ['bidding'], to: 'bidding', event: null, timers: 'keep' },
+  accept: {
+    from: ['bidding'],
+    to: 'driver_arriving',
+    event: 'ride.status',
+    beforeDeadline: true,
+    timers: 'pickupTimeoutMs',
+  },
+  arrive: { from: ['driver_arriving'], to: 'arrived', event: 'ride.status', timers: 'pickupTimeoutMs' },
+  start: { from: ['arrived'], to: 'in_progress', event: 'ride.status', timers: 'tripTimeoutMs' },
+  complete: { from: ['in_progress'], to: 'completed', event: 'ride.status', timers: 'none' },
+  cancel: {
+    from: ['bidding', 'driver_arriving', 'arrived', 'in_progress'],
+    to: 'cancelled',
+    event: 'ride.status',
+    timers: 'none',
+  },
+} as const satisfies Record<string, Transition>;
+
+export type RideAction = keyof typeof transitions;
+
+export const transitionOf = (action: RideAction): Transition => transitions[action];
+
+/** Completed or cancelled: nothing leads out. */
+export const hasEnded = (status: RideStatus): boolean => status === 'completed' || status === 'cancelled';
+
+/** The car is assigned and under way, so there is a live location (contract, section 2.1). */
+export const isMoving = (status: RideStatus): boolean =>
+  status === 'driver_arriving' || status === 'arrived' || status === 'in_progress';

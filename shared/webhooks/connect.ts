@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { isIP, type Socket, connect as tcpConnect } from 'node:net';
+import { createSecureContext, type SecureContext, TLSSocket, connect as tlsConnect } from 'node:tls';
+import { hostOf } from './target.ts';
+import { Ended } from './verdict.ts';
+
+/** How long an address may take while another one of the same name is left to try. */
+const PATIENCE_MS = 2_000;
+
+/** However many addresses a name has, one event does not make us knock at more doors than these. */
+const MAX_TRIED = 4;
+
+const MAX_SESSIONS = 500;
+
+/** What TLS connections share: a new context costs as much as a handshake, a resumed session saves half of one. */
+type TlsClient = { context: SecureContext; sessions: Map<string, Buffer> };
+
+const trustingNodesAuthorities = tlsClient();
+const trustingOthers = new WeakMap<object, TlsClient>();
+
+/** The TLS client that trusts the authorities given (PEM), or those of Node: the same one for the same object. */
+export function tlsClientFor(authorities?: { ca: string }): TlsClient {
+  if (!authorities) return trustingNodesAuthorities;
+  const client = trustingOthers.get(authorities) ?? tlsClient(authorities.ca);
+  trustingOthers.set(authorities, client);
+  return client;
+}
+
+function tlsClient(ca?: string): TlsClient {
+  return { context: createSecureContext({ ca }), sessions: new Map() };
+}
+
+export type ConnectOptions = {
+  tls: TlsClient;
+  signal: AbortSignal;
+  /** Asked once more about the address that the connection turned out to have, before anything is written to it. */
+  mayCall(address: string): boolean;
+};
+
+/**
+ * A connection to the host of `url`, at the first of the addresses that takes one; for `https:` with TLS done and the
+ * certificate verified. It goes to addresses, never to a name, so nothing is resolved behind the caller's back. Rejects with
+ * the first address's error. The socket keeps an `error` listener: a late error must not end the process.
+ */
+export async function connect(url: URL, addresses: readonly string[], options: ConnectOptions): Promise<Socket> {
+  const tried = addresses.slice(0, MAX_TRIED);
+  const errors: unknown[] = [];
+  for (const [index, address] of tried.entries()) {
+    const isLast = index === tried.length - 1;
+    try {
+      return await connectTo(url, address, options, isLast ? 0 : PATIENCE_MS);
+    } catch (error) {
+      if (error instanceof Ended || options.signal.aborted) throw error;
+      errors.push(error);
+    }
+  }
+  throw errors[0] ?? new Ended('failed', 'ENODATA');
+}
+
+async function connectTo(url: URL, address: string, options: ConnectOptions, patienceMs: number): Promise<Socket> {
+  const socket = url.protocol === 'https:' ? openTls(url, address, options.tls) : openTcp(url, address);
+  socket.on('error', () => {});
+  socket.setTimeout(patienceMs, () => socket.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })));
+  // Before the other listeners of this event: one of them starts the TLS handshake.
+  socket.prependOnceListener('connect', () => {
+    if (socket.remoteAddress && !options.mayCall(socket.remoteAddress)) {
+      socket.destroy(new Ended('blocked', 'private_address'));
+    }
+  });
+  try {
+    await once(socket, socket instanceof TLSSocket ? 'secureConnect' : 'connect', { signal: options.signal });
+    socket.setTimeout(0);
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    if (socket instanceof TLSSocket && socket.authorizationError) throw new Ended('failed', 'certificate');
+    throw error;
+  }
+}
+
+function openTcp(url: URL, address: string): Socket {
+  return tcpConnect({ host: address, port: Number(url.port || 80) });
+}
+
+function openTls(url: URL, address: string, { context, sessions }: TlsClient): TLSSocket {
+  const host = hostOf(url);
+  const socket = tlsConnect({
+    host: address,
+    port: Number(url.port || 443),
+    servername: isIP(host) === 0 ? host : undefined,
+    secureContext: context,
+    session: sessions.get(url.origin),
+    ALPNProtocols: ['http/1.1'],
+    rejectUnauthorized: true, // said here because NODE_TLS_REJECT_UNAUTHORIZED=0 would else be obeyed
+  });
+  // Node emits this for verified connections only: a resumed session is not verified again.
+  return socket.on('session', (session) => remember(sessions, url.origin, session));
+}
+
+function remember(sessions: Map<string, Buffer>, origin: string, session: Buffer): void {
+  sessions.delete(origin);
+  sessions.set(origin, session);
+  const [oldest] = sessions.keys();
+  if (sessions.size > MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest);
+}

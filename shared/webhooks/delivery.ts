@@ -1,0 +1,89 @@
+import type mongoose from 'mongoose';
+import { type Claim, type Delivery, type Ride, type RideEvent, rides } from '../rides/ride.ts';
+
+/** How long a claim holds: the attempt's 8 s and room to record its outcome. */
+const claimMs = 12_000;
+
+/** What an attempt needs of the ride: the event it claimed, and where it goes. */
+export interface Claimed {
+  ride: Pick<Ride, '_id' | 'keyId' | 'mode' | 'webhookUrl' | 'seq' | 'settledSeq'>;
+  event: RideEvent;
+  claim: Claim;
+  /** When this process asked for the claim, by both of its clocks (ms): the claim is at most as old. */
+  askedAt: { monotonic: number; wall: number };
+}
+
+const claimedFields = { keyId: 1, mode: 1, webhookUrl: 1, seq: 1, settledSeq: 1, claim: 1 } as const;
+
+/**
+ * Claims event number seq of a ride for one run of a job, by MongoDB's clock. Resolves with the event, or null where it
+ * is not the oldest unsettled one or another run holds it. The same token claims again, which renews. It waits for no
+ * journal: a claim that a crash forgets is only taken again.
+ */
+export async function claimEvent(rideId: string, seq: number, token: string): Promise<Claimed | null> {
+  const askedAt = { monotonic: performance.now(), wall: Date.now() };
+  const free = {
+    $or: [{ $lte: ['$claim.until', '$$NOW'] }, { $eq: ['$claim.token', token] }],
+  };
+  const ride = await rides.findOneAndUpdate(
+    { _id: rideId, settledSeq: seq - 1, seq: { $gte: seq }, $expr: free },
+    [{ $set: { claim: { seq, token, at: '$$NOW', until: { $add: ['$$NOW', claimMs] } } } }],
+    {
+      returnDocument: 'after',
+      // Events are numbered from 1 without a gap, so number seq stands at place seq - 1.
+      projection: { ...claimedFields, events: { $slice: [seq - 1, 1] } },
+      writeConcern: { w: 1 },
+    },
+  );
+  const [event] = ride?.events ?? [];
+  return ride?.claim && event ? { ride, event, claim: ride.claim, askedAt } : null;
+}
+
+export type Settled = Pick<Ride, '_id' | 'keyId' | 'seq' | 'settledSeq'>;
+
+/**
+ * Records the outcome of an attempt on its event and lifts the claim, in one write. Resolves with the ride's outbox as
+ * it then stands, or null where another run has taken over. Only the run that holds the claim can settle, or one whose
+ * claim a restart of MongoDB forgot.
+ */
+export async function settleEvent(
+  rideId: string,
+  seq: number,
+  token: string,
+  delivery: Delivery,
+): Promise<Settled | null> {
+  return rides.findOneAndUpdate(
+    {
+      _id: rideId,
+      settledSeq: seq - 1,
+      'events.seq': seq,
+      $or: [{ 'claim.token': token }, { claim: null }],
+    } as mongoose.mongo.Filter<Ride>,
+    {
+      $set: { 'events.$.delivery': delivery, settledSeq: seq },
+      $inc: { unsettled: -1 },
+      $unset: { claim: '' },
+    },
+    { returnDocument: 'after', projection: { keyId: 1, seq: 1, settledSeq: 1 } },
+  );
+}
+
+/** Where an event's delivery stands, for a run that could not claim it. */
+export type Standing = { state: 'settled' | 'not_its_turn' | 'free' } | { state: 'held'; remainingMs: number };
+
+export async function deliveryStanding(rideId: string, seq: number): Promise<Standing> {
+  const ride = await rides.findOne<Pick<Ride, 'settledSeq' | 'claim'> & { now: Date }>(
+    { _id: rideId },
+    { projection: { settledSeq: 1, claim: 1, now: '$$NOW' } },
+  );
+  if (!ride || ride.settledSeq >= seq) return { state: 'settled' };
+  if (ride.settledSeq < seq - 1) return { state: 'not_its_turn' };
+  const remainingMs = (ride.claim?.until.getTime() ?? 0) - ride.now.getTime();
+  return remainingMs > 0 ? { state: 'held', remainingMs } : { state: 'free' };
+}
+
+/** The log keeps where an attempt went, without the query, which may hold a secret of the receiver's. */
+export function loggedUrl(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}

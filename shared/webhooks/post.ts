@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Socket } from 'node:net';
+import { before } from './deadline.ts';
+import { Ended, type Verdict } from './verdict.ts';
+
+const MAX_HEADER_BYTES = 16_384;
+
+/** No more than this is read of an answer, whatever it claims to hold. */
+const MAX_ANSWER_BYTES = 65_536;
+
+/** How long a receiver may go on writing an answer whose status line is all that counts. */
+const DRAIN_MS = 500;
+
+const MAX_RENEWALS = 3;
+
+/** What is sent, and the claim on the event under which alone it may be sent. */
+export type Message = {
+  /** The exact text that was signed. */
+  body: string;
+  /** The contract's headers; null when the claim has become too old to write under it. */
+  headersNow(): Record<string, string> | null;
+  /** Claims the event anew; false when it is not ours to send any more. */
+  renewClaim(): Promise<boolean>;
+};
+
+/**
+ * Posts a message on a connection that stands, and judges the status line of the answer. Whatever comes of it, the
+ * connection is closed; at most half a second later than the verdict when there is an answer to be read to its end.
+ */
+export async function post(url: URL, socket: Socket, message: Message, signal: AbortSignal): Promise<Verdict> {
+  const request = openRequest(url, socket);
+  try {
+    await once(request, 'socket', { signal });
+    const answer = answerTo(request);
+    answer.catch(() => {}); // It is awaited below, but the connection can also fail while the claim is renewed.
+    await writeUnderClaim(request, message, signal);
+    const response = await before(signal, answer);
+    drain(response, socket);
+    return verdictOn(response.statusCode ?? 0);
+  } catch (error) {
+    request.destroy();
+    socket.destroy();
+    throw error;
+  }
+}
+
+/** A request on a connection that stands; nothing of it is written yet. */
+function openRequest(url: URL, socket: Socket): ClientRequest {
+  const open = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const request = open({
+    method: 'POST',
+    host: url.hostname,
+    port: url.port,
+    path: url.pathname + url.search,
+    headers: { Host: url.host, Connection: 'close', 'User-Agent': 'RidePartner-Webhooks/1' },
+    createConnection: () => socket,
+    maxHeaderSize: MAX_HEADER_BYTES,
+  });
+  // Informational answers are none. Who sends them without end is not read any further, and runs into the limit.
+  request.on('information', () => {
+    if (socket.bytesRead > MAX_ANSWER_BYTES) socket.pause();
+  });
+  return request.on('error', () => {});
+}
+
+function answerTo(request: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request.once('response', resolve);
+    request.once('error', reject);
+    // Who answers with another protocol (101) makes Node close the request without a word.
+    request.once('close', () => reject(new Ended('failed', 'ECONNRESET')));
+  });
+}
+
+/**
+ * Writes the request in the very tick in which the claim was seen to be young enough: after an `await` in between, a
+ * process that was paused there could write what another one has sent in the meantime.
+ */
+async function writeUnderClaim(request: ClientRequest, message: Message, signal: AbortSignal): Promise<void> {
+  for (let renewals = 0; renewals <= MAX_RENEWALS; renewals++) {
+    const headers = message.headersNow();
+    if (headers) return write(request, headers, message.body);
+    await renew(message, signal);
+  }
+  throw new Ended('lost', 'claim_too_old');
+}
+
+function write(request: ClientRequest, headers: Record<string, string>, body: string): void {
+  for (const [name, value] of Object.entries(headers)) request.setHeader(name, value);
+  request.setHeader('Content-Type', 'application/json');
+  request.setHeader('Content-Length', Buffer.byteLength(body));
+  request.end(body);
+}
+
+// That MongoDB does not answer is no fault of the receiver: the event stays unsettled, and is tried again.
+async function renew(message: Message, signal: AbortSignal): Promise<void> {
+  let isOurs: boolean;
+  try {
+    isOurs = await before(signal, message.renewClaim());
+  } catch {
+    throw new Ended('lost', 'claim_unknown');
+  }
+  if (!isOurs) throw new Ended('lost', 'claim_taken');
+}
+
+function verdictOn(httpStatus: number): Verdict {
+  if (httpStatus >= 200 && httpStatus < 300) return { outcome: 'delivered', httpStatus };
+  const isRedirect = httpStatus >= 300 && httpStatus < 400;
+  return { outcome: 'failed', httpStatus, reason: isRedirect ? 'redirect' : 'status' };
+}
+
+// A short answer is read to its end, so that an honest receiver sees its connection closed and not reset.
+function drain(response: IncomingMessage, socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), DRAIN_MS);
+  response.on('error', () => {});
+  response.on('data', () => {
+    if (socket.bytesRead > MAX_ANSWER_BYTES) socket.destroy();
+  });
+  response.once('close', () => {
+    clearTimeout(timer);
+    socket.destroy();
+  });
+}

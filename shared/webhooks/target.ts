@@ -1,0 +1,118 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+const MAX_URL_LENGTH = 2048;
+
+/** Mail servers answer here; a request sent to one could be taken for a mail. */
+const REFUSED_PORTS = new Set(['25', '465', '587']);
+
+/** Name spaces that no public name server answers for, so that only an internal one can. */
+const LOCAL_SUFFIXES = [
+  'localhost',
+  'localdomain',
+  'localdomain6',
+  'local',
+  'internal',
+  'intranet',
+  'lan',
+  'home',
+  'home.arpa',
+  'corp',
+  'private',
+  'svc',
+];
+
+/** Public names that are known to lead to the machine itself, or to the metadata host of a cloud. */
+const LOCAL_NAMES = [
+  'localtest.me',
+  'lvh.me',
+  'vcap.me',
+  'metadata.goog',
+  'metadata.tencentyun.com',
+  'metadata.packet.net',
+  'metadata.platformequinix.com',
+];
+
+const NOT_PUBLIC_V4 = ranges(
+  '168.63.129.16/32', // Azure's metadata and DHCP host, which stands in the midst of public addresses
+);
+
+const ASSIGNED_V6 = ranges('2000::/3');
+
+const NOT_PUBLIC_V6 = ranges(
+  '2001::/23', // IETF protocol assignments, Teredo among them
+  '2001:db8::/32', // documentation
+  '2002::/16', // 6to4: carries an IPv4 address, public or not
+  '2620:4f:8000::/48', // AS112
+  '3ffe::/16', // the former 6bone
+  '3fff::/20', // documentation
+);
+
+/**
+ * null when `url` may be given as a webhook URL, else the rule that it breaks, as public text that reads on after the
+ * field's name ("must be an https URL"). Section 6, rule 2: HTTPS and public. No name is resolved: `send` does that at
+ * every delivery. An origin that is exactly in `localTargets` need be neither HTTPS nor public.
+ */
+export function checkTargetUrl(url: string, localTargets: readonly string[]): string | null {
+  if (url.length > MAX_URL_LENGTH) return 'must not be longer than 2,048 characters';
+  const parsed = parse(url);
+  if (parsed === null) return 'must be a valid URL';
+  if (parsed.username !== '' || parsed.password !== '') return 'must not contain a user name or password';
+  if (REFUSED_PORTS.has(parsed.port)) return 'must not use port 25, 465 or 587';
+  if (isLocalTarget(url, localTargets)) return null;
+  if (parsed.protocol !== 'https:') return 'must be an https URL';
+  return checkHost(hostOf(parsed));
+}
+
+/** Whether the origin of `url` is one of `localTargets`, which are origins as `URL` writes them (`http://127.0.0.1:4000`). */
+export function isLocalTarget(url: string, localTargets: readonly string[]): boolean {
+  const parsed = parse(url);
+  return parsed !== null && parsed.origin !== 'null' && localTargets.includes(parsed.origin);
+}
+
+/**
+ * Whether a resolved address, IPv4 or IPv6 in the usual notation, is public unicast: the only kind that this service
+ * connects to (section 6, rule 2). Everything else is false: special-purpose ranges of the IANA registries, hosts of cloud
+ * metadata, IPv6 forms that carry an IPv4 address (even a public one), zone ids, and whatever is no address.
+ */
+export function isPublicAddress(address: string): boolean {
+  if (isIP(address) === 0 || address.includes('%')) return false;
+  const parsed = ipaddr.parse(address);
+  // ipaddr.js calls 'unicast' whatever it has no name for: for IPv6 that is most of what was never assigned.
+  if (parsed.range() !== 'unicast') return false;
+  if (parsed instanceof ipaddr.IPv4) return !within(parsed, NOT_PUBLIC_V4);
+  return within(parsed, ASSIGNED_V6) && !within(parsed, NOT_PUBLIC_V6) && !isIsatap(parsed);
+}
+
+/** The host of a URL as it is looked up, compared and certified: without the brackets of IPv6 and without trailing dots. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
+}
+
+function checkHost(host: string): string | null {
+  if (isIP(host) !== 0) return isPublicAddress(host) ? null : 'must not point to an address that is not public';
+  const isLocal =
+    !host.includes('.') || [...LOCAL_SUFFIXES, ...LOCAL_NAMES].some((name) => `.${host}`.endsWith(`.${name}`));
+  return isLocal ? 'must not name a local or cloud-internal host' : null;
+}
+
+// WHATWG `URL` settles most spellings: numbers in any base, short forms, full-width digits, dots of other scripts,
+// escapes. Spaces, control characters and backslashes are refused first, because it drops or turns them.
+function parse(url: string): URL | null {
+  return /[\s\\\p{Cc}]/u.test(url) || !URL.canParse(url) ? null : new URL(url);
+}
+
+/** An ISATAP interface id (RFC 5214) carries an IPv4 address under any prefix. */
+function isIsatap({ parts }: ipaddr.IPv6): boolean {
+  return ((parts[4] ?? 0) & 0xfdff) === 0 && parts[5] === 0x5efe;
+}
+
+type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+function ranges(...cidrs: string[]): Range[] {
+  return cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
+}
+
+function within(address: ipaddr.IPv4 | ipaddr.IPv6, list: Range[]): boolean {
+  return list.some((range) => address.match(range));
+}

@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import mongoose from 'mongoose';
+import { isAlive } from '../../dev/alive.ts';
+import { startMongo } from '../../dev/mongo.ts';
+import { startRedis } from '../../dev/redis.ts';
+import type { RunningServer } from '../../dev/running-server.ts';
+
+describe('servers for one machine', function () {
+  // The first start on a machine may have to fetch packages.
+  this.timeout(120_000);
+
+  let dataDir: string;
+  let running: RunningServer[];
+
+  beforeEach(async () => {
+    dataDir = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-test-'));
+    running = [];
+  });
+
+  afterEach(async () => {
+    await Promise.all(running.map((server) => server.stop()));
+    await fs.rm(dataDir, { recursive: true, force: true });
+  });
+
+  async function started(starting: Promise<RunningServer>): Promise<RunningServer> {
+    const server = await starting;
+    running.push(server);
+    return server;
+  }
+
+  /** A parent process that starts one server, reports it, and goes away without stopping it when told how. */
+  async function startedByAnother(start: string): Promise<{ pid: number; parent: ReturnType<typeof spawn> }> {
+    const script = `${start}.then((server) => process.send(server.pid)); process.on('message', () => process.exit());`;
+    const args = ['--import', 'tsx', '--input-type=module', '--eval', script];
+    const parent = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const [pid] = await once(parent, 'message');
+    return { pid, parent };
+  }
+
+  const startMongoScript = () =>
+    `import('./dev/mongo.ts').then(({ startMongo }) => startMongo({ dataDir: '${dataDir}' }))`;
+  const startRedisScript = () =>
+    `import('./dev/redis.ts').then(({ startRedis }) => startRedis({ dataDir: '${dataDir}' }))`;
+
+  it('keeps what MongoDB acknowledged over a kill, at the same URL', async () => {
+    const first = await started(startMongo({ dataDir }));
+    const connection = await mongoose.createConnection(first.url).asPromise();
+    const rides = connection.collection<{ _id: number }>('rides');
+    await rides.insertOne({ _id: 1 }, { writeConcern: { w: 1, journal: true } });
+
+    process.kill(first.pid, 'SIGKILL');
+    expect(await first.exited).to.equal('killed by SIGKILL');
+    const second = await started(startMongo({ dataDir }));
+
+    expect(second.url).to.equal(first.url);
+    expect(connection.name).to.equal('rides');
+    expect(await rides.findOne({ _id: 1 }), 'through the connection of before').to.deep.equal({ _id: 1 });
+    await connection.close();
+  });
+
+  it('ends the MongoDB engine and removes its socket on stop', async () => {
+    const server = await started(startMongo({ dataDir }));
+    const socketPath = decodeURIComponent(new URL(server.url).host);
+    await server.stop();
+    expect(await server.exited).to.equal('exit code 0');
+    expect(isAlive(server.pid)).to.equal(false);
+    expect(await fs.readdir(path.dirname(socketPath)).catch(() => [])).to.deep.equal([]);
+  });
+
+  it('leaves a running engine alone when a second one is asked for on its data', async () => {
+    const first = await started(startMongo({ dataDir }));
+    const error = await startMongo({ dataDir }).catch((reason: Error) => reason);
+    expect(error)
+      .to.be.an('error')
+      .with.property('message')
+      .that.matches(/^MongoDB did not start: .*DBPathInUse[^\n]*$/);
+    const connection = await mongoose.createConnection(first.url, { serverSelectionTimeoutMS: 2_000 }).asPromise();
+    await connection.close();
+  });
+
+  it('ends the MongoDB engine when the process that started it is killed', async () => {
+    const { pid, parent } = await startedByAnother(startMongoScript());
+    parent.kill('SIGKILL');
+    const next = await started(startMongo({ dataDir }));
+    expect(next.pid).to.not.equal(pid);
+    expect(isAlive(pid)).to.equal(false);
+  });
+
+  it('keeps the append-only file of Redis over a kill, on the same port', async () => {
+    const first = await started(startRedis({ dataDir, appendonly: true }));
+    const redis = new Redis(first.url);
+    await redis.set('ride', 'bidding');
+    process.kill(first.pid, 'SIGKILL');
+    await first.exited;
+
+    const port = Number(new URL(first.url).port);
+    const second = await started(startRedis({ dataDir, appendonly: true, port }));
+    expect(second.url).to.equal(first.url);
+    expect(await redis.get('ride')).to.equal('bidding');
+    redis.disconnect();
+  });
+
+  it('ends Redis on stop, and starts empty without an append-only file', async () => {
+    const first = await started(startRedis({ dataDir }));
+    const redis = new Redis(first.url);
+    await redis.set('ride', 'bidding');
+    redis.disconnect();
+    await first.stop();
+    expect(isAlive(first.pid)).to.equal(false);
+
+    const again = new Redis((await started(startRedis({ dataDir }))).url);
+    expect(await again.dbsize()).to.equal(0);
+    expect(await again.config('GET', 'maxmemory-policy')).to.deep.equal(['maxmemory-policy', 'noeviction']);
+    again.disconnect();
+  });
+
+  it('says in one line that the port of Redis is taken', async () => {
+    const first = await started(startRedis({ dataDir }));
+    const port = Number(new URL(first.url).port);
+    const error = await startRedis({ dataDir: path.join(dataDir, 'other'), port }).catch((reason: Error) => reason);
+    expect(error)
+      .to.be.an('error')
+      .with.property('message')
+      .that.matches(/^Redis did not start on port \d+: [^\n]+$/);
+  });
+
+  it('ends Redis with the process that started it', async () => {
+    const { pid, parent } = await startedByAnother(startRedisScript());
+    parent.send('exit');
+    await once(parent, 'exit');
+    while (isAlive(pid)) await new Promise(setImmediate);
+  });
+
+  it('replaces the Redis that a killed process has left on the same data', async () => {
+    const { pid, parent } = await startedByAnother(startRedisScript());
+    parent.kill('SIGKILL');
+    await once(parent, 'exit');
+    expect(isAlive(pid)).to.equal(true);
+    await started(startRedis({ dataDir }));
+    expect(isAlive(pid)).to.equal(false);
+  });
+
+  it('never ends a process whose id stands in a pid file of before by accident', async () => {
+    const bystander = spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1000)'], { cwd: dataDir });
+    await fs.writeFile(path.join(dataDir, 'redis.pid'), `${bystander.pid}\n`);
+    await started(startRedis({ dataDir }));
+    expect(bystander.exitCode ?? bystander.signalCode).to.equal(null);
+    bystander.kill();
+  });
+});

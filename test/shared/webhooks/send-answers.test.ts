@@ -1,0 +1,176 @@
+import diagnostics from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { expect } from 'chai';
+import { send } from '../../../shared/webhooks/send.ts';
+import { attemptTo, type Receiver, type ReceiverOptions, startReceiver } from '../../support/webhook-receiver.ts';
+
+/** Sends to a receiver that answers thus, and waits until the sender has closed its connections. */
+async function sendTo(answer: ReceiverOptions['answer']) {
+  const receiver = await startReceiver({ answer });
+  const result = await send(attemptTo(receiver));
+  await receiver.close();
+  return { ...result, durationMs: undefined };
+}
+
+const writes = (text: string) => (socket: Socket) => void socket.write(text);
+const status = (code: number, headers = '') => writes(`HTTP/1.1 ${code} X\r\n${headers}Content-Length: 0\r\n\r\n`);
+
+describe('send: what is sent', () => {
+  it('posts the body byte for byte, with the headers given, the length in bytes, and Connection: close', async () => {
+    const receiver = await startReceiver({ answer: status(200) });
+    const body = '{"driver":{"name":"Zoë Müller 東京 🚕"},"fare":12.5}';
+    const headersNow = () => ({
+      'X-Service-Event': 'ride.status',
+      'X-Service-Signature': 't=1,v1=00',
+      'Content-Type': 'x',
+    });
+    const url = `${receiver.origin}/hook/ö?a=1&b=%20#fragment`;
+
+    expect(await send(attemptTo(receiver, { url, body, headersNow }))).to.include({ outcome: 'delivered' });
+    await receiver.close();
+
+    const [head = '', sent] = receiver.received().split('\r\n\r\n');
+    const [requestLine, ...headers] = head.split('\r\n');
+    expect(sent).to.equal(body);
+    expect(requestLine).to.equal('POST /hook/%C3%B6?a=1&b=%20 HTTP/1.1');
+    expect(headers).to.have.members([
+      `Host: 127.0.0.1:${receiver.port}`,
+      'Connection: close',
+      'User-Agent: RidePartner-Webhooks/1',
+      'X-Service-Event: ride.status',
+      'X-Service-Signature: t=1,v1=00',
+      'Content-Type: application/json',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+    ]);
+  });
+
+  it('fails, and throws nothing, when a header cannot be written', async () => {
+    const receiver = await startReceiver();
+    const headersNow = () => ({ 'X-Service-Event': 'line\r\nbreak' });
+    expect(await send(attemptTo(receiver, { headersNow }))).to.include({
+      outcome: 'failed',
+      reason: 'ERR_INVALID_CHAR',
+    });
+    await receiver.close();
+    expect(receiver.received()).to.equal('');
+  });
+
+  it('opens a new connection for every attempt', async () => {
+    const receiver = await startReceiver({ answer: status(200) });
+    await send(attemptTo(receiver));
+    await send(attemptTo(receiver));
+    await receiver.close();
+    expect(receiver.connections).to.have.length(2);
+  });
+});
+
+describe('send: which answer counts', () => {
+  for (const code of [200, 204, 299]) {
+    it(`has delivered at ${code}`, async () => {
+      expect(await sendTo(status(code))).to.deep.include({ outcome: 'delivered', httpStatus: code });
+    });
+  }
+
+  for (const code of [300, 400, 404, 410, 500, 999]) {
+    it(`has failed at ${code}`, async () => {
+      expect(await sendTo(status(code))).to.include({ outcome: 'failed', httpStatus: code });
+    });
+  }
+
+  for (const code of [301, 302, 303, 307, 308]) {
+    it(`does not follow ${code}`, async () => {
+      const elsewhere = await startReceiver();
+      const result = await sendTo(status(code, `Location: ${elsewhere.origin}/\r\n`));
+      await elsewhere.close();
+      expect(result).to.include({ outcome: 'failed', httpStatus: code, reason: 'redirect' });
+      expect(elsewhere.connections).to.have.length(0);
+    });
+  }
+
+  it('goes by the answer that follows informational ones', async () => {
+    const informational = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n';
+    expect(await sendTo(writes(`${informational}HTTP/1.1 200 OK\r\n\r\n`))).to.include({ outcome: 'delivered' });
+    expect(await sendTo(writes(`${informational}HTTP/1.1 500 X\r\n\r\n`))).to.include({ outcome: 'failed' });
+  });
+
+  it('needs no more than the status line and the end of the headers', async () => {
+    expect(await sendTo(writes('HTTP/1.0 200\r\n\r\n'))).to.include({ outcome: 'delivered', httpStatus: 200 });
+    const promised = writes('HTTP/1.1 202 OK\r\nContent-Length: 1000000\r\n\r\nonly this');
+    expect(await sendTo(promised)).to.include({ outcome: 'delivered', httpStatus: 202 });
+  });
+});
+
+describe('send: what is no answer', () => {
+  const cases: [string, ReceiverOptions['answer'], string][] = [
+    ['a connection that is closed', (socket) => socket.end(), 'ECONNRESET'],
+    ['a connection that is reset', (socket) => socket.resetAndDestroy(), 'ECONNRESET'],
+    ['something that is not HTTP', writes('SSH-2.0-OpenSSH_9.2\r\n\r\n'), 'HPE_INVALID_CONSTANT'],
+    [
+      'headers of more than 16 kB',
+      writes(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`),
+      'HPE_HEADER_OVERFLOW',
+    ],
+    ['another protocol', writes('HTTP/1.1 101 Y\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'), 'ECONNRESET'],
+  ];
+  for (const [what, answer, reason] of cases) {
+    it(`fails on ${what}`, async () => {
+      expect(await sendTo(answer)).to.deep.equal({ outcome: 'failed', reason, durationMs: undefined });
+    });
+  }
+
+  it('fails when nobody listens', async () => {
+    const receiver = await startReceiver();
+    await receiver.close();
+    expect(await send(attemptTo(receiver))).to.include({ outcome: 'failed', reason: 'ECONNREFUSED' });
+  });
+});
+
+describe('send: the body of the answer', () => {
+  let receiver: Receiver;
+  const sockets: Socket[] = [];
+  const remember = (message: unknown) => void sockets.push((message as { socket: Socket }).socket);
+  before(() => diagnostics.subscribe('net.client.socket', remember));
+  after(() => diagnostics.unsubscribe('net.client.socket', remember));
+
+  const endless = (headers: string) => (socket: Socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\n${headers}\r\n`);
+    const pour = () => {
+      while (!socket.destroyed && socket.write(Buffer.alloc(16_384)));
+    };
+    socket.on('drain', pour);
+    pour();
+  };
+
+  for (const headers of ['', 'Content-Encoding: gzip\r\n', 'Content-Length: 9000000000\r\n']) {
+    it(`is cut off after 64 kB (${headers.trim() || 'no length'})`, async () => {
+      receiver = await startReceiver({ answer: endless(headers) });
+      sockets.length = 0;
+      expect(await send(attemptTo(receiver))).to.include({ outcome: 'delivered' });
+      await receiver.close();
+      expect(sockets).to.have.length(1);
+      // The limit falls within a chunk, and a chunk is 64 kB at most.
+      expect(sockets[0]?.bytesRead).to.be.within(1, 2 * 65_536);
+    });
+  }
+
+  it('does not keep the result waiting when it never ends, and holds the connection for a moment only', async () => {
+    receiver = await startReceiver({ answer: writes('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345') });
+    expect(await send(attemptTo(receiver))).to.include({ outcome: 'delivered' });
+    expect(receiver.connections[0]?.readableEnded).to.equal(false);
+    await receiver.close();
+  });
+
+  it('is read to its end when it is short, so that the receiver sees no reset', async () => {
+    const answer = (socket: Socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n123');
+      setImmediate(() => socket.write('456'));
+    };
+    receiver = await startReceiver({ answer });
+    expect(await send(attemptTo(receiver))).to.include({ outcome: 'delivered' });
+    const [socket] = receiver.connections;
+    const [hadError] = socket?.closed ? [socket.errored !== null] : await once(socket as Socket, 'close');
+    expect(hadError).to.equal(false);
+    await receiver.close();
+  });
+});

@@ -1,0 +1,41 @@
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of an answer by its assertions.
+  body: any;
+  text: string;
+}
+
+/** A partner's way to call: paths are relative to the versioned base. */
+export interface Client {
+  get(path: string, headers?: Record<string, string>): Promise<Answer>;
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  createRide(fields?: object, headers?: Record<string, string>): Promise<Answer>;
+}
+
+export const validRide = {
+  pickup: { lat: 40.7128, lng: -74.006, address: '1 Main Street' },
+  destination: { lat: 40.758, lng: -73.9855 },
+  fare: 25,
+};
+
+export async function call(url: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: text ? JSON.parse(text) : undefined };
+}
+
+export function clientOf(url: string, secretKey: string, base = '/v1'): Client {
+  const authorization = { authorization: `Bearer ${secretKey}` };
+  const client: Client = {
+    get: (path, headers) => call(url + base + path, { headers: { ...authorization, ...headers } }),
+    post: (path, body, headers) =>
+      call(url + base + path, {
+        method: 'POST',
+        headers: { ...authorization, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
+    createRide: (fields, headers) => client.post('/rides', { ...validRide, ...fields }, headers),
+  };
+  return client;
+}

@@ -1,0 +1,63 @@
+import { createApp } from '../../api/app.ts';
+import { serve } from '../../api/http/serve.ts';
+import { accountOf } from '../../shared/accounts/account.ts';
+import { type Config, readConfig } from '../../shared/config.ts';
+import { type Context, createContext } from '../../shared/context.ts';
+import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
+import { migrate } from '../../shared/migrate.ts';
+import type { Mode } from '../../shared/rides/ride.ts';
+import { type Client, clientOf } from './client.ts';
+
+/** The settings of a test, as the environment would give them. */
+export function testConfig(settings: Record<string, string> = {}): Readonly<Config> {
+  return readConfig({
+    SERVICE_ENV: 'development',
+    MONGO_URL: process.env.TEST_MONGO_URL,
+    REDIS_URL: process.env.TEST_REDIS_URL,
+    PORT: '0',
+    PUBLIC_BASE_URL: 'https://rides.example',
+    SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
+    LOG_LEVEL: 'silent',
+    ...settings,
+  });
+}
+
+/** A context on the run's own servers, with its indexes and nothing left of other tests. */
+export async function testContext(settings?: Record<string, string>): Promise<Context> {
+  const ctx = await createContext(testConfig(settings), 'test');
+  await migrate();
+  return ctx;
+}
+
+export interface TestApi {
+  ctx: Context;
+  url: string;
+  /** A key of its own for each test, so that no test sees another's rides or limits. */
+  key(mode?: Mode, webhookUrl?: string): Promise<NewKey>;
+  /** A partner with a new key. */
+  partner(mode?: Mode, webhookUrl?: string): Promise<Client & NewKey>;
+  close(): Promise<void>;
+}
+
+/** The real API on a free port of loopback. */
+export async function startTestApi(settings?: Record<string, string>): Promise<TestApi> {
+  const ctx = await testContext(settings);
+  const server = await serve(ctx, createApp(ctx));
+  const url = `http://127.0.0.1:${server.port}`;
+  const account = await accountOf('tests@rides.example');
+  const key = (mode: Mode = 'test', webhookUrl?: string) =>
+    createKey(ctx.config, { accountId: account._id, name: 'test', mode, webhookUrl });
+  return {
+    ctx,
+    url,
+    key,
+    async partner(mode, webhookUrl) {
+      const created = await key(mode, webhookUrl);
+      return { ...created, ...clientOf(url, created.key) };
+    },
+    async close() {
+      await server.close();
+      await ctx.close();
+    },
+  };
+}

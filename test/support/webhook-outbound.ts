@@ -1,0 +1,33 @@
+import { Socket } from 'node:net';
+
+/** What becomes of a connection: it goes to a port of this machine instead, is refused, or never comes about. */
+export type Route = { port: number } | 'refuse' | 'hang';
+
+export type Outbound = {
+  /** The hosts that connections were asked for, in order. */
+  dialled: string[];
+  restore(): void;
+};
+
+/**
+ * Diverts every connection that this process opens, so that public addresses can stand in a test without being called.
+ */
+export function divertOutbound(route: (host: string) => Route): Outbound {
+  const { connect } = Socket.prototype;
+  const dialled: string[] = [];
+  Socket.prototype.connect = function (this: Socket, ...args: unknown[]) {
+    const [options] = (Array.isArray(args[0]) ? args[0] : args) as [{ host: string; port: number }];
+    dialled.push(options.host);
+    const way = route(options.host);
+    if (typeof way === 'object')
+      return Reflect.apply(connect, this, [{ ...options, host: '127.0.0.1', port: way.port }]);
+    if (way === 'refuse') {
+      process.nextTick(() => this.destroy(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })));
+    }
+    return this;
+  } as typeof connect;
+  const restore = () => {
+    Socket.prototype.connect = connect;
+  };
+  return { dialled, restore };
+}

@@ -1,0 +1,24 @@
+import type { PoolName } from '../../shared/queues.ts';
+import { poolNames } from '../../shared/queues.ts';
+import { connectWorkerRedis } from '../../shared/redis.ts';
+import { startPool } from '../../workers/pools.ts';
+import { startTestApi, type TestApi } from './service.ts';
+
+/** The API and, in the same process, the worker pools on real queues, with nothing in them. */
+export async function startTestService(
+  settings?: Record<string, string>,
+  pools: readonly PoolName[] = poolNames,
+): Promise<TestApi> {
+  const api = await startTestApi(settings);
+  await api.ctx.redis.flushall();
+  const connection = connectWorkerRedis(api.ctx.config.secrets.redisUrl, api.ctx.log);
+  const workers = pools.map((pool) => startPool(api.ctx, connection, pool));
+  return {
+    ...api,
+    async close() {
+      await Promise.all(workers.map((worker) => worker.close()));
+      connection.disconnect();
+      await api.close();
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { DelayedError, type Job, Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { Context } from '../shared/context.ts';
+import { describeError } from '../shared/errors.ts';
+import { isOutageOfMongo } from '../shared/mongo.ts';
+import { type DeliveryJob, keepFinished, type PoolName, queuePrefix, type TimerJob } from '../shared/queues.ts';
+import { expireBidding } from './bidding-expiry.ts';
+import type { Handler, Outcome } from './handler.ts';
+import { simulateStep } from './simulated-driver.ts';
+import { deliverWebhook } from './webhook-delivery.ts';
+
+/** What each pool does with a job of its queue. */
+const handlers = {
+  bidding: expireBidding,
+  simulator: simulateStep,
+  webhooks: deliverWebhook,
+  'webhooks-slow': deliverWebhook,
+} satisfies Record<PoolName, Handler<TimerJob> | Handler<DeliveryJob>>;
+
+/** BullMQ's defaults would resume the job of a killed worker after 90 s, and give it up at the second crash. */
+const recovery = { lockDuration: 8_000, stalledInterval: 2_000, maxStalledCount: 10 };
+const outagePauseMs = 1_000;
+
+/** Starts taking jobs of a pool's queue, as many at a time as its setting says. */
+export function startPool(ctx: Context, connection: Redis, pool: PoolName): Worker {
+  const handler = handlers[pool] as Handler<unknown>;
+  const worker = new Worker(
+    pool,
+    async (job: Job, lock?: string) => {
+      const outcome = await runOnce(ctx, handler, job, pool);
+      if ('result' in outcome) return outcome;
+      await job.moveToDelayed(Date.now() + Math.ceil(outcome.againInMs), lock);
+      throw new DelayedError(outcome.why);
+    },
+    {
+      connection,
+      prefix: queuePrefix(pool),
+      concurrency: ctx.config.concurrency[pool],
+      ...recovery,
+      ...keepFinished,
+    },
+  );
+  worker.on('error', (error) => ctx.log.debug({ pool, error: describeError(error) }, 'worker error'));
+  worker.on('failed', (job, error) =>
+    ctx.log.error({ pool, job: job?.name, error: describeError(error) }, 'job failed'),
+  );
+  worker.on('stalled', (jobId) => ctx.log.warn({ pool, jobId }, 'job stalled: its worker is gone'));
+  return worker;
+}
+
+/** A job that meets an outage of MongoDB waits for its end. */
+async function runOnce(ctx: Context, handler: Handler<unknown>, job: Job, pool: PoolName): Promise<Outcome> {
+  try {
+    return await handler(ctx, job.data, { pool, token: randomUUID() });
+  } catch (error) {
+    if (isOutageOfMongo(error)) return { againInMs: outagePauseMs, why: 'MongoDB is away' };
+    throw error;
+  }
+}

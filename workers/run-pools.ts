@@ -1,0 +1,29 @@
+import { ConfigError, readConfig } from '../shared/config.ts';
+import { createContext } from '../shared/context.ts';
+import { type PoolName, poolNames } from '../shared/queues.ts';
+import { connectWorkerRedis } from '../shared/redis.ts';
+import { shutdownOnSignal } from '../shared/shutdown.ts';
+import { startPool } from './pools.ts';
+import { startSweeper } from './sweeper.ts';
+
+/** Starts the named pools, or all where none is named, and the sweeper. Throws ConfigError for an unknown name. */
+export async function runPools(names: readonly string[]): Promise<void> {
+  const pools = names.length > 0 ? names.map(poolNamed) : poolNames;
+  const config = readConfig();
+  const ctx = await createContext(config, pools.join('+'));
+  const connection = connectWorkerRedis(config.secrets.redisUrl, ctx.log);
+  const workers = pools.map((pool) => startPool(ctx, connection, pool));
+  const sweeper = startSweeper(ctx);
+  ctx.log.info({ pools }, 'working');
+  shutdownOnSignal(ctx.log, config.shutdownGraceMs, async () => {
+    await Promise.all([sweeper.stop(), ...workers.map((worker) => worker.close())]);
+    connection.disconnect();
+    await ctx.close();
+  });
+}
+
+function poolNamed(name: string): PoolName {
+  const pool = poolNames.find((candidate) => candidate === name);
+  if (!pool) throw new ConfigError(`there is no worker pool ${name}: the pools are ${poolNames.join(', ')}`);
+  return pool;
+}
