@@ -1,4 +1,4 @@
-import { keysCommand } from '../shared/cli/keys.ts';
+import { keysCommand } from '../shared/cli/keys-command.ts';
 import { runningStacks, type StackState } from './stack-state.ts';
 
 /** `npm run keys`: the keys' command line on a running stack, or on the server that the environment names. */

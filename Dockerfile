@@ -1,0 +1,20 @@
+# The same image runs the API and every worker pool: the command says which.
+FROM node:24-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY api api
+COPY workers workers
+COPY shared shared
+RUN npm run build
+
+FROM node:24-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
+COPY --from=build /app/dist dist
+USER node
+EXPOSE 4100
+CMD ["node", "dist/api/main.js"]

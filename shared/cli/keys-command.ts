@@ -1,0 +1,124 @@
+import { parseArgs } from 'node:util';
+import { type Account, AccountModel, accountOf, operatorEmail } from '../accounts/account.ts';
+import { readConfig } from '../config.ts';
+import { AppError } from '../errors.ts';
+import {
+  createKey,
+  type KeySettings,
+  listKeys,
+  revokeKey,
+  rollSigningSecret,
+  rotateKey,
+  setWebhookUrl,
+} from '../keys/manage-keys.ts';
+import { connectMongo, disconnectMongo } from '../mongo.ts';
+
+export const usage = `Usage: npm run -s keys -- COMMAND
+  create --name NAME --mode test|live [--webhook-url URL] [--account EMAIL] [--json]
+  list [--account EMAIL] [--json]
+  rotate KEYID [--json]           a new secret; the old one is dead at once
+  revoke KEYID
+  set-webhook KEYID URL           where the key's events go by default
+  roll-secret KEYID [--json]      a new signing secret, for the very next delivery
+A secret is shown this once: keep it.`;
+
+/** A wrong command line: its message is what the user is told. */
+class UsageError extends Error {}
+
+type Arguments = ReturnType<typeof readArguments>;
+type Command = (config: KeySettings, args: Arguments) => Promise<object | object[]>;
+
+const commands: Record<string, Command> = {
+  create: async (config, { values }) => {
+    const { name, mode, account, 'webhook-url': webhookUrl } = values;
+    if (!name) throw new UsageError('create needs --name NAME');
+    if (mode !== 'test' && mode !== 'live') throw new UsageError('create needs --mode test or --mode live');
+    const owner: Account = await accountOf(account ?? operatorEmail);
+    return createKey(config, { accountId: owner._id, name, mode, webhookUrl });
+  },
+  list: async (_config, { values }) => listedKeys(values.account),
+  rotate: async (_config, { keyId }) => rotateKey(keyId()),
+  revoke: async (_config, { keyId }) => {
+    await revokeKey(keyId());
+    return { keyId: keyId(), revoked: true };
+  },
+  'set-webhook': async (config, { keyId, url }) => {
+    await setWebhookUrl(config, keyId(), url());
+    return { keyId: keyId(), webhookUrl: url() };
+  },
+  'roll-secret': async (config, { keyId }) => rollSigningSecret(config, keyId()),
+};
+
+/**
+ * The keys' command line: prints the answer and resolves with the exit code, 0, or 1 with one line that says what is
+ * wrong, or 2 for a wrong command line. Reads the settings from env, or from the environment.
+ */
+export async function keysCommand(argv: readonly string[], env?: NodeJS.ProcessEnv): Promise<number> {
+  try {
+    const args = readArguments(argv);
+    const command = commands[args.command];
+    if (!command) throw new UsageError(args.command ? `unknown command ${args.command}` : 'no command');
+    const config = readConfig(env);
+    await connectMongo(config.secrets.mongoUrl);
+    try {
+      print(await command(config, args), args.values.json);
+    } finally {
+      await disconnectMongo();
+    }
+    return 0;
+  } catch (error) {
+    const isUsage = error instanceof UsageError || isParseError(error);
+    console.error(`keys: ${(error as Error).message}${isUsage ? `\n${usage}` : ''}`);
+    if (!isUsage && !(error instanceof AppError) && !(error instanceof Error)) throw error;
+    return isUsage ? 2 : 1;
+  }
+}
+
+function readArguments(argv: readonly string[]) {
+  const { values, positionals } = parseArgs({
+    args: [...argv],
+    allowPositionals: true,
+    options: {
+      name: { type: 'string' },
+      mode: { type: 'string' },
+      'webhook-url': { type: 'string' },
+      account: { type: 'string' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const [command = '', ...rest] = positionals;
+  const needed = (index: number, what: string) => () => {
+    const value = rest[index];
+    if (!value) throw new UsageError(`${command} needs ${what}`);
+    return value;
+  };
+  return { command, values, keyId: needed(0, 'a KEYID'), url: needed(1, 'a URL') };
+}
+
+const isParseError = (error: unknown): boolean =>
+  String((error as { code?: string }).code).startsWith('ERR_PARSE_ARGS_');
+
+async function listedKeys(email?: string): Promise<object[]> {
+  const account = email && (await AccountModel.findOne({ email: email.trim().toLowerCase() }).lean());
+  if (email && !account) return [];
+  const found = await listKeys(account ? account._id : undefined);
+  return found.map((key) => ({
+    keyId: key._id,
+    name: key.name,
+    mode: key.mode,
+    key: key.hint,
+    webhookUrl: key.webhookUrl ?? null,
+    createdAt: key.createdAt.toISOString(),
+    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+    revokedAt: key.revokedAt?.toISOString() ?? null,
+  }));
+}
+
+/** One line of JSON, or for people a line for each field, a table for a list. */
+function print(answer: object | object[], asJson: boolean): void {
+  if (asJson) console.log(JSON.stringify(answer));
+  else if (!Array.isArray(answer))
+    for (const [field, value] of Object.entries(answer)) console.log(`${field}: ${value ?? '-'}`);
+  else if (answer.length === 0) console.log('no keys');
+  else console.table(answer);
+}
