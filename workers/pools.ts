@@ -49,12 +49,17 @@ export function startPool(ctx: Context, connection: Redis, pool: PoolName): Work
   return worker;
 }
 
-/** A job that meets an outage of MongoDB waits for its end. */
+/**
+ * A job that meets an outage of MongoDB waits for its end. What else goes wrong is logged here and thrown on by name
+ * alone: BullMQ keeps an error's text in Redis, and it may quote a value.
+ */
 async function runOnce(ctx: Context, handler: Handler<unknown>, job: Job, pool: PoolName): Promise<Outcome> {
   try {
     return await handler(ctx, job.data, { pool, token: randomUUID() });
   } catch (error) {
     if (isOutageOfMongo(error)) return { againInMs: outagePauseMs, why: 'MongoDB is away' };
-    throw error;
+    const described = describeError(error);
+    ctx.log.error({ pool, job: job.name, error: described }, 'job failed');
+    throw new Error([described.name, described.code].join(' ').trim());
   }
 }

@@ -10,63 +10,81 @@ import { enqueueTimers } from '../shared/rides/timers.ts';
 import { isSlow } from '../shared/webhooks/slow-keys.ts';
 
 const intervalMs = 2_000;
-const leaseMs = 10_000;
+const leaseMs = 4_000;
 /** So long a job may be late before it is taken for lost. */
 const graceMs = 10_000;
 
 const leaseKey = 'rides:sweeper:lease';
-/** Has no expiry: where it is missing, Redis has lost its data, and every job with it. */
-const sentinelKey = 'rides:sweeper:sentinel';
+/**
+ * When, by Redis's clock, the last sweep of everything began. It has no expiry: where it is missing, Redis has lost its
+ * data, and every job with it.
+ */
+const sweptKey = 'rides:sweeper:swept';
+/** An API process may reconnect a little later than this one, and until then has adds that Redis did not take. */
+const allReconnectedMs = 1_500;
 
 /**
  * Finds what has no job and adds it, for as long as the process runs: every job can be lost, because MongoDB says what
  * is to be done. It runs in every worker process, and a short lease lets one go at a time.
  */
 export function startSweeper(ctx: Context): { stop(): Promise<void> } {
-  const stopping = new AbortController();
+  let stopped = false;
   let reconnected = false;
+  let wake = new AbortController();
+  /** A sweep of everything that began before this (ms, Redis's clock) is not enough. */
+  let owedSince = 0;
   const noteReconnect = () => {
     reconnected = true;
+    wake.abort();
   };
   ctx.redis.on('ready', noteReconnect);
 
+  async function sweepOnce(): Promise<void> {
+    if (ctx.redis.status !== 'ready') return;
+    const now = await redisNow(ctx);
+    if (reconnected) owedSince = now + allReconnectedMs;
+    reconnected = false;
+    await sweepWithLease(ctx, now, owedSince);
+  }
+
   async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        const everything = reconnected;
-        reconnected = false;
-        await sweepWithLease(ctx, everything);
-      } catch (error) {
-        ctx.log.warn({ error: describeError(error) }, 'sweep failed');
-      }
+    while (!stopped) {
+      wake = new AbortController();
+      await sweepOnce().catch((error) => ctx.log.warn({ error: describeError(error) }, 'sweep failed'));
       const jitter = 0.75 + Math.random() / 2;
-      await setTimeout(intervalMs * jitter, undefined, { signal: stopping.signal }).catch(() => {});
+      await setTimeout(intervalMs * jitter, undefined, { signal: wake.signal }).catch(() => {});
     }
   }
 
   const running = run();
   return {
     async stop() {
-      stopping.abort();
+      stopped = true;
       ctx.redis.off('ready', noteReconnect);
+      wake.abort();
       await running;
     },
   };
 }
 
-async function sweepWithLease(ctx: Context, afterReconnect: boolean): Promise<void> {
-  if (ctx.redis.status !== 'ready') return;
+async function redisNow(ctx: Context): Promise<number> {
+  const [seconds, microseconds] = await ctx.redis.time();
+  return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
+}
+
+async function sweepWithLease(ctx: Context, now: number, owedSince: number): Promise<void> {
   const token = randomBase62(12);
-  const won = await ctx.redis.set(leaseKey, token, 'PX', leaseMs, 'NX');
-  if (won !== 'OK') return;
+  if ((await ctx.redis.set(leaseKey, token, 'PX', leaseMs, 'NX')) !== 'OK') return;
+  const isStillMine = async () => (await ctx.redis.get(leaseKey)) === token;
   try {
-    const dataLost = (await ctx.redis.exists(sentinelKey)) === 0;
-    const added = await sweep(ctx, { everything: dataLost || afterReconnect });
-    // Still holding the lease means that Redis has not been emptied meanwhile.
-    if (dataLost && (await ctx.redis.get(leaseKey)) === token) await ctx.redis.set(sentinelKey, '1');
-    if (added.timers + added.deliveries + added.stalls > 0) ctx.log.info(added, 'sweep');
+    const sweptAt = await ctx.redis.get(sweptKey);
+    const everything = sweptAt === null || Number(sweptAt) < owedSince;
+    const added = await sweep(ctx, { everything });
+    if (added.timers + added.deliveries + added.stalls > 0) ctx.log.info({ everything, ...added }, 'sweep');
+    // Without the lease Redis may have been emptied meanwhile, and all be owed again.
+    if (everything && (await isStillMine())) await ctx.redis.set(sweptKey, now);
   } finally {
-    if ((await ctx.redis.get(leaseKey)) === token) await ctx.redis.del(leaseKey);
+    if (await isStillMine()) await ctx.redis.del(leaseKey);
   }
 }
 

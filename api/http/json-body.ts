@@ -6,6 +6,8 @@ const limitBytes = 16_384;
 
 const parse = bodyParser({
   enableTypes: ['json'],
+  // Whether it is JSON has been seen before.
+  detectJSON: () => true,
   jsonLimit: limitBytes as unknown as string,
   // An unknown field is ignored, and `__proto__` is one.
   ...({ onProtoPoisoning: 'remove' } as object),

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, STATUS_CODES } from 'node:http';
+import { createServer, type RequestListener, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type Koa from 'koa';
 import type { Context } from '../../shared/context.ts';
@@ -14,11 +14,14 @@ export interface Serving {
 /** Listens on the configured host and port. Rejects with EADDRINUSE and its like. */
 export async function serve(ctx: Context, app: Koa): Promise<Serving> {
   const handle = app.callback();
+  const answer: RequestListener = (request, response) => void handle(request, response);
   const server = createServer(
     // What is slow to arrive is cut: headers after 10 s, the whole request after 15 s.
     { headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 30_000, connectionsCheckingInterval: 2_000 },
-    (request, response) => void handle(request, response),
+    answer,
   );
+  // An Expect header that Node does not know is no reason to refuse, least of all without a body.
+  server.on('checkExpectation', answer);
   server.on('clientError', refuseMalformed);
   server.listen(ctx.config.port, ctx.config.host);
   await once(server, 'listening');

@@ -45,9 +45,7 @@ export function newRideSchema(localTargets: readonly string[]) {
     .label('The request body');
 }
 
-export const acceptSchema = Joi.object({ offerId: Joi.string().max(100).required() })
-  .required()
-  .label('The request body');
+export const acceptSchema = Joi.object({ offerId: Joi.string().required() }).required().label('The request body');
 
 export const scenarioSchema = Joi.valid(...testScenarios).label('X-Service-Test-Scenario');
 
