@@ -5,6 +5,7 @@ import { handleErrors } from './http/handle-errors.ts';
 import { nameRoute, noRoute } from './http/no-route.ts';
 import { requestLog } from './http/request-log.ts';
 import { securityHeaders } from './http/security-headers.ts';
+import { wellFormed } from './http/well-formed.ts';
 import { healthRoutes } from './ops/health.ts';
 import { partnerApi } from './partner/router.ts';
 import type { Middleware, RequestState } from './types.ts';
@@ -17,6 +18,7 @@ export function createApp(service: Context, more: Middleware[] = []): Koa<Reques
   app.use(requestLog(service.log));
   app.use(handleErrors(service.log));
   app.use(securityHeaders);
+  app.use(wellFormed);
   for (const face of partnerApi(service)) app.use(face);
   for (const face of more) app.use(face);
   app.use(nameRoute);

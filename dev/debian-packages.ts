@@ -53,10 +53,13 @@ async function download(work: string, names: string[], release: string | undefin
       env: { ...process.env, LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' },
       maxBuffer: 16 * 1024 * 1024,
     });
-  await apt('update');
+  // It succeeds also where a list could not be fetched, with a warning that explains the failure that may follow.
+  const { stderr: warnings } = await apt('update');
   // The packages of another release are not meant to agree with the ones installed here, so nothing is resolved.
-  if (release) await apt('download', ...names);
-  else await apt('install', '--download-only', '--no-install-recommends', '--reinstall', ...names);
+  const command = release ? ['download'] : ['install', '--download-only', '--no-install-recommends', '--reinstall'];
+  await apt(...command, ...names).catch((error) => {
+    throw Object.assign(error, { stderr: warnings + error.stderr });
+  });
 }
 
 /** Everything that apt writes goes into `work`; what this machine sets (proxies, mirrors, credentials) stays in force. */
@@ -104,12 +107,11 @@ async function removeAbandoned(): Promise<void> {
   }
 }
 
-/** One line: what apt calls an error, else what the system said. */
+/** One line: the first thing that apt warned of or failed at, else what the system said. */
 function reasonOf(error: unknown): string {
-  const { code, stderr, message } = error as NodeJS.ErrnoException & { stderr?: string };
+  const { code, stderr = '', message } = error as NodeJS.ErrnoException & { stderr?: string };
   if (code === 'ENOENT') return 'this system has no apt-get and dpkg';
-  const line = stderr?.split('\n').find((text) => text.startsWith('E: ')) ?? stderr?.trim().split('\n').at(-1);
-  return (line || message).replace(/^E: /, '');
+  return stderr.match(/^[EW]: (.*)$/m)?.[1] ?? message.split('\n')[0] ?? message;
 }
 
 async function exists(file: string): Promise<boolean> {

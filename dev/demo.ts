@@ -34,6 +34,7 @@ async function demo(): Promise<number> {
     timeline.progress('starting MongoDB, Redis, the API and the workers');
     const stack = await startDemoStack(dataDir, receiver);
     stops.unshift(stack.stop);
+    ending.throwIfAborted();
     const events = await Promise.race([ride(stack, receiver), interrupted()]);
     timeline.note(`\n  The ride is completed: ${events} events, in order, each with its signature verified.`);
     timeline.progress('stopping everything');

@@ -4,16 +4,19 @@ import { libraryDirs, unpackedPackages } from './debian-packages.ts';
 import { nodeCommand } from './node-command.ts';
 
 const neededGlibc = [2, 38] as const;
+const need = 'the embedded MongoDB needs glibc 2.38 or later: set MONGO_URL to a MongoDB server';
+/** Ubuntu comes first: it is like Debian, but not the other way round. */
+const newerReleases = { ubuntu: 'noble', debian: 'trixie' };
 const loaders: Record<string, string> = { x64: 'ld-linux-x86-64.so.2', arm64: 'ld-linux-aarch64.so.1' };
 
 /**
  * The command that runs a script under a C library new enough for the MongoDB engine. On an older system, that is the
  * loader and library of a newer release of it, fetched into the project's cache, with everything else from the system.
  */
-export async function engineCommand(script: string, args: string[]): Promise<string[]> {
-  const node = nodeCommand(script, args);
+export async function engineCommand(script: string): Promise<string[]> {
+  const node = nodeCommand(script);
   if (process.platform !== 'linux' || isNewEnough(glibcVersion())) return node;
-  const libc = await unpackedPackages(['libc6'], await newerRelease());
+  const libc = await newerLibc();
   const own = libraryDirs(libc);
   const loader = await firstExisting(own.map((dir) => `${dir}/${loaders[process.arch]}`));
   return [loader, '--library-path', [...own, ...libraryDirs('/')].join(':'), ...node];
@@ -25,17 +28,19 @@ function glibcVersion(): string | undefined {
 }
 
 function isNewEnough(version: string | undefined): boolean {
-  if (!version) throw new Error('the embedded MongoDB needs a Linux with glibc: set MONGO_URL to a MongoDB server');
+  if (!version) throw new Error(`${need} (this system has another C library)`);
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major > neededGlibc[0] || (major === neededGlibc[0] && minor >= neededGlibc[1]);
 }
 
-async function newerRelease(): Promise<string> {
+/** The folder of the unpacked libc6 of a newer release of this distribution. */
+async function newerLibc(): Promise<string> {
   const { ID = '', ID_LIKE = '' } = await osRelease();
-  const family = `${ID} ${ID_LIKE}`;
-  if (family.includes('ubuntu')) return 'noble';
-  if (family.includes('debian')) return 'trixie';
-  throw new Error('the embedded MongoDB needs glibc 2.38 or later: set MONGO_URL to a MongoDB server');
+  const release = Object.entries(newerReleases).find(([family]) => `${ID} ${ID_LIKE}`.includes(family))?.[1];
+  if (!release) throw new Error(`${need} (this system is neither Debian nor Ubuntu)`);
+  return unpackedPackages(['libc6'], release).catch((error: Error) => {
+    throw new Error(`${need} (${error.message})`, { cause: error });
+  });
 }
 
 async function firstExisting(files: string[]): Promise<string> {

@@ -10,8 +10,9 @@ if (!stack && !process.env.MONGO_URL) {
   process.exitCode = 1;
 } else {
   // The settings are checked as a whole, but keys have nothing to do with Redis.
-  const defaults = { SERVICE_ENV: 'development', REDIS_URL: 'redis://127.0.0.1' };
-  process.exitCode = await keysCommand(argv, { ...defaults, ...process.env, ...stack?.env });
+  const REDIS_URL = process.env.REDIS_URL || 'redis://127.0.0.1';
+  const SERVICE_ENV = process.env.SERVICE_ENV || 'development';
+  process.exitCode = await keysCommand(argv, { ...process.env, REDIS_URL, SERVICE_ENV, ...stack?.env });
 }
 
 /** The newest, the one of `--port`, or with MONGO_URL only one that runs on that server: it knows the SECRETS_KEY. */

@@ -7,6 +7,7 @@ import { queueBoardPath } from './queue-board.ts';
 import { aborted, endSignal } from './signals.ts';
 import { type Stack, startStack } from './stack.ts';
 import { removeState, runningStacks, stacksDir, writeState } from './stack-state.ts';
+import { endStaleRedis } from './stale-redis.ts';
 import { freshTestKey } from './test-key.ts';
 
 const usage = 'usage: npm run dev -- [--port 4100] [--fresh]';
@@ -23,8 +24,7 @@ try {
 async function run({ port, fresh }: { port: number; fresh: boolean }): Promise<void> {
   const dataDir = path.join(stacksDir, String(port));
   await checkPort(port);
-  if (fresh) await fs.rm(dataDir, { recursive: true, force: true });
-  if (fresh && process.env.MONGO_URL) say('--fresh leaves the server of MONGO_URL as it is');
+  if (fresh) await empty(dataDir);
 
   const ending = endSignal();
   say('starting MongoDB, Redis, the API and the workers');
@@ -65,6 +65,15 @@ async function checkPort(port: number): Promise<void> {
   if (stack) throw new Error(`a stack is running on port ${port} (process ${stack.pid}): choose another with --port`);
   const isFree = await isPortFree(port, process.env.HOST || '127.0.0.1');
   if (!isFree) throw new Error(`port ${port} is in use: choose another with --port`);
+}
+
+/** What belongs to somebody else's server stays: its data, and the key that is needed to read it. */
+async function empty(dataDir: string): Promise<void> {
+  await endStaleRedis(path.join(dataDir, 'redis'));
+  const { MONGO_URL } = process.env;
+  if (MONGO_URL) say('--fresh leaves the database of MONGO_URL as it is');
+  const own = MONGO_URL ? path.join(dataDir, 'redis') : dataDir;
+  await fs.rm(own, { recursive: true, force: true });
 }
 
 async function announce(stack: Stack, port: number, dataDir: string): Promise<void> {

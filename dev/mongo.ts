@@ -18,15 +18,16 @@ const longestSocketPath = 103; // macOS; Linux has 107
 export async function startMongo(options: { dataDir: string; socketPath?: string }): Promise<RunningServer> {
   const dataDir = path.resolve(options.dataDir);
   await fs.mkdir(dataDir, { recursive: true });
+  const [command = '', ...engine] = await engineCommand(engineScript);
   const runDir = await privateRunDir(dataDir);
   const socketPath = options.socketPath ?? path.join(runDir, 'mongodb.sock');
   if (socketPath.length > longestSocketPath) throw new Error(`the socket path is too long: ${socketPath}`);
 
-  const [command = '', ...args] = await engineCommand(engineScript, [dataDir, runDir]);
-  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  const child = spawn(command, [...engine, dataDir, runDir], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
   const exited = exitOf(child);
+  let listensAt: string;
   try {
-    const listensAt = await listening(child, exited);
+    listensAt = await listening(child, exited);
     await removeRemains(runDir, listensAt);
     await point(socketPath, listensAt);
   } catch (error) {
@@ -37,7 +38,9 @@ export async function startMongo(options: { dataDir: string; socketPath?: string
 
   const stop = async () => {
     await endChild(child, exited, stopGraceMs);
-    await fs.rm(socketPath, { force: true });
+    // This one may have been killed long ago, and another have taken its place.
+    if ((await fs.readlink(socketPath).catch(() => undefined)) !== listensAt) return;
+    await fs.rm(socketPath);
     await fs.rm(runDir, { recursive: true, force: true });
   };
   const url = `mongodb://${encodeURIComponent(socketPath)}/rides?directConnection=true`;

@@ -16,8 +16,7 @@ export function queueBoard(queues: Queues): Middleware[] {
   const adapter = new KoaAdapter().setBasePath(queueBoardPath);
   createBullBoard({
     queues: Object.values(queues).map((queue) => new BullMQAdapter(queue)),
-    // It may bring a copy of the board's own package, whose types then differ in name only.
-    serverAdapter: adapter as never,
+    serverAdapter: adapter,
     options: { uiConfig: { boardTitle: 'Rides', pollingInterval: { forceInterval: 3 } } },
   });
   return [onlyLocal, adapter.registerPlugin() as unknown as Middleware];

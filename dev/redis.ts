@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './ports.ts';
 import { redisCommand } from './redis-command.ts';
 import { endChild, exitOf, type RunningServer } from './running-server.ts';
-import { endStaleRedis } from './stale-server.ts';
+import { endStaleRedis, pidFileOf } from './stale-redis.ts';
 
 const stopGraceMs = 5_000;
 const startMs = 20_000;
@@ -22,7 +22,7 @@ export type RedisOptions = { dataDir: string; port?: number; appendonly?: boolea
 export async function startRedis(options: RedisOptions): Promise<RunningServer> {
   const dataDir = path.resolve(options.dataDir);
   await fs.mkdir(dataDir, { recursive: true });
-  await endStaleRedis(path.join(dataDir, 'redis.pid'), dataDir);
+  await endStaleRedis(dataDir);
   if (options.port) return startOn(options.port, { ...options, dataDir });
   // Between the choice of a free port and Redis's binding it, another process may take it.
   for (let attempt = 1; ; attempt++) {
@@ -64,7 +64,7 @@ function settings(port: number, { dataDir, appendonly = false, hz = 100 }: Redis
     bind: '127.0.0.1',
     'protected-mode': 'yes',
     dir: dataDir,
-    pidfile: path.join(dataDir, 'redis.pid'),
+    pidfile: pidFileOf(dataDir),
     daemonize: 'no',
     save: '',
     appendonly: appendonly ? 'yes' : 'no',

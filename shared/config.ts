@@ -72,14 +72,16 @@ const settings = Joi.object({
 })
   .custom((value, helpers) => {
     if (value.SERVICE_ENV !== 'production') return value;
-    if (!value.PUBLIC_BASE_URL.startsWith('https://')) return helpers.error('production.baseUrl');
+    for (const name of ['PUBLIC_BASE_URL', 'TRACK_BASE_URL']) {
+      if (!value[name].startsWith('https://')) return helpers.error('production.https', { name });
+    }
     if (value.WEBHOOK_LOCAL_TARGETS.length > 0) return helpers.error('production.localTargets');
     return value;
   })
   .messages({
     // Joi's own text for a pattern quotes the value, and these values may hold a password.
     'string.pattern.name': '{{#label}} must begin with {{#name}}',
-    'production.baseUrl': 'PUBLIC_BASE_URL must be set to an https:// address in production',
+    'production.https': '{{#name}} must be set to an https:// address in production',
     'production.localTargets': 'WEBHOOK_LOCAL_TARGETS is for development: production refuses to start with it',
   });
 

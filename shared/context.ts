@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { followMongoClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { connectMongo, disconnectMongo } from './mongo.ts';
@@ -11,6 +12,7 @@ export interface Context {
   log: Logger;
   redis: Redis;
   queues: Queues;
+  /** The time on MongoDB's clock, in Unix ms, as far as this process knows it. */
   now(): number;
   close(): Promise<void>;
 }
@@ -25,13 +27,15 @@ export async function createContext(config: Readonly<Config>, processName: strin
   const redis = connectRedis(config.secrets.redisUrl, log);
   await redisReady(redis, 2_000);
   const queues = createQueues(redis, log);
+  const clock = await followMongoClock();
   return {
     config,
     log,
     redis,
     queues,
-    now: Date.now,
+    now: clock.now,
     async close() {
+      clock.stop();
       await Promise.allSettled(poolNames.map((pool) => queues[pool].close()));
       redis.disconnect();
       await disconnectMongo();

@@ -54,7 +54,14 @@ export class AppError extends Error {
 export function describeError(error: unknown): { name: string; code?: string | number; at?: string } {
   if (!(error instanceof Error)) return { name: typeof error };
   const { code } = error as { code?: string | number };
-  const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line));
+  // The stack begins with name and message, and a message can have lines that look like frames.
+  const message = `${error.name}: ${error.message}`;
+  const frames = error.stack
+    ?.slice(
+      error.stack.startsWith(message) ? message.length : error.stack.indexOf(error.message) + error.message.length,
+    )
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line));
   const cause = error.cause instanceof Error ? ` <- ${error.cause.name}` : '';
   return {
     name: error.name + cause,

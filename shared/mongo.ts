@@ -1,18 +1,28 @@
 import mongoose from 'mongoose';
 
-/** A request is answered within 3 s also while MongoDB is away: its operations give up before that. */
-const selectionTimeoutMs = 2_500;
+/**
+ * A request is answered within 3 s also while MongoDB is away or hangs: its operations give up before that, and the
+ * driver does not try a read again by itself.
+ */
+const giveUpMs = 2_000;
+const impatient = {
+  serverSelectionTimeoutMS: giveUpMs,
+  connectTimeoutMS: giveUpMs,
+  socketTimeoutMS: giveUpMs,
+  waitQueueTimeoutMS: giveUpMs,
+  retryReads: false,
+};
 
 /**
  * Connects the process's one mongoose connection. Promises that every acknowledged write has reached the journal: of a
  * majority on a replica set, of the server itself elsewhere. There `majority` would only trigger the flush, and a
- * `kill -9` then lost acknowledged writes.
+ * `kill -9` then lost acknowledged writes. A `patient` connection waits for as long as an operation takes.
  */
-export async function connectMongo(url: string): Promise<void> {
+export async function connectMongo(url: string, { patient = false } = {}): Promise<void> {
   const journaled = { w: (await isReplicaSet(url)) ? 'majority' : 1, journal: true } as const;
   await mongoose.connect(url, {
     writeConcern: journaled,
-    serverSelectionTimeoutMS: selectionTimeoutMs,
+    ...(patient ? {} : impatient),
     autoIndex: false,
     autoCreate: false,
     bufferCommands: false,
@@ -39,13 +49,23 @@ export async function mongoNow(): Promise<Date> {
 /** The connection broke, or no server was found: an operation may or may not have happened. */
 export function isOutageOfMongo(error: unknown): boolean {
   const { MongoNetworkError, MongoServerSelectionError, MongoNotConnectedError, MongoServerError } = mongoose.mongo;
-  if (error instanceof MongoServerError) return error.hasErrorLabel('RetryableWriteError');
+  if (error instanceof MongoServerError) {
+    return goingAway.has(Number(error.code)) || error.hasErrorLabel('RetryableWriteError');
+  }
   return (
     error instanceof MongoNetworkError ||
     error instanceof MongoServerSelectionError ||
-    error instanceof MongoNotConnectedError
+    error instanceof MongoNotConnectedError ||
+    // Not exported: every connection of the pool waits for an answer that does not come.
+    (error as { name?: unknown } | null)?.name === 'MongoWaitQueueTimeoutError' ||
+    // While a server goes down the driver passes on the socket's own error as it is.
+    brokenSocket.has(String((error as { code?: unknown } | null)?.code))
   );
 }
+
+const brokenSocket = new Set(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT', 'ENOTCONN', 'EHOSTUNREACH']);
+/** What a server says that shuts down or is no primary any more; one without a replica set gives it no label. */
+const goingAway = new Set([91, 189, 10107, 11600, 11602, 13435, 13436]);
 
 function database(): mongoose.mongo.Db {
   const { db } = mongoose.connection;
@@ -54,7 +74,7 @@ function database(): mongoose.mongo.Db {
 }
 
 async function isReplicaSet(url: string): Promise<boolean> {
-  const client = new mongoose.mongo.MongoClient(url, { serverSelectionTimeoutMS: selectionTimeoutMs });
+  const client = new mongoose.mongo.MongoClient(url, impatient);
   try {
     const hello = await client.db('admin').command({ hello: 1 });
     return hello.setName !== undefined;

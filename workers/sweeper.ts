@@ -13,6 +13,8 @@ const intervalMs = 2_000;
 const leaseMs = 4_000;
 /** So long a job may be late before it is taken for lost. */
 const graceMs = 10_000;
+/** So many rides are looked at side by side, and between two batches the lease is renewed. */
+const batchSize = 100;
 
 const leaseKey = 'rides:sweeper:lease';
 /**
@@ -76,56 +78,91 @@ async function sweepWithLease(ctx: Context, now: number, owedSince: number): Pro
   const token = randomBase62(12);
   if ((await ctx.redis.set(leaseKey, token, 'PX', leaseMs, 'NX')) !== 'OK') return;
   const isStillMine = async () => (await ctx.redis.get(leaseKey)) === token;
+  const keepLease = async () => (await isStillMine()) && (await ctx.redis.pexpire(leaseKey, leaseMs)) === 1;
   try {
     const sweptAt = await ctx.redis.get(sweptKey);
     const everything = sweptAt === null || Number(sweptAt) < owedSince;
-    const added = await sweep(ctx, { everything });
-    if (added.timers + added.deliveries + added.stalls > 0) ctx.log.info({ everything, ...added }, 'sweep');
+    const swept = await sweep(ctx, { everything, mayGoOn: keepLease });
+    const { timers, deliveries, stalls } = swept;
+    if (timers + deliveries + stalls > 0) ctx.log.info({ everything, ...swept }, 'sweep');
     // Without the lease Redis may have been emptied meanwhile, and all be owed again.
-    if (everything && (await isStillMine())) await ctx.redis.set(sweptKey, now);
+    if (everything && swept.isComplete && (await keepLease())) await ctx.redis.set(sweptKey, now);
   } finally {
     if (await isStillMine()) await ctx.redis.del(leaseKey);
   }
 }
 
+export interface Swept {
+  timers: number;
+  deliveries: number;
+  stalls: number;
+  /** Every ride was looked at, and Redis took every job. */
+  isComplete: boolean;
+}
+
 /**
  * One walk over all rides with something left to do. Usually it adds what is overdue by the grace; with `everything`, at
- * once and also what is not due yet, since every job may be gone. Adding a job that exists changes nothing.
+ * once and also what is not due yet, since every job may be gone. Adding a job that exists changes nothing. It ends
+ * early where `mayGoOn` says so.
  */
 export async function sweep(
   ctx: Context,
-  { everything }: { everything: boolean },
-): Promise<{ timers: number; deliveries: number; stalls: number }> {
+  { everything, mayGoOn = async () => true }: { everything: boolean; mayGoOn?: () => Promise<boolean> },
+): Promise<Swept> {
   const now = await mongoNow();
   const overdue = new Date(now.getTime() - graceMs);
-  return {
-    ...(await sweepTimers(ctx, now, everything ? null : overdue)),
-    deliveries: await sweepDeliveries(ctx, now, everything ? now : overdue),
-  };
+  const swept: Swept = { timers: 0, deliveries: 0, stalls: 0, isComplete: true };
+  const walks = [
+    walk(dueRides(now, everything), (ride) => sweepTimers(ctx, swept, ride, now, everything ? null : overdue), mayGoOn),
+    walk(unsettledRides(), (ride) => sweepDelivery(ctx, swept, ride, now, everything ? now : overdue), mayGoOn),
+  ];
+  const ended = await Promise.all(walks);
+  swept.isComplete &&= ended.every(Boolean);
+  return swept;
 }
 
-async function sweepTimers(ctx: Context, now: Date, overdue: Date | null) {
-  const added = { timers: 0, stalls: 0 };
-  const waiting = rides.find<Pick<RideState, '_id' | 'timers'>>(
-    { nextDueAt: { $exists: true, ...(overdue && { $lte: now }) } },
+/** Some rides at a time; answers whether it came to the end. */
+async function walk<T>(
+  cursor: AsyncIterable<T>,
+  visit: (ride: T) => Promise<void>,
+  mayGoOn: () => Promise<boolean>,
+): Promise<boolean> {
+  let batch: Promise<void>[] = [];
+  for await (const ride of cursor) {
+    batch.push(visit(ride));
+    if (batch.length < batchSize) continue;
+    await Promise.all(batch);
+    batch = [];
+    if (!(await mayGoOn())) return false;
+  }
+  await Promise.all(batch);
+  return true;
+}
+
+type DueRide = Pick<RideState, '_id' | 'timers'>;
+
+const dueRides = (now: Date, everything: boolean) =>
+  rides.find<DueRide>(
+    { nextDueAt: { $exists: true, ...(!everything && { $lte: now }) } },
     { projection: { timers: 1 }, sort: { nextDueAt: 1, _id: 1 } },
   );
-  for await (const ride of waiting) {
-    // Nothing else ends a trip that makes no progress, so there is no job to wait for.
-    if (ride.timers.some(({ name, dueAt }) => name === 'stall' && dueAt <= now)) {
-      const fired = await fireTimer(ctx, ride._id, 'stall');
-      if (fired.result === 'done') added.stalls += 1;
-      continue;
-    }
-    const missing = ride.timers.filter(({ name, dueAt }) => name !== 'stall' && (!overdue || dueAt <= overdue));
-    await enqueueTimers(ctx, ride, missing, now);
-    added.timers += missing.length;
+
+async function sweepTimers(ctx: Context, swept: Swept, ride: DueRide, now: Date, overdue: Date | null): Promise<void> {
+  // Nothing else ends a trip that makes no progress, so there is no job to wait for.
+  if (ride.timers.some(({ name, dueAt }) => name === 'stall' && dueAt <= now)) {
+    const fired = await fireTimer(ctx, ride._id, 'stall');
+    if (fired.result === 'done') swept.stalls += 1;
+    return;
   }
-  return added;
+  const missing = ride.timers.filter(({ name, dueAt }) => name !== 'stall' && (!overdue || dueAt <= overdue));
+  swept.isComplete = (await enqueueTimers(ctx, ride, missing, now)) && swept.isComplete;
+  swept.timers += missing.length;
 }
 
-async function sweepDeliveries(ctx: Context, now: Date, before: Date): Promise<number> {
-  const unsettled = rides.find<Outbox & { oldestAt: Date; claim?: Claim }>(
+type UnsettledRide = Outbox & { oldestAt: Date; claim?: Claim };
+
+const unsettledRides = () =>
+  rides.find<UnsettledRide>(
     { unsettled: { $gt: 0 } },
     {
       projection: {
@@ -138,11 +175,10 @@ async function sweepDeliveries(ctx: Context, now: Date, before: Date): Promise<n
       sort: { unsettled: 1, _id: 1 },
     },
   );
-  let added = 0;
-  for await (const ride of unsettled) {
-    if (ride.oldestAt > before || (ride.claim && ride.claim.until > now)) continue;
-    await enqueueNextDelivery(ctx, ride, (await isSlow(ctx, ride.keyId)) ? 'webhooks-slow' : 'webhooks');
-    added += 1;
-  }
-  return added;
+
+async function sweepDelivery(ctx: Context, swept: Swept, ride: UnsettledRide, now: Date, before: Date): Promise<void> {
+  if (ride.oldestAt > before || (ride.claim && ride.claim.until > now)) return;
+  const pool = (await isSlow(ctx, ride.keyId)) ? 'webhooks-slow' : 'webhooks';
+  swept.isComplete = (await enqueueNextDelivery(ctx, ride, pool)) && swept.isComplete;
+  swept.deliveries += 1;
 }

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Context } from '../shared/context.ts';
+import { describeError } from '../shared/errors.ts';
 import { eventId } from '../shared/ids.ts';
 import { deliverySettings } from '../shared/keys/manage-keys.ts';
-import { isOutageOfMongo } from '../shared/mongo.ts';
 import type { DeliveryJob } from '../shared/queues.ts';
 import { enqueueNextDelivery, type Outbox } from '../shared/rides/outbox.ts';
 import { type Delivery, type DeliveryOutcome, rides } from '../shared/rides/ride.ts';
@@ -22,7 +22,7 @@ export const deliverWebhook: Handler<DeliveryJob> = async (ctx, job, run) => {
   if (!claimed) return withoutClaim(job);
   const delivery = await attempt(ctx, claimed, run);
   if (!delivery) return { result: 'lost' };
-  const outbox = await settle(job, run, delivery);
+  const outbox = await settle(ctx, job, run, delivery);
   const { outcome, httpStatus, durationMs } = delivery;
   ctx.log.info({ ...job, event: claimed.event.event, outcome, httpStatus, durationMs, pool: run.pool }, 'delivery');
   if (outcome === 'timeout') await markSlow(ctx, job.keyId);
@@ -46,7 +46,7 @@ async function withoutClaim({ rideId, seq }: DeliveryJob): Promise<Outcome> {
 /** How the attempt went, or null where the claim was lost before a byte was written. */
 async function attempt(ctx: Context, claimed: Claimed, run: Run): Promise<Delivery | null> {
   const { ride, event } = claimed;
-  const { webhookUrl, signingSecret } = await deliverySettings(ctx.config, ride.keyId);
+  let { webhookUrl, signingSecret } = await deliverySettings(ctx.config, ride.keyId);
   const url = ride.webhookUrl ?? webhookUrl;
   const at = claimed.claim.at;
   if (!url) return { outcome: 'no_url', durationMs: 0, at };
@@ -60,7 +60,12 @@ async function attempt(ctx: Context, claimed: Claimed, run: Run): Promise<Delive
       const claim = held.fresh();
       return claim && deliveryHeaders(claimed, signatureHeader(signingSecret, event.body, unixSeconds(claim.at)));
     },
-    renewClaim: held.renew,
+    renewClaim: async () => {
+      const isOurs = await held.renew();
+      // Connecting took its time: a secret that was rolled meanwhile holds for this very delivery.
+      if (isOurs) ({ signingSecret } = await deliverySettings(ctx.config, ride.keyId));
+      return isOurs;
+    },
   });
   if (sent.outcome === 'lost') return null;
   const { outcome, httpStatus, reason, durationMs } = sent;
@@ -110,7 +115,12 @@ function heldClaim(claimed: Claimed, token: string) {
  * Tries until MongoDB has answered: what was sent must be recorded, or it is sent again. Resolves with the ride's outbox
  * also where this run's own first try had arrived and only its answer was lost.
  */
-async function settle({ rideId, seq }: DeliveryJob, run: Run, delivery: Delivery): Promise<Outbox | null> {
+async function settle(
+  ctx: Context,
+  { rideId, seq }: DeliveryJob,
+  run: Run,
+  delivery: Delivery,
+): Promise<Outbox | null> {
   for (;;) {
     try {
       const settled = await settleEvent(rideId, seq, run.token, delivery);
@@ -118,7 +128,7 @@ async function settle({ rideId, seq }: DeliveryJob, run: Run, delivery: Delivery
         settled ?? (await rides.findOne<Outbox>({ _id: rideId }, { projection: { keyId: 1, seq: 1, settledSeq: 1 } }))
       );
     } catch (error) {
-      if (!isOutageOfMongo(error)) throw error;
+      ctx.log.warn({ rideId, seq, error: describeError(error) }, 'outcome not recorded yet');
       await setTimeout(250);
     }
   }

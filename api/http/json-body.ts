@@ -25,8 +25,13 @@ export const jsonBody: Middleware = async (ctx, next) => {
       ctx.request.length === 0 || !ctx.get('content-type') ? missing : 'Content-Type must be application/json';
     throw new AppError('invalid_request', { message });
   }
+  if (!/^(utf-?8)?$/i.test(ctx.request.charset)) {
+    throw new AppError('invalid_request', { message: notUtf8 });
+  }
   await parse(ctx, async () => {
     if (!ctx.request.rawBody) throw new AppError('invalid_request', { message: missing });
+    // Bytes that are no UTF-8 were read as this character; stored, they would be another text than was sent.
+    if (String(ctx.request.rawBody).includes('\ufffd')) throw new AppError('invalid_request', { message: notUtf8 });
     if (Array.isArray(ctx.request.body)) {
       throw new AppError('invalid_request', { message: 'The request body must be a JSON object' });
     }
@@ -34,4 +39,5 @@ export const jsonBody: Middleware = async (ctx, next) => {
   });
 };
 
+const notUtf8 = 'The request body must be UTF-8';
 const missing = 'The request needs a JSON object as its body, sent as application/json';

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type RequestListener, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type Koa from 'koa';
 import type { Context } from '../../shared/context.ts';
@@ -14,15 +15,31 @@ export interface Serving {
 /** Listens on the configured host and port. Rejects with EADDRINUSE and its like. */
 export async function serve(ctx: Context, app: Koa): Promise<Serving> {
   const handle = app.callback();
-  const answer: RequestListener = (request, response) => void handle(request, response);
+  const answering = new WeakMap<Socket, IncomingMessage>();
+  const answer: RequestListener = (request, response) => {
+    answering.set(request.socket, request);
+    response.once('close', () => answering.delete(request.socket));
+    void handle(request, response);
+  };
   const server = createServer(
     // What is slow to arrive is cut: headers after 10 s, the whole request after 15 s.
-    { headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 30_000, connectionsCheckingInterval: 2_000 },
+    {
+      headersTimeout: 10_000,
+      requestTimeout: 15_000,
+      keepAliveTimeout: 30_000,
+      connectionsCheckingInterval: 2_000,
+      // Node would answer without a body; `wellFormed` refuses a missing Host in the contract's form.
+      requireHostHeader: false,
+    },
     answer,
   );
   // An Expect header that Node does not know is no reason to refuse, least of all without a body.
   server.on('checkExpectation', answer);
-  server.on('clientError', refuseMalformed);
+  server.on('clientError', (error, socket) => {
+    // Whose request has arrived whole gets its own answer or none: a refusal would deny what may have been done.
+    if (answering.get(socket as Socket)?.complete) socket.destroy();
+    else refuseMalformed(error, socket as Socket);
+  });
   server.listen(ctx.config.port, ctx.config.host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -51,6 +68,6 @@ function refuseMalformed(error: Error & { code?: string }, socket: Socket): void
   const body = JSON.stringify({ error: message });
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+      `X-Request-Id: ${randomUUID()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
 }

@@ -23,7 +23,7 @@ export function create(service: Context, charge: ReturnType<typeof creationLimit
   };
 
   async function chargedCreation(ctx: RequestContext, input: NewRide) {
-    const charged = await charge(input.key.keyId);
+    const charged = await charge(input.key.keyId, input.idempotencyKey);
     try {
       const created = await createRide(service, input);
       if (created.replayed) await charged.refund();
@@ -59,13 +59,13 @@ export const rideIdOf = (ctx: RequestContext): string =>
 function readNewRide(ctx: RequestContext, schema: ReturnType<typeof newRideSchema>): NewRide {
   const key = callerOf(ctx);
   const request = newRideRequest(validate(schema, ctx.request.body));
-  const givenKey = ctx.get('idempotency-key');
-  const givenScenario = key.mode === 'test' ? ctx.get('x-service-test-scenario') : '';
+  const { 'idempotency-key': givenKey, 'x-service-test-scenario': givenScenario } = ctx.headers;
   return {
     key,
     request,
-    ...(givenKey && { idempotencyKey: validate(idempotencyKeySchema, givenKey) }),
-    ...(givenScenario && { scenario: validate(scenarioSchema, givenScenario) }),
+    ...(givenKey !== undefined && { idempotencyKey: validate(idempotencyKeySchema, givenKey) }),
+    // A live key has no simulated driver to direct, and ignores the header.
+    ...(givenScenario !== undefined && key.mode === 'test' && { scenario: validate(scenarioSchema, givenScenario) }),
   };
 }
 

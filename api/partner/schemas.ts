@@ -36,7 +36,7 @@ export function newRideSchema(localTargets: readonly string[]) {
     webhookUrl: Joi.string()
       .empty(null)
       .custom((value: string, helpers) => {
-        const refusal = checkTargetUrl(value, localTargets);
+        const refusal = value.isWellFormed() ? checkTargetUrl(value, localTargets) : 'must be well-formed Unicode';
         return refusal ? helpers.error('target.refused', { refusal }) : value;
       })
       .messages({ 'target.refused': '{{#label}} {{#refusal}}' }),

@@ -56,7 +56,7 @@ const commands: Record<string, Command> = {
 export async function keysCommand(argv: readonly string[], env?: NodeJS.ProcessEnv): Promise<number> {
   try {
     const args = readArguments(argv);
-    const command = commands[args.command];
+    const command = Object.hasOwn(commands, args.command) ? commands[args.command] : undefined;
     if (!command) throw new UsageError(args.command ? `unknown command ${args.command}` : 'no command');
     const config = readConfig(env);
     await connectMongo(config.secrets.mongoUrl);

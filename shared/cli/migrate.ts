@@ -4,7 +4,8 @@ import { connectMongo, disconnectMongo } from '../mongo.ts';
 import { start } from '../start.ts';
 
 start('migrate', async () => {
-  await connectMongo(readConfig().secrets.mongoUrl);
+  // An index over many rides takes its time.
+  await connectMongo(readConfig().secrets.mongoUrl, { patient: true });
   await migrate();
   await disconnectMongo();
   console.log('indexes are in place');

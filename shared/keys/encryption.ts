@@ -16,7 +16,7 @@ export function encrypt(plain: string, encryptionKey: Buffer, belongsTo: string)
 /** Throws when the text was changed, or was sealed with another key or for another record. */
 export function decrypt(text: string, encryptionKey: Buffer, belongsTo: string): string {
   const bytes = Buffer.from(text, 'base64');
-  const decipher = createDecipheriv(algorithm, encryptionKey, bytes.subarray(0, 12))
+  const decipher = createDecipheriv(algorithm, encryptionKey, bytes.subarray(0, 12), { authTagLength: 16 })
     .setAAD(Buffer.from(belongsTo))
     .setAuthTag(bytes.subarray(12, 28));
   return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');

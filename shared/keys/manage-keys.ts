@@ -27,7 +27,7 @@ export async function createKey(
   const name = input.name.trim();
   if (!name || name.length > 100)
     throw new AppError('invalid_request', { message: 'name must be 1 to 100 characters' });
-  if (input.webhookUrl) assertWebhookUrl(config, input.webhookUrl);
+  if (input.webhookUrl !== undefined) assertWebhookUrl(config, input.webhookUrl);
   const keyId = newKeyId();
   const key = newApiKey(input.mode);
   const signingSecret = newSigningSecret();

@@ -7,16 +7,16 @@ export type Outbox = Pick<Ride, '_id' | 'keyId' | 'seq' | 'settledSeq'>;
 
 /**
  * Adds the job for the ride's oldest unsettled event, if it has one. Never fails: the event is in MongoDB, and the
- * sweeper adds what Redis did not take. One job is one attempt of one event.
+ * sweeper adds what Redis did not take. One job is one attempt of one event. Answers whether nothing was left out.
  */
 export async function enqueueNextDelivery(
   ctx: Context,
   ride: Outbox,
   pool: Extract<PoolName, `webhooks${string}`> = 'webhooks',
-): Promise<void> {
-  if (ride.settledSeq >= ride.seq) return;
+): Promise<boolean> {
+  if (ride.settledSeq >= ride.seq) return true;
   const seq = ride.settledSeq + 1;
-  await addJob(ctx, pool, {
+  return addJob(ctx, pool, {
     id: `${ride._id}_${seq}`,
     name: `event ${seq} of ${ride._id}`,
     data: { rideId: ride._id, keyId: ride.keyId, seq },

@@ -1,6 +1,5 @@
 import bearing from '@turf/bearing';
 import destination from '@turf/destination';
-import distance from '@turf/distance';
 import type { Leg, Location, RideState, RideStatus } from './ride.ts';
 import { isMoving } from './transitions.ts';
 
@@ -12,24 +11,40 @@ export interface LiveLocation {
   status: RideStatus;
 }
 
-const point = ({ lat, lng }: Location): [lng: number, lat: number] => [lng, lat];
+/** A centimetre from a pole the longitude still means something, which turf's functions need. */
+const nearestToPole = 89.9999999;
+const point = ({ lat, lng }: Location): [lng: number, lat: number] => [
+  lng,
+  Math.min(nearestToPole, Math.max(-nearestToPole, lat)),
+];
 const rounded = (value: number, decimals: number): number => Number(value.toFixed(decimals));
 
 /** The great-circle distance in km, R = 6371.0088 km, to two decimals (contract, section 2.1). */
 export function greatCircleKm(from: Location, to: Location): number {
-  return rounded(distance(point(from), point(to), { units: 'kilometers' }), 2);
+  return rounded(distanceKm(from, to), 2);
 }
 
-/** The point that lies distanceKm from here in the direction of heading. */
-export function pointAt(from: Location, distanceKm: number, heading: number): Location {
-  const [lng = 0, lat = 0] = destination(point(from), distanceKm, heading).geometry.coordinates;
+const earthRadiusKm = 6371.0088;
+const radians = (degrees: number): number => (degrees * Math.PI) / 180;
+
+/** Haversine. Not turf's: between opposite points of the earth that one answers NaN. */
+function distanceKm(from: Location, to: Location): number {
+  const halfLat = Math.sin(radians(to.lat - from.lat) / 2);
+  const halfLng = Math.sin(radians(to.lng - from.lng) / 2);
+  const chord = halfLat ** 2 + Math.cos(radians(from.lat)) * Math.cos(radians(to.lat)) * halfLng ** 2;
+  return 2 * earthRadiusKm * Math.asin(Math.min(1, Math.sqrt(chord)));
+}
+
+/** The point that lies so many km from here in the direction of heading. */
+export function pointAt(from: Location, km: number, heading: number): Location {
+  const [lng = 0, lat = 0] = destination(point(from), km, heading).geometry.coordinates;
   return { lat: rounded(lat, 6), lng: rounded(((((lng + 180) % 360) + 360) % 360) - 180, 6) };
 }
 
 /** The drive from one place to another; one that goes nowhere keeps the heading the car had. */
 export function legBetween(from: Location, to: Location, startAt: Date, durationMs: number, lastHeading = 0): Leg {
   const goesNowhere = greatCircleKm(from, to) === 0;
-  const heading = goesNowhere ? lastHeading : rounded((bearing(point(from), point(to)) + 360) % 360, 1);
+  const heading = goesNowhere ? lastHeading : rounded((initialBearing({ from, to }) + 360) % 360, 1) % 360;
   return {
     from: { lat: from.lat, lng: from.lng },
     to: { lat: to.lat, lng: to.lng },
@@ -46,9 +61,8 @@ export function positionAt(ride: Pick<RideState, 'status' | 'leg'>, nowMs: numbe
   const duration = leg.endAt.getTime() - leg.startAt.getTime();
   const share = duration > 0 ? Math.min(1, Math.max(0, (nowMs - leg.startAt.getTime()) / duration)) : 1;
   const arrived = status === 'arrived' || share === 1;
-  const place = arrived ? leg.to : pointAt(leg.from, share * fullDistanceKm(leg), initialBearing(leg));
+  const place = arrived ? leg.to : pointAt(leg.from, share * distanceKm(leg.from, leg.to), initialBearing(leg));
   return { lat: place.lat, lng: place.lng, heading: leg.heading, status };
 }
 
-const fullDistanceKm = (leg: Leg): number => distance(point(leg.from), point(leg.to), { units: 'kilometers' });
-const initialBearing = (leg: Leg): number => bearing(point(leg.from), point(leg.to));
+const initialBearing = ({ from, to }: Pick<Leg, 'from' | 'to'>): number => bearing(point(from), point(to));

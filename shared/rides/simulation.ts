@@ -22,7 +22,7 @@ const scripts: Record<TestScenario, Script> = {
   no_offers: {},
   three_offers: { ...wholeTrip, offer: ['offer_2', 500], offer_2: ['offer_3', 500], offer_3: ['accept', 2_000] },
   no_auto_accept: { ...wholeTrip, offer: undefined },
-  offer_withdrawn: { create: wholeTrip.create, offer: ['withdraw', 2_000] },
+  offer_withdrawn: { ...wholeTrip, offer: ['withdraw', 2_000] },
   driver_cancels: { ...wholeTrip, arrive: ['driver_cancel', 3_000] },
   stalls: { ...wholeTrip, accept: undefined },
 };

@@ -7,15 +7,15 @@ export const earliest = (timers: readonly Timer[]): Date | undefined =>
 
 /**
  * Adds a delayed job for each timer; `now` is the time on MongoDB's clock. Never fails. A stall has no job: it is hours
- * away, and the sweeper finds it.
+ * away, and the sweeper finds it. Answers whether Redis took all of them.
  */
 export async function enqueueTimers(
   ctx: Context,
   ride: Pick<RideState, '_id'>,
   timers: readonly Timer[],
   now: Date,
-): Promise<void> {
-  await Promise.all(
+): Promise<boolean> {
+  const taken = await Promise.all(
     timers
       .filter(({ name }) => name !== 'stall')
       .map(({ name, dueAt }) =>
@@ -27,4 +27,5 @@ export async function enqueueTimers(
         }),
       ),
   );
+  return taken.every(Boolean);
 }

@@ -4,7 +4,7 @@ import { createSecureContext, type SecureContext, TLSSocket, connect as tlsConne
 import { hostOf } from './target.ts';
 import { Ended } from './verdict.ts';
 
-/** How long an address may take while another one of the same name is left to try. */
+/** How long an address may take to answer at all while another one of the same name is left to try. */
 const PATIENCE_MS = 2_000;
 
 /** However many addresses a name has, one event does not make us knock at more doors than these. */
@@ -63,13 +63,13 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, pat
   socket.setTimeout(patienceMs, () => socket.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })));
   // Before the other listeners of this event: one of them starts the TLS handshake.
   socket.prependOnceListener('connect', () => {
+    socket.setTimeout(0);
     if (socket.remoteAddress && !options.mayCall(socket.remoteAddress)) {
       socket.destroy(new Ended('blocked', 'private_address'));
     }
   });
   try {
     await once(socket, socket instanceof TLSSocket ? 'secureConnect' : 'connect', { signal: options.signal });
-    socket.setTimeout(0);
     return socket;
   } catch (error) {
     socket.destroy();

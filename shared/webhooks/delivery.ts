@@ -84,6 +84,7 @@ export async function deliveryStanding(rideId: string, seq: number): Promise<Sta
 
 /** The log keeps where an attempt went, without the query, which may hold a secret of the receiver's. */
 export function loggedUrl(url: string): string {
+  if (!URL.canParse(url)) return '';
   const { origin, pathname } = new URL(url);
   return origin + pathname;
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import http, { type ClientRequest, type IncomingMessage } from 'node:http';
+import https from 'node:https';
 import type { Socket } from 'node:net';
 import { before } from './deadline.ts';
 import { Ended, type Verdict } from './verdict.ts';
@@ -48,7 +48,7 @@ export async function post(url: URL, socket: Socket, message: Message, signal: A
 
 /** A request on a connection that stands; nothing of it is written yet. */
 function openRequest(url: URL, socket: Socket): ClientRequest {
-  const open = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const { request: open } = url.protocol === 'https:' ? https : http;
   const request = open({
     method: 'POST',
     host: url.hostname,
@@ -58,9 +58,9 @@ function openRequest(url: URL, socket: Socket): ClientRequest {
     createConnection: () => socket,
     maxHeaderSize: MAX_HEADER_BYTES,
   });
-  // Informational answers are none. Who sends them without end is not read any further, and runs into the limit.
+  // Informational answers are none: who sends them without end runs into the limit of time, or of what is read.
   request.on('information', () => {
-    if (socket.bytesRead > MAX_ANSWER_BYTES) socket.pause();
+    if (socket.bytesRead > MAX_ANSWER_BYTES) request.destroy(new Ended('failed', 'answer_too_long'));
   });
   return request.on('error', () => {});
 }
@@ -113,10 +113,10 @@ function verdictOn(httpStatus: number): Verdict {
 
 // A short answer is read to its end, so that an honest receiver sees its connection closed and not reset.
 function drain(response: IncomingMessage, socket: Socket): void {
-  const timer = setTimeout(() => socket.destroy(), DRAIN_MS);
+  const timer = setTimeout(() => response.destroy(), DRAIN_MS);
   response.on('error', () => {});
   response.on('data', () => {
-    if (socket.bytesRead > MAX_ANSWER_BYTES) socket.destroy();
+    if (socket.bytesRead > MAX_ANSWER_BYTES) response.destroy();
   });
   response.once('close', () => {
     clearTimeout(timer);

@@ -54,6 +54,6 @@ function verdictOf(error: unknown, signal: AbortSignal): Verdict {
   if (error instanceof Ended) return error.verdict;
   if (signal.aborted) return { outcome: 'timeout' };
   // The message of an error can quote the address or the answer; its code cannot.
-  const { code } = error as NodeJS.ErrnoException;
+  const code = (error as NodeJS.ErrnoException | null)?.code;
   return { outcome: 'failed', reason: typeof code === 'string' ? code : 'unknown' };
 }

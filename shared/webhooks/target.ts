@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 const MAX_URL_LENGTH = 2048;
@@ -76,7 +75,7 @@ export function isLocalTarget(url: string, localTargets: readonly string[]): boo
  * metadata, IPv6 forms that carry an IPv4 address (even a public one), zone ids, and whatever is no address.
  */
 export function isPublicAddress(address: string): boolean {
-  if (isIP(address) === 0 || address.includes('%')) return false;
+  if (!isAddress(address) || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
   // ipaddr.js calls 'unicast' whatever it has no name for: for IPv6 that is most of what was never assigned.
   if (parsed.range() !== 'unicast') return false;
@@ -90,7 +89,7 @@ export function hostOf(url: URL): string {
 }
 
 function checkHost(host: string): string | null {
-  if (isIP(host) !== 0) return isPublicAddress(host) ? null : 'must not point to an address that is not public';
+  if (isAddress(host)) return isPublicAddress(host) ? null : 'must not point to an address that is not public';
   const isLocal =
     !host.includes('.') || [...LOCAL_SUFFIXES, ...LOCAL_NAMES].some((name) => `.${host}`.endsWith(`.${name}`));
   return isLocal ? 'must not name a local or cloud-internal host' : null;
@@ -100,6 +99,11 @@ function checkHost(host: string): string | null {
 // escapes. Spaces, control characters and backslashes are refused first, because it drops or turns them.
 function parse(url: string): URL | null {
   return /[\s\\\p{Cc}]/u.test(url) || !URL.canParse(url) ? null : new URL(url);
+}
+
+// Told apart without ipaddr.js's leniency, which takes 127.1 and 0x7f000001 for addresses, too.
+function isAddress(text: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 }
 
 /** An ISATAP interface id (RFC 5214) carries an IPv4 address under any prefix. */

@@ -57,6 +57,7 @@ describe('servers for one machine', function () {
     process.kill(first.pid, 'SIGKILL');
     expect(await first.exited).to.equal('killed by SIGKILL');
     const second = await started(startMongo({ dataDir }));
+    await first.stop(); // harms nobody but the one that is gone
 
     expect(second.url).to.equal(first.url);
     expect(connection.name).to.equal('rides');

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { dnsResolver, type Resolver } from '../../../shared/webhooks/resolve.ts';
 import { send } from '../../../shared/webhooks/send.ts';
 import { startNameServer } from '../../support/webhook-dns.ts';
+import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound, type Outbound, type Route } from '../../support/webhook-outbound.ts';
 import { attemptTo, certificate, type Receiver, startReceiver } from '../../support/webhook-receiver.ts';
 
@@ -9,6 +10,7 @@ const PUBLIC = '93.184.216.34';
 const PUBLIC_V6 = '2606:4700::1111';
 
 describe('send: which addresses are called', () => {
+  useNock(false);
   let receiver: Receiver;
   let outbound: Outbound;
   let route: (host: string) => Route;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { send } from '../../../shared/webhooks/send.ts';
+import { useNock } from '../../support/webhook-nock.ts';
 import { attemptTo, type Receiver, type ReceiverOptions, startReceiver } from '../../support/webhook-receiver.ts';
 
 /** Sends to a receiver that answers thus, and waits until the sender has closed its connections. */
@@ -17,6 +18,7 @@ const writes = (text: string) => (socket: Socket) => void socket.write(text);
 const status = (code: number, headers = '') => writes(`HTTP/1.1 ${code} X\r\n${headers}Content-Length: 0\r\n\r\n`);
 
 describe('send: what is sent', () => {
+  useNock(false);
   it('posts the body byte for byte, with the headers given, the length in bytes, and Connection: close', async () => {
     const receiver = await startReceiver({ answer: status(200) });
     const body = '{"driver":{"name":"Zoë Müller 東京 🚕"},"fare":12.5}';
@@ -66,6 +68,7 @@ describe('send: what is sent', () => {
 });
 
 describe('send: which answer counts', () => {
+  useNock(false);
   for (const code of [200, 204, 299]) {
     it(`has delivered at ${code}`, async () => {
       expect(await sendTo(status(code))).to.deep.include({ outcome: 'delivered', httpStatus: code });
@@ -102,6 +105,7 @@ describe('send: which answer counts', () => {
 });
 
 describe('send: what is no answer', () => {
+  useNock(false);
   const cases: [string, ReceiverOptions['answer'], string][] = [
     ['a connection that is closed', (socket) => socket.end(), 'ECONNRESET'],
     ['a connection that is reset', (socket) => socket.resetAndDestroy(), 'ECONNRESET'],
@@ -126,33 +130,43 @@ describe('send: what is no answer', () => {
   });
 });
 
-describe('send: the body of the answer', () => {
+describe('send: how much of an answer is read', () => {
+  useNock(false);
   let receiver: Receiver;
   const sockets: Socket[] = [];
   const remember = (message: unknown) => void sockets.push((message as { socket: Socket }).socket);
   before(() => diagnostics.subscribe('net.client.socket', remember));
   after(() => diagnostics.unsubscribe('net.client.socket', remember));
 
-  const endless = (headers: string) => (socket: Socket) => {
-    socket.write(`HTTP/1.1 200 OK\r\n${headers}\r\n`);
+  const endless = (head: string, more: string) => (socket: Socket) => {
+    socket.write(head);
     const pour = () => {
-      while (!socket.destroyed && socket.write(Buffer.alloc(16_384)));
+      while (!socket.destroyed && socket.write(more));
     };
     socket.on('drain', pour);
     pour();
   };
 
+  // The limit falls within a chunk, and a chunk is 64 kB at most.
+  const expectLittleRead = () => expect(sockets.map((socket) => socket.bytesRead <= 2 * 65_536)).to.deep.equal([true]);
+
   for (const headers of ['', 'Content-Encoding: gzip\r\n', 'Content-Length: 9000000000\r\n']) {
     it(`is cut off after 64 kB (${headers.trim() || 'no length'})`, async () => {
-      receiver = await startReceiver({ answer: endless(headers) });
+      receiver = await startReceiver({ answer: endless(`HTTP/1.1 200 OK\r\n${headers}\r\n`, 'x'.repeat(16_384)) });
       sockets.length = 0;
       expect(await send(attemptTo(receiver))).to.include({ outcome: 'delivered' });
       await receiver.close();
-      expect(sockets).to.have.length(1);
-      // The limit falls within a chunk, and a chunk is 64 kB at most.
-      expect(sockets[0]?.bytesRead).to.be.within(1, 2 * 65_536);
+      expectLittleRead();
     });
   }
+
+  it('is not waited for behind a flood of informational answers, which fails after 64 kB', async () => {
+    receiver = await startReceiver({ answer: endless('', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000)) });
+    sockets.length = 0;
+    expect(await send(attemptTo(receiver))).to.include({ outcome: 'failed', reason: 'answer_too_long' });
+    await receiver.close();
+    expectLittleRead();
+  });
 
   it('does not keep the result waiting when it never ends, and holds the connection for a moment only', async () => {
     receiver = await startReceiver({ answer: writes('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345') });

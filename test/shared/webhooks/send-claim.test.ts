@@ -3,12 +3,14 @@ import type { ClientRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { type Attempt, send } from '../../../shared/webhooks/send.ts';
+import { useNock } from '../../support/webhook-nock.ts';
 import { attemptTo, certificate, type Receiver, startReceiver } from '../../support/webhook-receiver.ts';
 
 const headers = { 'X-Service-Event': 'ride.status' };
 const answer = (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n');
 
 describe('send: the claim on the event', () => {
+  useNock(false);
   let receiver: Receiver;
   beforeEach(async () => {
     receiver = await startReceiver({ answer });

@@ -1,16 +1,20 @@
 import { execFile } from 'node:child_process';
 import fs from 'node:fs/promises';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const graceMs = 5_000;
 
+/** Where a Redis on `dataDir` writes its process id. */
+export const pidFileOf = (dataDir: string) => path.join(dataDir, 'redis.pid');
+
 /**
  * Ends the Redis that a killed run has left on `dataDir`. Process ids are used again, so the one in its file must be a
  * Redis or Valkey whose working directory is this very folder.
  */
-export async function endStaleRedis(pidFile: string, dataDir: string): Promise<void> {
-  const pid = Number(await fs.readFile(pidFile, 'utf8').catch(() => ''));
+export async function endStaleRedis(dataDir: string): Promise<void> {
+  const pid = Number(await fs.readFile(pidFileOf(dataDir), 'utf8').catch(() => ''));
   if (!(pid > 1) || !(await isRedisOf(pid, dataDir))) return;
   process.kill(pid, 'SIGTERM');
   const deadline = Date.now() + graceMs;

@@ -1,0 +1,256 @@
+import { expect } from 'chai';
+import { applyAction } from '../../shared/rides/apply-action.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import { offerOn, rideIn } from '../support/ride-steps.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+
+const unknownOffer = 'offer_0000000000000000';
+
+describe('POST /rides/:rideId/accept', () => {
+  let api: TestApi;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  const statusOf = async (rideId: string) => (await rides.findOne({ _id: rideId }))?.status;
+  const eventsOf = async (rideId: string) => (await rides.findOne({ _id: rideId }))?.events.map(({ event }) => event);
+  const endBidding = (rideId: string) =>
+    rides.updateOne({ _id: rideId }, { $set: { biddingEndsAt: new Date(Date.now() - 1) } });
+
+  for (const mode of ['live', 'test'] as const) {
+    it(`accepts an offer of a ${mode} ride: 200 with exactly these fields, and the driver is on the way`, async () => {
+      const partner = await api.partner(mode);
+      const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+      const { status, body } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
+      expect(status).to.equal(200);
+      expect(body).to.deep.equal({ success: true, rideId, status: 'driver_arriving' });
+      expect(await eventsOf(rideId)).to.deep.equal(['offer.received', 'ride.status']);
+    });
+  }
+
+  it('takes any of the offers, not only the cheapest', async () => {
+    const partner = await api.partner('live');
+    const { rideId } = await rideIn(api.ctx, partner, 'bidding');
+    const dear = await offerOn(api.ctx, rideId, { price: 99 });
+    const { status } = await partner.post(`/rides/${rideId}/accept`, { offerId: dear.offerId });
+    expect(status).to.equal(200);
+    const { body } = await partner.get(`/rides/${rideId}`);
+    expect(body.agreedPrice).to.equal(99);
+  });
+
+  it('ignores unknown fields', async () => {
+    const partner = await api.partner('live');
+    const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+    const body = { offerId: offer.offerId, price: 1, status: 'completed', agreedPrice: 1 };
+    const accepted = await partner.post(`/rides/${rideId}/accept`, body);
+    expect(accepted.status).to.equal(200);
+    const ride = await partner.get(`/rides/${rideId}`);
+    expect(ride.body).to.include({ agreedPrice: 20, status: 'driver_arriving' });
+  });
+
+  for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {
+    it(`answers 200 with the status of a ride that is ${status} when its offer is accepted again, and changes nothing`, async () => {
+      const partner = await api.partner('live');
+      const { rideId, offer } = await rideIn(api.ctx, partner, status);
+      const before = await rides.findOne({ _id: rideId });
+      const again = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
+      expect(again.status).to.equal(200);
+      expect(again.body).to.deep.equal({ success: true, rideId, status });
+      expect(await rides.findOne({ _id: rideId })).to.deep.equal(before);
+    });
+  }
+
+  it('answers 200 for the accepted offer also after the end of the bidding time', async () => {
+    const partner = await api.partner('live');
+    const { rideId, offer } = await rideIn(api.ctx, partner, 'driver_arriving');
+    await endBidding(rideId);
+    const again = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
+    expect(again.status).to.equal(200);
+  });
+
+  for (const status of ['completed', 'cancelled'] as const) {
+    it(`refuses with a 409 to accept an offer of a ride that is ${status}`, async () => {
+      const partner = await api.partner('live');
+      const { rideId, offer } = await rideIn(api.ctx, partner, status);
+      const { status: answered, body } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
+      expect(answered).to.equal(409);
+      expect(body).to.have.all.keys('error');
+      expect(await statusOf(rideId)).to.equal(status);
+    });
+  }
+
+  it('refuses with a 409 the accepted offer of a ride that was cancelled on its way', async () => {
+    const partner = await api.partner('live');
+    const { rideId, offer } = await rideIn(api.ctx, partner, 'arrived');
+    await partner.post(`/rides/${rideId}/cancel`);
+    const { status } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
+    expect(status).to.equal(409);
+  });
+
+  for (const status of ['driver_arriving', 'arrived', 'in_progress', 'completed', 'cancelled'] as const) {
+    it(`refuses with a 409 another offer of a ride that is ${status}`, async () => {
+      const partner = await api.partner('live');
+      const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+      const other = await offerOn(api.ctx, rideId);
+      const steps = ['arrive', 'start', 'complete'] as const;
+      const needed = { driver_arriving: 0, arrived: 1, in_progress: 2, completed: 3, cancelled: 0 }[status];
+      await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
+      for (const action of steps.slice(0, needed)) await applyAction(api.ctx, rideId, { action });
+      if (status === 'cancelled') await partner.post(`/rides/${rideId}/cancel`);
+      expect(await statusOf(rideId)).to.equal(status);
+      const answer = await partner.post(`/rides/${rideId}/accept`, { offerId: other.offerId });
+      expect(answer.status).to.equal(409);
+      expect((await rides.findOne({ _id: rideId }))?.acceptedOfferId).to.equal(offer.offerId);
+    });
+  }
+
+  it('refuses with a 409 once the bidding time is over, even while nobody has ended the ride', async () => {
+    const partner = await api.partner('live');
+    const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+    await endBidding(rideId);
+    const { status, body } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
+    expect(status).to.equal(409);
+    expect(body).to.have.all.keys('error');
+    expect(await statusOf(rideId)).to.equal('bidding');
+  });
+
+  it('refuses with a 409 an offer that was withdrawn', async () => {
+    const partner = await api.partner('live');
+    const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+    await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId });
+    const { status } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
+    expect(status).to.equal(409);
+    expect(await statusOf(rideId)).to.equal('bidding');
+  });
+
+  it('refuses with a 404 an offer of another ride of the same key', async () => {
+    const partner = await api.partner('live');
+    const one = await rideIn(api.ctx, partner, 'bidding');
+    const other = await rideIn(api.ctx, partner, 'bidding');
+    const { status, body } = await partner.post(`/rides/${one.rideId}/accept`, { offerId: other.offer.offerId });
+    expect(status).to.equal(404);
+    expect(body).to.have.all.keys('error');
+  });
+
+  for (const offerId of [
+    unknownOffer,
+    'x',
+    '__proto__',
+    '$ne',
+    '\u0000',
+    'o'.repeat(101),
+    'o'.repeat(10_000),
+    '🚕',
+    '\ud800',
+  ]) {
+    const title = offerId.length > 30 ? `of ${offerId.length} characters` : JSON.stringify(offerId);
+    it(`refuses with a 404 the offer ${title}, which this ride never had`, async () => {
+      const partner = await api.partner('live');
+      const { rideId } = await rideIn(api.ctx, partner, 'bidding');
+      const { status, body } = await partner.post(`/rides/${rideId}/accept`, { offerId });
+      expect(status).to.equal(404);
+      expect(body).to.have.all.keys('error');
+      expect(await statusOf(rideId)).to.equal('bidding');
+    });
+  }
+
+  for (const [title, body] of [
+    ['no body', undefined],
+    ['malformed JSON', '{"offerId":'],
+    ['an array', ['x']],
+    ['a text', '"x"'],
+    ['an empty object', {}],
+    ['offerId null', { offerId: null }],
+    ['offerId as a number', { offerId: 5 }],
+    ['offerId as an operator', { offerId: { $gt: '' } }],
+    ['offerId as an array', { offerId: ['x'] }],
+  ] as const) {
+    it(`refuses ${title} with a 400`, async () => {
+      const partner = await api.partner('live');
+      const { rideId } = await rideIn(api.ctx, partner, 'bidding');
+      const answer = await partner.post(`/rides/${rideId}/accept`, body);
+      expect(answer.status).to.equal(400);
+      expect(answer.body).to.have.all.keys('error');
+      expect(await statusOf(rideId)).to.equal('bidding');
+    });
+  }
+
+  it('refuses a body of another content type with a 400 and one that is too large with a 413', async () => {
+    const partner = await api.partner('live');
+    const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+    const body = { offerId: offer.offerId };
+    const text = await partner.post(`/rides/${rideId}/accept`, body, { 'content-type': 'text/plain' });
+    expect(text.status).to.equal(400);
+    const large = await partner.post(`/rides/${rideId}/accept`, { ...body, filler: 'x'.repeat(20_000) });
+    expect(large.status).to.equal(413);
+    expect(await statusOf(rideId)).to.equal('bidding');
+  });
+
+  describe('checks in the ruled order', () => {
+    it('a wrong body (400) before an unknown ride (404)', async () => {
+      const partner = await api.partner('live');
+      const { status } = await partner.post('/rides/ride_unknown/accept', {});
+      expect(status).to.equal(400);
+    });
+
+    it('a foreign ride before an offer that it never had, in the same words as an unknown ride', async () => {
+      const [owner, stranger] = [await api.partner('live'), await api.partner('live')];
+      const { rideId } = await rideIn(api.ctx, owner, 'bidding');
+      const foreign = await stranger.post(`/rides/${rideId}/accept`, { offerId: unknownOffer });
+      const unknown = await stranger.post('/rides/ride_unknown/accept', { offerId: unknownOffer });
+      expect(foreign.status).to.equal(404);
+      expect(foreign.text).to.equal(unknown.text);
+    });
+
+    for (const status of ['driver_arriving', 'completed', 'cancelled'] as const) {
+      it(`an offer that the ride never had (404) before its being ${status} (409)`, async () => {
+        const partner = await api.partner('live');
+        const { rideId } = await rideIn(api.ctx, partner, status);
+        const answer = await partner.post(`/rides/${rideId}/accept`, { offerId: unknownOffer });
+        expect(answer.status).to.equal(404);
+      });
+    }
+
+    it('an offer that the ride never had (404) before the end of the bidding time (409)', async () => {
+      const partner = await api.partner('live');
+      const { rideId } = await rideIn(api.ctx, partner, 'bidding');
+      await endBidding(rideId);
+      const { status } = await partner.post(`/rides/${rideId}/accept`, { offerId: unknownOffer });
+      expect(status).to.equal(404);
+    });
+
+    it('a ride that is not bidding, then its bidding time, then the withdrawn offer: each says so', async () => {
+      const partner = await api.partner('live');
+      const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+      const accept = async () => (await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId })).body.error;
+      await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId });
+      const withdrawn = await accept();
+      await endBidding(rideId);
+      const over = await accept();
+      await applyAction(api.ctx, rideId, { action: 'cancel', by: 'timeout' });
+      const ended = await accept();
+      expect(new Set([withdrawn, over, ended]).size).to.equal(3);
+    });
+  });
+
+  it('lets one of many concurrent accepts of different offers win; the others are 409', async () => {
+    const partner = await api.partner('live');
+    const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+    const offerIds = [offer.offerId];
+    for (let i = 0; i < 7; i++) offerIds.push((await offerOn(api.ctx, rideId)).offerId);
+    const answers = await Promise.all(offerIds.map((offerId) => partner.post(`/rides/${rideId}/accept`, { offerId })));
+    expect(answers.filter(({ status }) => status === 200)).to.have.lengthOf(1);
+    expect(answers.filter(({ status }) => status === 409)).to.have.lengthOf(7);
+  });
+
+  it('answers 200 to each of many concurrent accepts of one offer, and sends one event', async () => {
+    const partner = await api.partner('live');
+    const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+    const accept = () => partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
+    const answers = await Promise.all(Array.from({ length: 8 }, accept));
+    expect(answers.map(({ status }) => status)).to.deep.equal(Array(8).fill(200));
+    expect(await eventsOf(rideId)).to.deep.equal(['offer.received', 'ride.status']);
+  });
+});

@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { rides } from '../../shared/rides/ride.ts';
+import { call } from '../support/client.ts';
+import { rideIn } from '../support/ride-steps.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+
+describe('POST /rides/:rideId/cancel', () => {
+  let api: TestApi;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  for (const mode of ['live', 'test'] as const) {
+    for (const status of ['bidding', 'driver_arriving', 'arrived', 'in_progress'] as const) {
+      it(`cancels a ${mode} ride that is ${status}: 200 with exactly these fields, and one event`, async () => {
+        const partner = await api.partner(mode);
+        const { rideId } = await rideIn(api.ctx, partner, status);
+        const before = await rides.findOne({ _id: rideId });
+        const answer = await partner.post(`/rides/${rideId}/cancel`);
+        expect(answer.status).to.equal(200);
+        expect(answer.body).to.deep.equal({ success: true, rideId, status: 'cancelled' });
+        const ride = await rides.findOne({ _id: rideId });
+        expect(ride).to.include({ status: 'cancelled', cancelledBy: 'partner', seq: (before?.seq ?? 0) + 1 });
+      });
+    }
+  }
+
+  for (const status of ['completed', 'cancelled'] as const) {
+    it(`refuses with a 409 to cancel a ride that is ${status}, and changes nothing`, async () => {
+      const partner = await api.partner();
+      const { rideId } = await rideIn(api.ctx, partner, status);
+      const before = await rides.findOne({ _id: rideId });
+      const answer = await partner.post(`/rides/${rideId}/cancel`);
+      expect(answer.status).to.equal(409);
+      expect(answer.body).to.have.all.keys('error');
+      expect(await rides.findOne({ _id: rideId })).to.deep.equal(before);
+    });
+  }
+
+  it('refuses the second cancel with a 409', async () => {
+    const partner = await api.partner();
+    const { rideId } = (await partner.createRide()).body;
+    expect((await partner.post(`/rides/${rideId}/cancel`)).status).to.equal(200);
+    expect((await partner.post(`/rides/${rideId}/cancel`)).status).to.equal(409);
+  });
+
+  it('lets one of many concurrent cancels win', async () => {
+    const partner = await api.partner();
+    const { rideId } = (await partner.createRide()).body;
+    const answers = await Promise.all(Array.from({ length: 8 }, () => partner.post(`/rides/${rideId}/cancel`)));
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, ...Array(7).fill(409)]);
+  });
+
+  it('also cancels a ride whose bidding time is over', async () => {
+    const partner = await api.partner();
+    const { rideId } = await rideIn(api.ctx, partner, 'bidding');
+    await rides.updateOne({ _id: rideId }, { $set: { biddingEndsAt: new Date(0) } });
+    expect((await partner.post(`/rides/${rideId}/cancel`)).status).to.equal(200);
+  });
+
+  for (const [title, body, headers] of [
+    ['malformed JSON', '{"nope', { 'content-type': 'application/json' }],
+    ['an array', '[]', { 'content-type': 'application/json' }],
+    [
+      'a body that names another actor',
+      '{"by":"driver","cancelledBy":"driver"}',
+      { 'content-type': 'application/json' },
+    ],
+    ['another content type', 'x=1', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['an unknown encoding', 'x', { 'content-type': 'application/json', 'content-encoding': 'snappy' }],
+    ['an empty body with a content type', '', { 'content-type': 'application/json' }],
+    ['a body of 1 MB', 'x'.repeat(1_000_000), { 'content-type': 'application/json' }],
+  ] as const) {
+    it(`ignores ${title}`, async () => {
+      const partner = await api.partner();
+      const { rideId } = (await partner.createRide()).body;
+      const answer = await call(`${api.url}/v1/rides/${rideId}/cancel`, {
+        method: 'POST',
+        headers: { 'x-api-key': partner.key, ...headers },
+        body,
+      });
+      expect(answer.status).to.equal(200);
+      expect((await rides.findOne({ _id: rideId }))?.cancelledBy).to.equal('partner');
+    });
+  }
+});

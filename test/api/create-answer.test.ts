@@ -1,0 +1,183 @@
+import { expect } from 'chai';
+import { rides } from '../../shared/rides/ride.ts';
+import { call, validRide } from '../support/client.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+
+const track = 'https://track.example/map';
+
+describe('POST /rides: the answer', () => {
+  let api: TestApi;
+
+  before(async () => {
+    api = await startTestApi({ TRACK_BASE_URL: `${track}/`, PUBLIC_BASE_URL: 'https://rides.example' });
+  });
+  after(() => api.close());
+
+  it('is a 201 with exactly the fields of the contract, and testMode for a test key', async () => {
+    const partner = await api.partner('test');
+    const { status, body, headers } = await partner.createRide();
+    expect(status).to.equal(201);
+    expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
+    const { rideId, trackUrl, ...rest } = body;
+    expect(rideId)
+      .to.be.a('string')
+      .and.match(/^ride_[0-9A-Za-z]+$/);
+    expect(trackUrl).to.be.a('string');
+    expect(rest).to.deep.equal({ status: 'bidding', fare: 25, carType: 'regular', distanceKm: 5.31, testMode: true });
+  });
+
+  it('has no testMode for a live key', async () => {
+    const partner = await api.partner('live');
+    const { status, body } = await partner.createRide();
+    expect(status).to.equal(201);
+    expect(body).to.have.all.keys('rideId', 'status', 'fare', 'carType', 'distanceKm', 'trackUrl');
+  });
+
+  it('is the same under the legacy base', async () => {
+    const { key } = await api.partner();
+    const { status, body } = await call(`${api.url}/api/v1/rides`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify(validRide),
+    });
+    expect(status).to.equal(201);
+    expect(body).to.have.all.keys('rideId', 'status', 'fare', 'carType', 'distanceKm', 'trackUrl', 'testMode');
+  });
+
+  it('gives every ride an id and a track token of its own', async () => {
+    const partner = await api.partner();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => partner.createRide()));
+    expect(new Set(answers.map(({ body }) => body.rideId)).size).to.equal(10);
+    expect(new Set(answers.map(({ body }) => body.trackUrl)).size).to.equal(10);
+  });
+
+  it('builds the track URL from TRACK_BASE_URL and a token, never from the Host or the forwarded headers', async () => {
+    const partner = await api.partner();
+    const { body } = await partner.createRide(undefined, {
+      'x-forwarded-host': 'evil.example',
+      'x-forwarded-proto': 'http',
+      forwarded: 'host=evil.example',
+    });
+    expect(body.trackUrl.startsWith(`${track}/`)).to.equal(true);
+    const token = body.trackUrl.slice(track.length + 1);
+    expect(token).to.match(/^[0-9A-Za-z]{20,}$/);
+    expect(body.rideId).not.to.include(token);
+  });
+
+  it('computes the distance as a great circle with two decimals where none is given', async () => {
+    const partner = await api.partner();
+    const paris = { lat: 48.8566, lng: 2.3522 };
+    const newYork = { lat: 40.7128, lng: -74.006 };
+    const { body } = await partner.createRide({ pickup: paris, destination: newYork });
+    expect(body.distanceKm).to.equal(haversineKm(paris, newYork));
+    expect(body.distanceKm).to.equal(5837.25);
+  });
+
+  it('computes 0 where pickup and destination are one place', async () => {
+    const partner = await api.partner();
+    const { status, body } = await partner.createRide({ destination: validRide.pickup });
+    expect({ status, distanceKm: body.distanceKm }).to.deep.equal({ status: 201, distanceKm: 0 });
+  });
+
+  for (const [lat, lng] of [
+    [0, 0],
+    [90, 0],
+    [5.2174, 145.5125],
+    [72.1068, 136.0795],
+    [85.336, 130.0191],
+  ] as const) {
+    it(`computes half the circumference from ${lat}, ${lng} to the other side of the earth`, async () => {
+      const partner = await api.partner();
+      const { body } = await partner.createRide({
+        pickup: { lat, lng },
+        destination: { lat: -lat, lng: lng - 180 },
+      });
+      expect(body.distanceKm).to.equal(20015.11);
+    });
+  }
+
+  for (const distanceKm of [0, 0.001, 12.3456789, 100_000]) {
+    it(`keeps a given distance of ${distanceKm} as it is`, async () => {
+      const partner = await api.partner();
+      const { body } = await partner.createRide({ distanceKm });
+      expect(body.distanceKm).to.equal(distanceKm);
+      const retrieved = await partner.get(`/rides/${body.rideId}`);
+      expect(retrieved.body.distanceKm).to.equal(distanceKm);
+    });
+  }
+
+  it('shows the car type that was asked for', async () => {
+    const partner = await api.partner();
+    const answers = await Promise.all(
+      ['regular', 'comfort', 'family'].map((carType) => partner.createRide({ carType })),
+    );
+    expect(answers.map(({ body }) => body.carType)).to.deep.equal(['regular', 'comfort', 'family']);
+  });
+
+  it('stores the defaults of every optional field, and nothing for those without one', async () => {
+    const partner = await api.partner();
+    const { body } = await partner.createRide();
+    const stored = await rides.findOne({ _id: body.rideId });
+    expect(stored).to.include({ carType: 'regular', rideType: 'standard', passengerCount: 1, status: 'bidding' });
+    expect(stored).not.to.have.any.keys('notes', 'passenger', 'webhookUrl', 'scenario', 'idempotency', 'driver');
+  });
+
+  it('stores every field that was given as it was given', async () => {
+    const partner = await api.partner();
+    const given = {
+      pickup: { lat: -33.8688, lng: 151.2093, address: 'Zoë Müller, 東京 🚕' },
+      destination: { lat: -33.9, lng: 151.25, address: '' },
+      fare: 0.1 + 0.2,
+      carType: 'family',
+      rideType: 'intercity',
+      passengerCount: 7,
+      distanceKm: 12.34567,
+      notes: ' two\nlines ',
+      passenger: { name: '', phone: '+1 202 555 0100' },
+      webhookUrl: 'https://partner.example/hook?a=1',
+    };
+    const { body } = await partner.createRide(given);
+    const stored = await rides.findOne({ _id: body.rideId });
+    expect(stored).to.deep.include(given);
+  });
+
+  for (const [field, value] of [
+    ['carType', 'regular'],
+    ['rideType', 'standard'],
+    ['passengerCount', 1],
+    ['distanceKm', 5.31],
+    ['notes', undefined],
+    ['passenger', undefined],
+    ['webhookUrl', undefined],
+  ] as const) {
+    it(`takes null for ${field} as absent`, async () => {
+      const partner = await api.partner();
+      const { status, body } = await partner.createRide({ [field]: null });
+      expect(status).to.equal(201);
+      const stored = await rides.findOne({ _id: body.rideId });
+      expect(stored?.[field]).to.equal(value);
+      if (value === undefined) expect(stored).not.to.have.property(field);
+    });
+  }
+
+  it('takes null for an address and for the fields of passenger as absent', async () => {
+    const partner = await api.partner();
+    const { status, body } = await partner.createRide({
+      pickup: { lat: 1, lng: 2, address: null },
+      passenger: { name: null, phone: null },
+    });
+    expect(status).to.equal(201);
+    const stored = await rides.findOne({ _id: body.rideId });
+    expect(stored?.pickup).to.deep.equal({ lat: 1, lng: 2 });
+    expect(stored?.passenger ?? {}).to.deep.equal({});
+  });
+});
+
+/** The formula as the ruling names it. */
+function haversineKm(from: { lat: number; lng: number }, to: { lat: number; lng: number }): number {
+  const radians = (degrees: number) => (degrees * Math.PI) / 180;
+  const half = (a: number, b: number) => Math.sin(radians(b - a) / 2) ** 2;
+  const share =
+    half(from.lat, to.lat) + Math.cos(radians(from.lat)) * Math.cos(radians(to.lat)) * half(from.lng, to.lng);
+  return Math.round(2 * 6371.0088 * Math.asin(Math.sqrt(share)) * 100) / 100;
+}

@@ -1,0 +1,185 @@
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { rides } from '../../shared/rides/ride.ts';
+import { type Client, call, validRide } from '../support/client.ts';
+import { rawRequest, requestText } from '../support/raw-http.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+
+const limitBytes = 16_384;
+const valid = JSON.stringify(validRide);
+
+/** A valid creation of exactly so many bytes: an unknown field fills it up. */
+function bodyOf(bytes: number): string {
+  const filled = (filler: string) => JSON.stringify({ ...validRide, filler });
+  return filled('x'.repeat(bytes - Buffer.byteLength(filled(''))));
+}
+
+describe('POST /rides: the body', () => {
+  let api: TestApi;
+  let partner: Client & { key: string; keyId: string };
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+  beforeEach(async () => {
+    partner = await api.partner();
+  });
+
+  /** Bytes as they are, with these headers alone. */
+  const send = (body: RequestInit['body'], headers: Record<string, string>) =>
+    call(`${api.url}/v1/rides`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${partner.key}`, ...headers },
+      body,
+      ...({ duplex: 'half' } as object),
+    });
+  const json = { 'content-type': 'application/json' };
+
+  const noJsonObject: [title: string, body: string][] = [
+    ['malformed JSON', '{"fare": 25'],
+    ['a trailing comma', '{"fare": 25,}'],
+    ['two objects', `${valid}${valid}`],
+    ['an array', `[${valid}]`],
+    ['an empty array', '[]'],
+    ['null', 'null'],
+    ['a number', '5'],
+    ['a text', '"ride"'],
+    ['true', 'true'],
+    ['an empty body', ''],
+    ['white space alone', '  \n '],
+    ['a form', 'fare=25'],
+    ['a byte order mark and nothing', '\ufeff'],
+    ['an empty object', '{}'],
+    ['deep nesting', '['.repeat(8_000)],
+    ['deep nesting in a field', `{"notes":${'['.repeat(8_000)}${']'.repeat(8_000)}}`],
+  ];
+  for (const [title, body] of noJsonObject) {
+    it(`refuses ${title} with a 400`, async () => {
+      const answer = await send(body, json);
+      expect(answer.status).to.equal(400);
+      expect(answer.body).to.have.all.keys('error');
+      expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(0);
+    });
+  }
+
+  it('ignores an unknown field however deep it is nested', async () => {
+    const deep = `${'{"a":'.repeat(2_500)}1${'}'.repeat(2_500)}`;
+    const answer = await send(`{"deep":${deep},${valid.slice(1)}`, json);
+    expect(answer.status).to.equal(201);
+  });
+
+  it('refuses a request without a body', async () => {
+    const answer = await rawRequest(
+      api.url,
+      requestText([
+        'POST /v1/rides HTTP/1.1',
+        'Host: x',
+        `X-Api-Key: ${partner.key}`,
+        'Content-Type: application/json',
+        'Connection: close',
+      ]),
+    );
+    expect(answer.status).to.equal(400);
+    expect(answer.body).to.have.all.keys('error');
+  });
+
+  for (const type of [
+    'text/plain',
+    'text/json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+    'json',
+    '',
+  ]) {
+    it(`refuses the content type ${type || '(none)'}`, async () => {
+      // As bytes, so that fetch adds no type of its own.
+      const answer = await send(Buffer.from(valid), type ? { 'content-type': type } : {});
+      expect(answer.status).to.equal(400);
+      expect(answer.body).to.have.all.keys('error');
+    });
+  }
+
+  for (const type of [
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'APPLICATION/JSON',
+    'application/vnd.partner+json',
+  ]) {
+    it(`accepts the content type ${type}`, async () => {
+      const answer = await send(valid, { 'content-type': type });
+      expect(answer.status).to.equal(201);
+    });
+  }
+
+  for (const charset of ['utf-16', 'iso-8859-1', 'nonsense']) {
+    it(`refuses the charset ${charset}: the wire format is UTF-8`, async () => {
+      const answer = await send(valid, { 'content-type': `application/json; charset=${charset}` });
+      expect(answer.status).to.equal(400);
+      expect(answer.body).to.have.all.keys('error');
+    });
+  }
+
+  it('accepts a body of 16,384 bytes and refuses one of 16,385 with a 413', async () => {
+    expect(Buffer.byteLength(bodyOf(limitBytes))).to.equal(16_384);
+    const fits = await send(bodyOf(limitBytes), json);
+    expect(fits.status).to.equal(201);
+    const over = await send(bodyOf(limitBytes + 1), json);
+    expect(over.status).to.equal(413);
+    expect(over.body).to.have.all.keys('error');
+  });
+
+  it('counts the body in bytes, not in characters', async () => {
+    const filler = 'ü'.repeat(limitBytes / 2);
+    const over = await send(JSON.stringify({ ...validRide, filler }), json);
+    expect(over.status).to.equal(413);
+  });
+
+  it('holds the same limit for a chunked body, which has no length', async () => {
+    const chunked = (text: string) => new Blob([text]).stream();
+    const fits = await send(chunked(bodyOf(limitBytes)), json);
+    expect(fits.status).to.equal(201);
+    const over = await send(chunked(bodyOf(limitBytes + 1)), json);
+    expect(over.status).to.equal(413);
+    expect(over.body).to.have.all.keys('error');
+  });
+
+  it('refuses a body that is far too large without reading it all', async () => {
+    const answer = await rawRequest(
+      api.url,
+      requestText([
+        'POST /v1/rides HTTP/1.1',
+        'Host: x',
+        `X-Api-Key: ${partner.key}`,
+        'Content-Type: application/json',
+        'Content-Length: 10000000000',
+        'Connection: close',
+      ]),
+      '{'.repeat(1_000),
+    );
+    expect(answer.status).to.equal(413);
+    expect(answer.body).to.have.all.keys('error');
+  });
+
+  it('accepts a gzipped body and holds the limit for what it unpacks to', async () => {
+    const gzipped = { ...json, 'content-encoding': 'gzip' };
+    const fits = await send(gzipSync(bodyOf(limitBytes)), gzipped);
+    expect(fits.status).to.equal(201);
+    const bomb = await send(gzipSync(bodyOf(5_000_000)), gzipped);
+    expect(bomb.status).to.equal(413);
+    expect(bomb.body).to.have.all.keys('error');
+  });
+
+  for (const [title, body, encoding] of [
+    ['what is not gzip', Buffer.from(valid), 'gzip'],
+    ['half a gzip', gzipSync(valid).subarray(0, 60), 'gzip'],
+    ['an unknown encoding', Buffer.from(valid), 'snappy'],
+  ] as const) {
+    it(`refuses ${title} with a 400`, async () => {
+      const answer = await send(body, { ...json, 'content-encoding': encoding });
+      expect(answer.status).to.equal(400);
+      expect(answer.body).to.have.all.keys('error');
+    });
+  }
+});

@@ -1,0 +1,264 @@
+import { expect } from 'chai';
+import { rides } from '../../shared/rides/ride.ts';
+import { type Client, validRide } from '../support/client.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+
+const at = (lat: unknown, lng: unknown) => ({ lat, lng });
+const emoji = '🚕';
+/** No character is more than one code point here, and yet each takes two units of UTF-16. */
+const emojis = (count: number) => emoji.repeat(count);
+
+/** A name, what is sent, and the field that a refusal must name. */
+type Case = [title: string, fields: object, named?: string];
+
+const accepted: Case[] = [
+  ['0,0 as coordinates', { pickup: at(0, 0), destination: at(0, 0) }],
+  ['the poles and the date line', { pickup: at(90, 180), destination: at(-90, -180) }],
+  ['an empty address', { pickup: { ...at(1, 1), address: '' } }],
+  ['a long address', { pickup: { ...at(1, 1), address: 'a'.repeat(5_000) } }],
+  ['the smallest fare', { fare: 0.01 }],
+  ['a fare of less than a cent', { fare: 5e-324 }],
+  ['a large fare', { fare: 1_000_000 }],
+  ['a whole number with a decimal point', { fare: 25.0 }],
+  ['passengerCount 1', { passengerCount: 1 }],
+  ['passengerCount 7', { passengerCount: 7 }],
+  ['empty notes', { notes: '' }],
+  ['200 characters of notes', { notes: 'n'.repeat(200) }],
+  ['200 emoji of notes: they are counted in code points', { notes: emojis(200) }],
+  ['200 combining marks of notes', { notes: 'e\u0301'.repeat(100) }],
+  ['an empty passenger', { passenger: {} }],
+  ['a passenger with a name alone', { passenger: { name: 'A' } }],
+  ['a passenger with a phone alone', { passenger: { phone: '1' } }],
+  ['empty texts of passenger', { passenger: { name: '', phone: '' } }],
+  ['both ride types', { rideType: 'intercity' }],
+  ['a distance of 0', { distanceKm: 0 }],
+  ['an https webhookUrl', { webhookUrl: 'https://partner.example/hook' }],
+  ['an https webhookUrl with a port and a query', { webhookUrl: 'https://partner.example:8443/hook?x=1' }],
+  ['a public address as webhookUrl', { webhookUrl: 'https://8.8.8.8/hook' }],
+  ['a name that is not known as local: none is resolved', { webhookUrl: 'https://does-not-exist.example/' }],
+];
+
+const wrongTexts: [string, unknown][] = [
+  ['a number', 5],
+  ['a boolean', true],
+  ['an object', {}],
+  ['an array', []],
+  ['a lone surrogate', 'x\ud800y'],
+];
+
+const textFields: [field: string, wrap: (text: unknown) => object][] = [
+  ['notes', (notes) => ({ notes })],
+  ['pickup.address', (address) => ({ pickup: { ...at(1, 1), address } })],
+  ['destination.address', (address) => ({ destination: { ...at(1, 1), address } })],
+  ['passenger.name', (name) => ({ passenger: { name } })],
+  ['passenger.phone', (phone) => ({ passenger: { phone } })],
+];
+
+const places = ['pickup', 'destination'];
+const wrongNumbers: [string, unknown][] = [
+  ['text', '5'],
+  ['an empty text', ''],
+  ['a boolean', true],
+  ['an object', {}],
+  ['an array', [5]],
+];
+
+const refused: Case[] = [
+  ...places.flatMap((place): Case[] => [
+    [`without ${place}`, { [place]: undefined }, place],
+    [`${place} null`, { [place]: null }, place],
+    [`${place} as text`, { [place]: '1,2' }, place],
+    [`${place} as an array`, { [place]: [1, 2] }, place],
+    [`${place} empty`, { [place]: {} }, `${place}.lat`],
+    [`${place} without lng`, { [place]: { lat: 1 } }, `${place}.lng`],
+    [`${place}.lat null`, { [place]: at(null, 1) }, `${place}.lat`],
+    [`${place}.lat over 90`, { [place]: at(90.000001, 1) }, `${place}.lat`],
+    [`${place}.lat under -90`, { [place]: at(-90.000001, 1) }, `${place}.lat`],
+    [`${place}.lng over 180`, { [place]: at(1, 180.000001) }, `${place}.lng`],
+    [`${place}.lng under -180`, { [place]: at(1, -180.000001) }, `${place}.lng`],
+    ...wrongNumbers.map(([what, value]): Case => [`${place}.lng ${what}`, { [place]: at(1, value) }, `${place}.lng`]),
+  ]),
+  ['without fare', { fare: undefined }, 'fare'],
+  ['fare null', { fare: null }, 'fare'],
+  ['fare 0', { fare: 0 }, 'fare'],
+  ['fare below 0', { fare: -0.01 }, 'fare'],
+  ...wrongNumbers.map(([what, value]): Case => [`fare ${what}`, { fare: value }, 'fare']),
+  ...wrongNumbers.map(([what, value]): Case => [`distanceKm ${what}`, { distanceKm: value }, 'distanceKm']),
+  ...wrongNumbers.map(([what, value]): Case => [`passengerCount ${what}`, { passengerCount: value }, 'passengerCount']),
+  ['distanceKm below 0', { distanceKm: -0.01 }, 'distanceKm'],
+  ['passengerCount 0', { passengerCount: 0 }, 'passengerCount'],
+  ['passengerCount 8', { passengerCount: 8 }, 'passengerCount'],
+  ['passengerCount 1.5', { passengerCount: 1.5 }, 'passengerCount'],
+  ['passengerCount -1', { passengerCount: -1 }, 'passengerCount'],
+  ['an unknown carType', { carType: 'limousine' }, 'carType'],
+  ['carType in capitals', { carType: 'Regular' }, 'carType'],
+  ['an empty carType', { carType: '' }, 'carType'],
+  ['carType as an array', { carType: ['regular'] }, 'carType'],
+  ['an unknown rideType', { rideType: 'express' }, 'rideType'],
+  ['rideType as a number', { rideType: 0 }, 'rideType'],
+  ['201 characters of notes', { notes: 'n'.repeat(201) }, 'notes'],
+  ['201 emoji of notes', { notes: emojis(201) }, 'notes'],
+  ['passenger as text', { passenger: 'Ann' }, 'passenger'],
+  ['passenger as an array', { passenger: [] }, 'passenger'],
+  ...textFields.flatMap(([field, wrap]) =>
+    wrongTexts.map(([what, value]): Case => [`${field}: ${what}`, wrap(value), field]),
+  ),
+  ...[
+    ['http', 'http://partner.example/hook'],
+    ['another scheme', 'ftp://partner.example/hook'],
+    ['no scheme', 'partner.example/hook'],
+    ['an empty text', ''],
+    ['a number', 5],
+    ['localhost', 'https://localhost/hook'],
+    ['loopback', 'https://127.0.0.1/hook'],
+    ['loopback as a number', 'https://2130706433/hook'],
+    ['loopback in IPv6', 'https://[::1]/hook'],
+    ['loopback in IPv6 as IPv4', 'https://[::ffff:127.0.0.1]/hook'],
+    ['a private address', 'https://10.1.2.3/hook'],
+    ['the address of cloud metadata', 'https://169.254.169.254/latest/meta-data'],
+    ['the name of cloud metadata', 'https://metadata.google.internal/'],
+    ['a user name', 'https://user@partner.example/hook'],
+    ['a port of mail', 'https://partner.example:25/hook'],
+    ['a line break', 'https://partner.example/hook\r\nX-Evil: 1'],
+    ['a lone surrogate', 'https://partner.example/\ud800'],
+    ['an array', ['https://partner.example/hook']],
+  ].map(([what, webhookUrl]): Case => [`webhookUrl: ${what}`, { webhookUrl }, 'webhookUrl']),
+];
+
+describe('POST /rides: the fields', () => {
+  let api: TestApi;
+  let refusals: Client & { keyId: string };
+
+  before(async () => {
+    api = await startTestApi();
+    refusals = await api.partner();
+  });
+  after(() => api.close());
+
+  for (const [title, fields] of accepted) {
+    it(`accepts ${title}`, async () => {
+      const partner = await api.partner();
+      const { status, text } = await partner.createRide(fields);
+      expect(status, text).to.equal(201);
+    });
+  }
+
+  for (const [title, fields, named = ''] of refused) {
+    it(`refuses ${title}, naming ${named}`, async () => {
+      const { status, body } = await refusals.createRide(fields);
+      expect(status).to.equal(400);
+      expect(body).to.have.all.keys('error');
+      expect(body.error).to.match(new RegExp(`^${named.replace('.', '\\.')} `));
+    });
+  }
+
+  for (const number of ['1e400', '-1e400', 'NaN', 'Infinity', '0x10', '.5', '05']) {
+    it(`refuses the fare ${number}, which is no finite JSON number`, async () => {
+      const text = JSON.stringify({ ...validRide, fare: 'FARE' }).replace('"FARE"', number);
+      const { status, body } = await refusals.post('/rides', text);
+      expect(status).to.equal(400);
+      expect(body).to.have.all.keys('error');
+    });
+  }
+
+  it('quotes no value of the request in a refusal', async () => {
+    const secret = 'sEcReT-value';
+    const wrong = [
+      { carType: secret },
+      { fare: secret },
+      { pickup: secret },
+      { pickup: { lat: secret, lng: 1 } },
+      { notes: secret.repeat(20) },
+      { passenger: secret },
+      { webhookUrl: `https://localhost/${secret}` },
+      { webhookUrl: secret },
+    ];
+    for (const fields of wrong) {
+      const { status, text } = await refusals.createRide(fields);
+      expect(status).to.equal(400);
+      expect(text).not.to.include(secret);
+    }
+    const broken = await refusals.post('/rides', `{"fare": ${secret}`);
+    expect(broken.text).not.to.include(secret);
+  });
+
+  it('ignores unknown fields and stores none of them: no field of the ride is set by naming it', async () => {
+    const partner = await api.partner();
+    const unknown = {
+      _id: 'ride_mine',
+      rideId: 'ride_mine',
+      keyId: 'key_other',
+      accountId: 'acct_other',
+      mode: 'live',
+      testMode: false,
+      status: 'completed',
+      rev: 9,
+      seq: 9,
+      settledSeq: 9,
+      unsettled: 9,
+      offers: [{ offerId: 'mine' }],
+      events: [{ seq: 1 }],
+      timers: [],
+      driver: { name: 'mine' },
+      acceptedOfferId: 'mine',
+      agreedPrice: 1,
+      cancelledBy: 'driver',
+      trackToken: 'mine',
+      trackUrl: 'mine',
+      scenario: 'stalls',
+      idempotency: { key: 'mine' },
+      createdAt: 0,
+      biddingEndsAt: 0,
+      leg: {},
+      claim: {},
+      $set: { status: 'completed' },
+      'pickup.lat': 7,
+      nonsense: 1,
+    };
+    const { status, body } = await partner.createRide({
+      ...unknown,
+      pickup: { ...validRide.pickup, nonsense: 1, $gt: 1 },
+      passenger: { name: 'A', nonsense: 1 },
+    });
+    expect(status).to.equal(201);
+    expect(body).to.include({ status: 'bidding', testMode: true });
+    expect(body.rideId).not.to.equal('ride_mine');
+
+    const stored = await rides.findOne({ _id: body.rideId });
+    const plain = await partner.createRide();
+    const normal = await rides.findOne({ _id: plain.body.rideId });
+    expect(Object.keys(stored ?? {}).filter((field) => field !== 'passenger')).to.have.members(
+      Object.keys(normal ?? {}),
+    );
+    expect(stored).to.include({ keyId: partner.keyId, mode: 'test', status: 'bidding', rev: 0, seq: 0, unsettled: 0 });
+    expect(stored?.offers).to.deep.equal([]);
+    expect(stored?.pickup).to.deep.equal(validRide.pickup);
+    expect(stored?.passenger).to.deep.equal({ name: 'A' });
+  });
+
+  for (const poison of [
+    '"__proto__":{"fare":1,"polluted":1}',
+    '"constructor":{"prototype":{"polluted":1}}',
+    '"\\u005f_proto__":{"polluted":1}',
+  ]) {
+    it(`ignores ${poison}`, async () => {
+      const partner = await api.partner();
+      const text = `{${poison},"pickup":{${poison},"lat":1,"lng":2},${JSON.stringify({ ...validRide, pickup: undefined }).slice(1)}`;
+      const { status, body } = await partner.post('/rides', text);
+      expect(status).to.equal(201);
+      expect(({} as { polluted?: number }).polluted).to.equal(undefined);
+      const stored = await rides.findOne({ _id: body.rideId });
+      expect(stored?.pickup).to.deep.equal({ lat: 1, lng: 2 });
+      expect(stored?.fare).to.equal(25);
+      expect(JSON.stringify(stored)).not.to.include('polluted');
+    });
+  }
+
+  it('takes no required field from __proto__', async () => {
+    const { pickup, ...rest } = validRide;
+    const text = `{"__proto__":${JSON.stringify({ pickup })},${JSON.stringify(rest).slice(1)}`;
+    const { status, body } = await refusals.post('/rides', text);
+    expect(status).to.equal(400);
+    expect(body.error).to.match(/^pickup /);
+  });
+});

@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import { poolNames } from '../../shared/queues.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Client } from '../support/client.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+
+/** Every way to be refused before a ride is made, and the status it has. */
+const refusals: [title: string, status: number, send: (partner: Client) => Promise<{ status: number }>][] = [
+  ['a missing fare', 400, (partner) => partner.createRide({ fare: undefined })],
+  ['a wrong optional field', 400, (partner) => partner.createRide({ passengerCount: 8 })],
+  ['a blocked webhookUrl', 400, (partner) => partner.createRide({ webhookUrl: 'https://127.0.0.1/' })],
+  ['malformed JSON', 400, (partner) => partner.post('/rides', '{')],
+  ['an array', 400, (partner) => partner.post('/rides', [])],
+  ['another content type', 400, (partner) => partner.createRide({}, { 'content-type': 'text/plain' })],
+  ['an unknown scenario', 400, (partner) => partner.createRide({}, { 'x-service-test-scenario': 'nope' })],
+  ['a wrong Idempotency-Key', 400, (partner) => partner.createRide({}, { 'idempotency-key': 'a b' })],
+  ['a body that is too large', 413, (partner) => partner.createRide({ filler: 'x'.repeat(20_000) })],
+  ['a wrong key', 401, (partner) => partner.createRide({}, { authorization: 'Bearer svc_test_nope' })],
+];
+
+describe('POST /rides: a refusal leaves nothing behind', () => {
+  let api: TestApi;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  const jobs = async () => {
+    const counts = await Promise.all(poolNames.map((pool) => api.ctx.queues[pool].getJobCountByTypes()));
+    return counts.reduce((sum, count) => sum + count, 0);
+  };
+
+  for (const [title, status, send] of refusals) {
+    it(`no ride, no charge and no job after ${title} (${status})`, async () => {
+      const partner = await api.partner();
+      const [ridesBefore, jobsBefore] = [await rides.countDocuments({}), await jobs()];
+      const answer = await send(partner);
+      expect(answer.status).to.equal(status);
+      expect(await rides.countDocuments({})).to.equal(ridesBefore);
+      expect(await api.ctx.redis.exists(`rides:created:${partner.keyId}`)).to.equal(0);
+      expect(await jobs()).to.equal(jobsBefore);
+    });
+  }
+});

@@ -1,0 +1,80 @@
+import { expect } from 'chai';
+import { rides } from '../../shared/rides/ride.ts';
+import { call, validRide } from '../support/client.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+
+const production = { SERVICE_ENV: 'production', PUBLIC_BASE_URL: 'https://rides.example' };
+
+/** What a request said of its way here, and whether it is believed to be HTTPS for each number of trusted hops. */
+const ways: [forwarded: Record<string, string>, believedBy: { 0: boolean; 1: boolean; 2: boolean }][] = [
+  [{}, { 0: false, 1: false, 2: false }],
+  [{ 'x-forwarded-proto': 'https' }, { 0: false, 1: true, 2: true }],
+  [{ 'x-forwarded-proto': 'HTTPS' }, { 0: false, 1: true, 2: true }],
+  [{ 'x-forwarded-proto': 'http' }, { 0: false, 1: false, 2: false }],
+  [{ 'x-forwarded-proto': 'https, http' }, { 0: false, 1: false, 2: true }],
+  [{ 'x-forwarded-proto': 'http, https' }, { 0: false, 1: true, 2: false }],
+  [{ 'x-forwarded-proto': 'https, http, http' }, { 0: false, 1: false, 2: false }],
+  [{ 'x-forwarded-proto': '' }, { 0: false, 1: false, 2: false }],
+  [{ 'x-forwarded-proto': 'httpsx' }, { 0: false, 1: false, 2: false }],
+  [
+    { 'x-forwarded-ssl': 'on', 'x-url-scheme': 'https', forwarded: 'proto=https' },
+    { 0: false, 1: false, 2: false },
+  ],
+];
+
+for (const hops of [0, 1, 2] as const) {
+  describe(`HTTPS only, in production behind ${hops} trusted proxies`, () => {
+    let api: TestApi;
+    let key: string;
+
+    before(async () => {
+      api = await startTestApi({ ...production, TRUSTED_PROXY_HOPS: String(hops) });
+      key = (await api.key()).key;
+    });
+    after(() => api.close());
+
+    for (const [forwarded, believedBy] of ways) {
+      it(`${believedBy[hops] ? 'serves' : 'refuses'} ${JSON.stringify(forwarded)}`, async () => {
+        for (const base of ['/v1', '/api/v1']) {
+          const { status, body, headers } = await call(api.url + base, { headers: { 'x-api-key': key, ...forwarded } });
+          if (believedBy[hops]) expect(status).to.equal(200);
+          else {
+            expect(status).to.be.within(400, 499);
+            expect(status).not.to.equal(401);
+            expect(body).to.have.all.keys('error');
+            expect(body.error).to.match(/HTTPS/);
+            expect(headers.get('location')).to.equal(null);
+          }
+        }
+      });
+    }
+
+    it('refuses a creation that came in the clear, and makes no ride', async () => {
+      const { keyId, key: own } = await api.key();
+      const { status } = await call(`${api.url}/v1/rides`, {
+        method: 'POST',
+        headers: { 'x-api-key': own, 'content-type': 'application/json', 'x-forwarded-proto': 'http' },
+        body: JSON.stringify(validRide),
+      });
+      expect(status).to.equal(403);
+      expect(await rides.countDocuments({ keyId })).to.equal(0);
+    });
+
+    it('answers health checks in the clear', async () => {
+      expect((await call(`${api.url}/healthz`)).status).to.equal(200);
+      expect((await call(`${api.url}/readyz`)).status).to.equal(200);
+    });
+  });
+}
+
+describe('HTTPS only, in development', () => {
+  it('serves plain HTTP', async () => {
+    const api = await startTestApi();
+    try {
+      const { key } = await api.key();
+      expect((await call(`${api.url}/v1`, { headers: { 'x-api-key': key } })).status).to.equal(200);
+    } finally {
+      await api.close();
+    }
+  });
+});

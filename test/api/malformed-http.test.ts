@@ -1,0 +1,156 @@
+import net from 'node:net';
+import { expect } from 'chai';
+import { call } from '../support/client.ts';
+import { rawRequest, requestText } from '../support/raw-http.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+
+describe('malformed HTTP', () => {
+  let api: TestApi;
+  let key: string;
+
+  before(async () => {
+    api = await startTestApi();
+    key = (await api.key()).key;
+  });
+  after(() => api.close());
+
+  afterEach(async () => {
+    expect((await call(`${api.url}/healthz`)).status).to.equal(200);
+  });
+
+  const refusals: [title: string, status: number, text: () => string][] = [
+    ['no HTTP at all', 400, () => 'hello\r\n\r\n'],
+    ['TLS on the plain port', 400, () => '\u0016\u0003\u0001\u0002\u0000\u0001'],
+    ['an unknown method', 400, () => 'FETCH /v1 HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['no path', 400, () => 'GET  HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a path with a raw space', 400, () => 'GET /v1/rides/a b HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['an unknown version', 400, () => 'GET /v1 HTTP/9.9\r\nHost: x\r\n\r\n'],
+    ['no Host', 400, () => 'GET /v1 HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    ['a header without a name', 400, () => 'GET /v1 HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n'],
+    ['a control character in a header', 400, () => 'GET /v1 HTTP/1.1\r\nHost: x\r\nX-A: \u0000\r\n\r\n'],
+    ['a Content-Length that is no number', 400, () => 'POST /v1 HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n'],
+    [
+      'two different lengths',
+      400,
+      () => 'POST /v1 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx',
+    ],
+    [
+      'a length beside chunks',
+      400,
+      () => 'POST /v1 HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['headers that are too large', 431, () => `GET /v1 HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`],
+    ['a path that is too large', 431, () => `GET /v1/${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+  ];
+  for (const [title, status, text] of refusals) {
+    it(`is refused in the contract's form: ${title} (${status})`, async () => {
+      const answer = await rawRequest(api.url, Buffer.from(text(), 'latin1'));
+      expect(answer.status).to.equal(status);
+      expect(Object.keys(answer.body)).to.deep.equal(['error']);
+      expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8');
+      expect(answer.headers['x-request-id']).to.match(/^[0-9a-f-]{36}$/);
+    });
+  }
+
+  it('refuses broken chunks of a body with a 400 or closes, and makes no ride', async () => {
+    const lines = [
+      'POST /v1/rides HTTP/1.1',
+      'Host: x',
+      `X-Api-Key: ${key}`,
+      'Content-Type: application/json',
+      'Transfer-Encoding: chunked',
+      'Connection: close',
+    ];
+    const answer = await rawRequest(api.url, requestText(lines, 'zz\r\n{"fare":1}\r\n0\r\n\r\n'));
+    expect(answer.status).to.equal(400);
+    expect(Object.keys(answer.body)).to.deep.equal(['error']);
+  });
+
+  for (const target of [
+    '*',
+    'http://x/v1',
+    'http://[/v1',
+    'http://x:99999999/v1',
+    'http://%zz/v1',
+    'http:///v1',
+    'https://a:b@c/v1',
+    'http://x:-1/v1',
+    '//[/v1',
+    '/\\x',
+    '/v1/rides/%',
+    '/v1?%',
+    '/v1#x',
+    '///',
+    '/%2e%2e/%2e%2e/v1',
+    '/v1/../v1',
+    'javascript:alert(1)',
+  ]) {
+    it(`answers the request target ${target} with JSON and no 5xx`, async () => {
+      for (const method of ['GET', 'OPTIONS', 'POST']) {
+        const lines = [`${method} ${target} HTTP/1.1`, 'Host: x', `X-Api-Key: ${key}`, 'Connection: close'];
+        const answer = await rawRequest(api.url, requestText(lines));
+        expect(answer.status, `${method} ${target}`).to.be.within(200, 499);
+        expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8');
+        if (answer.status >= 400) expect(Object.keys(answer.body)).to.deep.equal(['error']);
+      }
+    });
+  }
+
+  for (const expectation of ['100-continue', 'nonsense']) {
+    it(`answers a request that has Expect: ${expectation} with JSON`, async () => {
+      const lines = ['GET /v1 HTTP/1.1', 'Host: x', `X-Api-Key: ${key}`, `Expect: ${expectation}`, 'Connection: close'];
+      const answer = await rawRequest(api.url, requestText(lines));
+      expect(answer.status).to.equal(200);
+      expect(answer.body).to.include({ version: 'v1' });
+    });
+  }
+
+  for (const lines of [
+    ['CONNECT rides.example:443 HTTP/1.1', 'Host: x'],
+    ['GET /v1 HTTP/1.1', 'Host: x', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: x'],
+    ['PRI * HTTP/2.0', 'Host: x'],
+  ]) {
+    it(`survives ${lines[0]} (${lines[3] ?? 'no upgrade'})`, async () => {
+      const socket = net.connect(Number(new URL(api.url).port), '127.0.0.1');
+      const gone = new Promise((resolve) => socket.on('close', resolve));
+      socket.on('error', () => {});
+      socket.end(requestText(lines));
+      socket.resume();
+      await gone;
+    });
+  }
+
+  it('survives a client that goes away in the middle of its body', async () => {
+    const lines = [
+      'POST /v1/rides HTTP/1.1',
+      'Host: x',
+      `X-Api-Key: ${key}`,
+      'Content-Type: application/json',
+      'Content-Length: 900',
+    ];
+    const socket = net.connect(Number(new URL(api.url).port), '127.0.0.1');
+    const gone = new Promise((resolve) => socket.on('close', resolve));
+    socket.on('error', () => {});
+    socket.write(requestText(lines, '{"fare":'), () => socket.destroy());
+    await gone;
+  });
+
+  it('answers HTTP/1.0 without a Host', async () => {
+    const answer = await rawRequest(api.url, requestText(['GET /v1 HTTP/1.0', `X-Api-Key: ${key}`]));
+    expect(answer.status).to.equal(200);
+  });
+
+  it('answers each of two requests that come in one piece', async () => {
+    const one = requestText(['GET /v1/rides/x HTTP/1.1', 'Host: x', `X-Api-Key: ${key}`]);
+    const last = requestText(['GET /v1 HTTP/1.1', 'Host: x', `X-Api-Key: ${key}`, 'Connection: close']);
+    const socket = net.connect(Number(new URL(api.url).port), '127.0.0.1');
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    const gone = new Promise((resolve) => socket.on('close', resolve));
+    socket.write(one + last);
+    await gone;
+    expect(received.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 404', 'HTTP/1.1 200']);
+  });
+});

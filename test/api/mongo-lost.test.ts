@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { rides } from '../../shared/rides/ride.ts';
+import { call, clientOf, validRide } from '../support/client.ts';
+import { type MongoProxy, startMongoProxy } from '../support/mongo-proxy.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+
+describe('a lost connection to MongoDB', () => {
+  let proxy: MongoProxy;
+  let api: TestApi;
+
+  beforeEach(async () => {
+    proxy = await startMongoProxy(process.env.TEST_MONGO_URL ?? '');
+    api = await startTestApi({ MONGO_URL: proxy.url });
+  });
+  afterEach(async () => {
+    await api.close();
+    await proxy.close();
+  });
+
+  const send = (key: string, method: string, path: string, headers: Record<string, string> = {}) =>
+    call(`${api.url}/v1${path}`, {
+      method,
+      headers: { 'x-api-key': key, ...(method === 'POST' && { 'content-type': 'application/json' }), ...headers },
+      body: method === 'POST' ? JSON.stringify(validRide) : undefined,
+      // An answer is owed within about 3 s.
+      signal: AbortSignal.timeout(5_000),
+    });
+
+  for (const [title, cut] of [
+    ['after an insert that arrived, before its answer', 'cutAnswerOfInsert'],
+    ['before the insert arrived', 'cutInsert'],
+  ] as const) {
+    it(`${title}, still ends in a 201 and in exactly one ride, charged once`, async () => {
+      const partner = await api.partner();
+      const lost = proxy[cut]('rides');
+      const { status, body } = await partner.createRide();
+      await lost;
+      expect(status).to.equal(201);
+      expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(1);
+      expect((await partner.get(`/rides/${body.rideId}`)).body).to.include({ rideId: body.rideId, status: 'bidding' });
+      expect(await api.ctx.redis.zcard(`rides:created:${partner.keyId}`)).to.equal(1);
+    });
+
+    it(`${title}, keeps the promise of an Idempotency-Key`, async () => {
+      const partner = await api.partner();
+      const lost = proxy[cut]('rides');
+      const first = await partner.createRide({}, { 'idempotency-key': 'a' });
+      await lost;
+      const again = await partner.createRide({}, { 'idempotency-key': 'a' });
+      expect(first.status).to.equal(201);
+      expect(again.text).to.equal(first.text);
+      expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(1);
+    });
+  }
+
+  it('makes one ride of each of many creations that lose it together', async () => {
+    const partner = await api.partner();
+    const lost = proxy.cutAnswerOfInsert('rides');
+    const answers = await Promise.all(Array.from({ length: 10 }, () => partner.createRide()));
+    await lost;
+    expect(answers.map(({ status }) => status)).to.deep.equal(Array(10).fill(201));
+    expect(new Set(answers.map(({ body }) => body.rideId)).size).to.equal(10);
+    expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(10);
+  });
+
+  it('for good is a 5xx in JSON within about 3 s, for every operation', async () => {
+    const { key } = await api.key();
+    const { body } = await clientOf(api.url, key).createRide();
+    await proxy.goAway();
+    const answers = await Promise.all([
+      send(key, 'POST', '/rides'),
+      send(key, 'GET', `/rides/${body.rideId}`),
+      send(key, 'GET', `/rides/${body.rideId}/offers`),
+      send(key, 'POST', `/rides/${body.rideId}/cancel`),
+      call(`${api.url}/readyz`, { signal: AbortSignal.timeout(5_000) }),
+    ]);
+    for (const answer of answers) {
+      expect(answer.status).to.be.within(500, 599);
+      expect(Object.keys(answer.body)).to.deep.equal(['error']);
+      expect(answer.text).not.to.match(/mongo|127\.0\.0\.1/i);
+    }
+    expect((await call(`${api.url}/healthz`)).status).to.equal(200);
+  });
+
+  it('to a server that hangs, after the key was seen, is a 5xx within about 3 s for a creation', async () => {
+    const { key } = await api.key();
+    const target = rides as unknown as Record<string, unknown>;
+    target.insertOne = (...args: unknown[]) => {
+      delete target.insertOne;
+      proxy.hang();
+      return rides.insertOne(...(args as Parameters<typeof rides.insertOne>));
+    };
+    const { status, body } = await send(key, 'POST', '/rides');
+    expect(status).to.be.within(500, 599);
+    expect(Object.keys(body)).to.deep.equal(['error']);
+  });
+
+  it('to a server that hangs is a 5xx within about 3 s for every other operation too', async () => {
+    const { key } = await api.key();
+    const { body } = await clientOf(api.url, key).createRide();
+    proxy.hang();
+    const answers = await Promise.all([
+      send(key, 'GET', `/rides/${body.rideId}`),
+      send(key, 'POST', `/rides/${body.rideId}/cancel`),
+      send(key, 'GET', ''),
+    ]);
+    for (const answer of answers) expect(answer.status).to.be.within(500, 599);
+  });
+});

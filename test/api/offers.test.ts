@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import { applyAction } from '../../shared/rides/apply-action.ts';
+import { newDriver, offerOn, rideIn } from '../support/ride-steps.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+
+describe('GET /rides/:rideId/offers', () => {
+  let api: TestApi;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  it('answers an empty list before the first offer', async () => {
+    const partner = await api.partner('live');
+    const { rideId } = (await partner.createRide()).body;
+    const { status, body } = await partner.get(`/rides/${rideId}/offers`);
+    expect(status).to.equal(200);
+    expect(body).to.deep.equal({ rideId, offers: [] });
+  });
+
+  it('shows an offer with exactly the fields of the contract, and not the phone of its driver', async () => {
+    const partner = await api.partner('live');
+    const driver = newDriver({ name: 'Ann', rating: 4.5, vehicle: 'V', plate: 'P', phone: '+12025550177' });
+    const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding', {}, { driver, price: 22.5, etaMinutes: 4 });
+    const { body, text } = await partner.get(`/rides/${rideId}/offers`);
+    expect(body).to.deep.equal({
+      rideId,
+      offers: [
+        {
+          offerId: offer.offerId,
+          price: 22.5,
+          etaMinutes: 4,
+          driver: { name: 'Ann', rating: 4.5, plate: 'P', vehicle: 'V' },
+        },
+      ],
+    });
+    expect(text).not.to.include('+12025550177');
+  });
+
+  it('lists the cheapest first; ties by ETA, then by arrival', async () => {
+    const partner = await api.partner('live');
+    const { rideId } = (await partner.createRide()).body;
+    const made = new Map<string, string>();
+    for (const [name, price, etaMinutes] of [
+      ['dear', 30, 1],
+      ['first of two equal', 20, 5],
+      ['second of two equal', 20, 5],
+      ['nearer', 20, 4],
+      ['cheapest', 9.5, 60],
+      ['ten', 10, 60],
+    ] as const) {
+      const { offerId } = await offerOn(api.ctx, rideId, { price, etaMinutes });
+      made.set(offerId, name);
+    }
+    const { body } = await partner.get(`/rides/${rideId}/offers`);
+    expect(body.offers.map((offer: { offerId: string }) => made.get(offer.offerId))).to.deep.equal([
+      'cheapest',
+      'ten',
+      'nearer',
+      'first of two equal',
+      'second of two equal',
+      'dear',
+    ]);
+  });
+
+  it('leaves out an offer that was withdrawn', async () => {
+    const partner = await api.partner('live');
+    const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+    const other = await offerOn(api.ctx, rideId);
+    await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId });
+    const { body } = await partner.get(`/rides/${rideId}/offers`);
+    expect(body.offers.map(({ offerId }: { offerId: string }) => offerId)).to.deep.equal([other.offerId]);
+  });
+
+  for (const after of [[], ['arrive'], ['arrive', 'start'], ['arrive', 'start', 'complete']] as const) {
+    it(`shows the accepted offer alone after accept${after.map((step) => `, ${step}`).join('')}`, async () => {
+      const partner = await api.partner('live');
+      const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+      await offerOn(api.ctx, rideId, { price: 1 });
+      await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
+      for (const action of after) await applyAction(api.ctx, rideId, { action });
+      const { status, body } = await partner.get(`/rides/${rideId}/offers`);
+      expect(status).to.equal(200);
+      expect(body.offers.map(({ offerId }: { offerId: string }) => offerId)).to.deep.equal([offer.offerId]);
+    });
+  }
+
+  for (const status of ['bidding', 'driver_arriving', 'in_progress'] as const) {
+    it(`is empty once a ride that was ${status} is cancelled, and offersCount stays`, async () => {
+      const partner = await api.partner('live');
+      const { rideId } = await rideIn(api.ctx, partner, status);
+      await partner.post(`/rides/${rideId}/cancel`);
+      const { body } = await partner.get(`/rides/${rideId}/offers`);
+      expect(body).to.deep.equal({ rideId, offers: [] });
+      const ride = await partner.get(`/rides/${rideId}`);
+      expect(ride.body.offersCount).to.equal(1);
+    });
+  }
+});

@@ -1,0 +1,97 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { startRedis } from '../../dev/redis.ts';
+import type { RunningServer } from '../../dev/running-server.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import { call, validRide } from '../support/client.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+
+/** Far more than any answer takes, and far less than a request that waits for Redis would. */
+const patience = () => AbortSignal.timeout(3_000);
+
+describe('creations while Redis is away', () => {
+  let folder: string;
+  let redis: RunningServer;
+  let api: TestApi;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rides-test-'));
+    redis = await startRedis({ dataDir: folder });
+    api = await startTestApi({ REDIS_URL: redis.url });
+  });
+  after(async () => {
+    await api.close();
+    await redis.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const create = (key: string, headers: Record<string, string> = {}) =>
+    call(`${api.url}/v1/rides`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(validRide),
+      signal: patience(),
+    });
+  const statusesOf = async (answers: Promise<{ status: number }>[]) =>
+    (await Promise.all(answers)).map(({ status }) => status).sort();
+
+  it('are answered also while Redis hangs', async () => {
+    const { key } = await api.key();
+    process.kill(redis.pid, 'SIGSTOP');
+    try {
+      expect((await create(key)).status).to.equal(201);
+    } finally {
+      process.kill(redis.pid, 'SIGCONT');
+    }
+  });
+
+  describe('for good', () => {
+    before(async () => {
+      await redis.stop();
+      // The first creation may still find the connection open.
+      await create((await api.key()).key);
+    });
+
+    it('are answered with a 201 as quickly as ever, and the ride is stored', async () => {
+      const { key, keyId } = await api.key();
+      const { status, body, headers } = await create(key);
+      expect(status).to.equal(201);
+      expect(await rides.countDocuments({ keyId })).to.equal(1);
+      expect(headers.get('ratelimit')).to.match(/^"minute";r=29;t=60, "hour";r=299;t=3600$/);
+      const read = await call(`${api.url}/v1/rides/${body.rideId}`, { headers: { 'x-api-key': key } });
+      expect(read.status).to.equal(200);
+    });
+
+    it('are limited to 30 per minute in this process, exactly', async () => {
+      const { key, keyId } = await api.key();
+      const statuses = await statusesOf(Array.from({ length: 40 }, () => create(key)));
+      expect(statuses).to.deep.equal([...Array(30).fill(201), ...Array(10).fill(429)]);
+      expect(await rides.countDocuments({ keyId })).to.equal(30);
+      const refused = await create(key);
+      expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 60);
+      expect(Object.keys(refused.body)).to.deep.equal(['error']);
+      const other = await api.key();
+      expect((await create(other.key)).status).to.equal(201);
+    });
+
+    it('charge repeats with an Idempotency-Key once', async () => {
+      const { key } = await api.key();
+      for (let i = 0; i < 5; i++) await create(key, { 'idempotency-key': 'once' });
+      const { headers } = await create(key);
+      expect(headers.get('ratelimit')).to.match(/^"minute";r=28;/);
+    });
+
+    it('leave cancel and accept as they are', async () => {
+      const { key } = await api.key();
+      const { body } = await create(key);
+      const init = { method: 'POST', headers: { 'x-api-key': key }, signal: patience() };
+      expect((await call(`${api.url}/v1/rides/${body.rideId}/cancel`, init)).status).to.equal(200);
+    });
+
+    it('leave the API healthy and ready', async () => {
+      expect((await call(`${api.url}/readyz`)).status).to.equal(200);
+    });
+  });
+});

@@ -1,0 +1,190 @@
+import { expect } from 'chai';
+import { rotateKey } from '../../shared/keys/manage-keys.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import { type Answer, clientOf } from '../support/client.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+
+const perMinute = 30;
+const perHour = 300;
+
+describe('the limit on creations', () => {
+  let api: TestApi;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  const logOf = (keyId: string) => `rides:created:${keyId}`;
+  const charges = (keyId: string) => api.ctx.redis.zcard(logOf(keyId));
+
+  /** As if so many creations had been charged, the oldest so many seconds ago and each ms one more. */
+  async function charged(keyId: string, count: number, agoSeconds: number): Promise<void> {
+    const first = Date.now() - agoSeconds * 1_000;
+    const entries = Array.from({ length: count }, (_, i) => [first + i, `${agoSeconds}-${i}`]).flat();
+    await api.ctx.redis.zadd(logOf(keyId), ...(entries as [number, string]));
+  }
+
+  function expectRefused({ status, body, headers }: Answer): number {
+    expect(status).to.equal(429);
+    expect(Object.keys(body)).to.deep.equal(['error']);
+    const retryAfter = headers.get('retry-after') ?? '';
+    expect(retryAfter).to.match(/^\d+$/);
+    return Number(retryAfter);
+  }
+
+  it('lets exactly 30 of 60 concurrent creations through, and makes no other ride', async () => {
+    const partner = await api.partner();
+    const answers = await Promise.all(Array.from({ length: 60 }, () => partner.createRide()));
+    expect(answers.filter(({ status }) => status === 201)).to.have.lengthOf(perMinute);
+    for (const answer of answers.filter(({ status }) => status !== 201)) {
+      expect(expectRefused(answer)).to.be.within(1, 60);
+    }
+    expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(perMinute);
+    expect(await charges(partner.keyId)).to.equal(perMinute);
+  });
+
+  it('says in the draft fields what is left of both windows', async () => {
+    const partner = await api.partner();
+    await charged(partner.keyId, 10, 3_000);
+    await charged(partner.keyId, 4, 20);
+    const { headers } = await partner.createRide();
+    expect(headers.get('ratelimit-policy')).to.equal('"minute";q=30;w=60, "hour";q=300;w=3600');
+    const [minute, hour] = limits(headers);
+    expect(minute).to.include({ name: 'minute', left: perMinute - 5 });
+    expect(hour).to.include({ name: 'hour', left: perHour - 15 });
+    expect(minute?.frees).to.be.within(1, 40);
+    expect(hour?.frees).to.be.within(1, 600);
+  });
+
+  it('counts down with every creation, and says 0 when refusing', async () => {
+    const partner = await api.partner();
+    await charged(partner.keyId, perMinute - 1, 30);
+    const last = await partner.createRide();
+    expect(last.status).to.equal(201);
+    expect(limits(last.headers)[0]?.left).to.equal(0);
+    const refused = await partner.createRide();
+    expect(expectRefused(refused)).to.be.within(1, 30);
+    expect(limits(refused.headers)[0]?.left).to.equal(0);
+    expect(limits(refused.headers)[1]?.left).to.equal(perHour - perMinute);
+    expect(refused.headers.get('ratelimit-policy')).to.be.a('string');
+  });
+
+  it('refuses the 301st creation of an hour, until the oldest leaves the hour', async () => {
+    const partner = await api.partner();
+    await charged(partner.keyId, perHour - 1, 3_000);
+    expect((await partner.createRide()).status).to.equal(201);
+    const refused = await partner.createRide();
+    expect(expectRefused(refused)).to.be.within(590, 600);
+    expect(limits(refused.headers).map(({ left }) => left)).to.deep.equal([perMinute - 1, 0]);
+    expect(await charges(partner.keyId)).to.equal(perHour);
+  });
+
+  it('names the longer wait where both windows are exhausted', async () => {
+    const partner = await api.partner();
+    await charged(partner.keyId, perHour - perMinute, 1_000);
+    await charged(partner.keyId, perMinute, 10);
+    expect(expectRefused(await partner.createRide())).to.be.within(2_590, 2_600);
+  });
+
+  it('names the wait for the minute alone where the hour has room', async () => {
+    const partner = await api.partner();
+    await charged(partner.keyId, 100, 3_000);
+    await charged(partner.keyId, perMinute, 45);
+    expect(expectRefused(await partner.createRide())).to.be.within(1, 15);
+  });
+
+  it('slides: what was created over a minute or an hour ago does not count', async () => {
+    const partner = await api.partner();
+    await charged(partner.keyId, perMinute, 61);
+    expect((await partner.createRide()).status).to.equal(201);
+    const other = await api.partner();
+    await charged(other.keyId, perHour, 3_601);
+    expect((await other.createRide()).status).to.equal(201);
+    expect(await charges(other.keyId)).to.equal(1);
+  });
+
+  it('charges a valid creation only, and nothing for a refused one', async () => {
+    const partner = await api.partner();
+    await charged(partner.keyId, perMinute - 1, 30);
+    const invalid = [
+      await partner.createRide({ fare: 0 }),
+      await partner.post('/rides', '{'),
+      await partner.createRide({}, { 'x-service-test-scenario': 'nope' }),
+      await partner.createRide({}, { 'idempotency-key': 'a b' }),
+    ];
+    expect(invalid.map(({ status }) => status)).to.deep.equal([400, 400, 400, 400]);
+    expect(invalid.map(({ headers }) => headers.get('ratelimit'))).to.deep.equal([null, null, null, null]);
+    expect(await charges(partner.keyId)).to.equal(perMinute - 1);
+    expect((await partner.createRide()).status).to.equal(201);
+    await partner.createRide();
+    await partner.createRide();
+    expect(await charges(partner.keyId)).to.equal(perMinute);
+  });
+
+  it('tells an exhausted key what is wrong with its request, before its limit', async () => {
+    const partner = await api.partner();
+    await charged(partner.keyId, perMinute, 30);
+    expect((await partner.createRide({ fare: 0 })).status).to.equal(400);
+  });
+
+  it('charges nothing where the insert fails', async () => {
+    const partner = await api.partner();
+    const target = rides as unknown as Record<string, unknown>;
+    target.insertOne = () => {
+      delete target.insertOne;
+      throw new Error('disk full');
+    };
+    expect((await partner.createRide()).status).to.equal(500);
+    expect(await charges(partner.keyId)).to.equal(0);
+  });
+
+  it('leaves other keys alone, also those of the same account', async () => {
+    const [busy, other] = [await api.partner(), await api.partner()];
+    await charged(busy.keyId, perMinute, 30);
+    expect((await busy.createRide()).status).to.equal(429);
+    expect((await other.createRide()).status).to.equal(201);
+  });
+
+  it('goes on counting over a rotation of the key', async () => {
+    const partner = await api.partner();
+    await charged(partner.keyId, perMinute, 30);
+    const { key } = await rotateKey(partner.keyId);
+    expect((await clientOf(api.url, key).createRide()).status).to.equal(429);
+  });
+
+  it('is one for both bases', async () => {
+    const partner = await api.partner();
+    await charged(partner.keyId, perMinute - 1, 30);
+    const legacy = clientOf(api.url, partner.key, '/api/v1');
+    expect((await legacy.createRide()).status).to.equal(201);
+    expect((await partner.createRide()).status).to.equal(429);
+    expect((await legacy.createRide()).status).to.equal(429);
+  });
+
+  it('does not touch reads, accept and cancel of an exhausted key', async () => {
+    const partner = await api.partner();
+    const { rideId } = (await partner.createRide()).body;
+    await charged(partner.keyId, perMinute, 30);
+    expect((await partner.createRide()).status).to.equal(429);
+    const reads = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => partner.get(i % 2 ? `/rides/${rideId}` : `/rides/${rideId}/offers`)),
+    );
+    expect(new Set(reads.map(({ status }) => status))).to.deep.equal(new Set([200]));
+    expect((await partner.post(`/rides/${rideId}/accept`, { offerId: 'x' })).status).to.equal(404);
+    expect((await partner.post(`/rides/${rideId}/cancel`)).status).to.equal(200);
+  });
+
+  it('forgets a key that creates no more: its log expires', async () => {
+    const partner = await api.partner();
+    await partner.createRide();
+    expect(await api.ctx.redis.pttl(logOf(partner.keyId))).to.be.within(1, 3_600_000);
+  });
+});
+
+function limits(headers: Headers) {
+  return (headers.get('ratelimit') ?? '').split(', ').map((item) => {
+    const [, name, left, frees] = /^"(\w+)";r=(\d+);t=(\d+)$/.exec(item) ?? [];
+    return { name, left: Number(left), frees: Number(frees) };
+  });
+}

@@ -1,0 +1,161 @@
+import { expect } from 'chai';
+import { applyAction } from '../../shared/rides/apply-action.ts';
+import { validRide } from '../support/client.ts';
+import { newDriver, offerOn, rideIn } from '../support/ride-steps.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+
+describe('GET /rides/:rideId', () => {
+  let api: TestApi;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  it('shows a bidding ride with exactly these fields: no driver, no location', async () => {
+    const partner = await api.partner('live');
+    const { rideId, trackUrl } = await rideIn(api.ctx, partner, 'bidding', { passengerCount: 3, notes: 'n' });
+    const { status, body, headers } = await partner.get(`/rides/${rideId}`);
+    expect(status).to.equal(200);
+    expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
+    expect(body).to.deep.equal({
+      rideId,
+      status: 'bidding',
+      fare: 25,
+      carType: 'regular',
+      passengerCount: 3,
+      distanceKm: 5.31,
+      offersCount: 1,
+      pickup: validRide.pickup,
+      destination: validRide.destination,
+      trackUrl,
+    });
+  });
+
+  for (const status of ['driver_arriving', 'arrived', 'in_progress', 'completed'] as const) {
+    it(`shows the driver and the agreed price of a ride that is ${status}, and the partner's own fare`, async () => {
+      const partner = await api.partner('live');
+      const driver = newDriver({ name: 'Ann', phone: '+1', rating: 4.5, vehicle: 'V', plate: 'P' });
+      const { rideId } = await rideIn(api.ctx, partner, status, {}, { driver, price: 31.5 });
+      const { body } = await partner.get(`/rides/${rideId}`);
+      expect(body).to.include({ status, fare: 25, agreedPrice: 31.5, offersCount: 1 });
+      expect(body.driver).to.deep.equal({ name: 'Ann', phone: '+1', rating: 4.5, vehicle: 'V', plate: 'P' });
+      expect(body).not.to.have.any.keys('cancelledBy', 'testMode');
+    });
+  }
+
+  for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {
+    it(`shows where the car of a test ride is while it is ${status}`, async () => {
+      const partner = await api.partner('test');
+      const { rideId } = await rideIn(api.ctx, partner, status);
+      const { body } = await partner.get(`/rides/${rideId}`);
+      expect(body.testMode).to.equal(true);
+      expect(body.liveLocation).to.have.all.keys('lat', 'lng', 'heading', 'status');
+      const { lat, lng, heading } = body.liveLocation;
+      expect(body.liveLocation.status).to.equal(status);
+      expect(lat).to.be.within(40.6, 40.8);
+      expect(lng).to.be.within(-74.1, -73.9);
+      expect(heading).to.be.within(0, 360);
+    });
+  }
+
+  for (const status of ['bidding', 'completed', 'cancelled'] as const) {
+    it(`shows no location of a test ride that is ${status}`, async () => {
+      const partner = await api.partner('test');
+      const { rideId } = await rideIn(api.ctx, partner, status);
+      const { body } = await partner.get(`/rides/${rideId}`);
+      expect(body.status).to.equal(status);
+      expect(body).not.to.have.property('liveLocation');
+    });
+  }
+
+  it('shows where the car stands once it has arrived: at the pickup, with its last heading', async () => {
+    const partner = await api.partner('test');
+    const { rideId } = await rideIn(api.ctx, partner, 'driver_arriving');
+    const before = await partner.get(`/rides/${rideId}`);
+    await applyAction(api.ctx, rideId, { action: 'arrive' });
+    const { body } = await partner.get(`/rides/${rideId}`);
+    const { lat, lng } = validRide.pickup;
+    const { heading } = before.body.liveLocation;
+    expect(body.liveLocation).to.deep.equal({ lat, lng, heading, status: 'arrived' });
+  });
+
+  it('keeps the heading of a car whose trip goes nowhere', async () => {
+    const partner = await api.partner('test');
+    const { rideId } = await rideIn(api.ctx, partner, 'arrived', { destination: validRide.pickup });
+    const before = await partner.get(`/rides/${rideId}`);
+    await applyAction(api.ctx, rideId, { action: 'start' });
+    const { body } = await partner.get(`/rides/${rideId}`);
+    expect(body.liveLocation).to.deep.equal({ ...before.body.liveLocation, status: 'in_progress' });
+  });
+
+  for (const [title, pickup, destination] of [
+    ['at the poles', { lat: 90, lng: 0 }, { lat: -90, lng: 0 }],
+    ['across the date line', { lat: 0, lng: 180 }, { lat: 0, lng: -179.99 }],
+    ['to the other side of the earth', { lat: 5.2174, lng: 145.5125 }, { lat: -5.2174, lng: -34.4875 }],
+  ] as const) {
+    it(`shows a location that is one ${title}`, async () => {
+      const partner = await api.partner('test');
+      for (const status of ['driver_arriving', 'in_progress'] as const) {
+        const { rideId } = await rideIn(api.ctx, partner, status, { pickup, destination });
+        const { liveLocation } = (await partner.get(`/rides/${rideId}`)).body;
+        expect(liveLocation.lat).to.be.within(-90, 90);
+        expect(liveLocation.lng).to.be.within(-180, 180);
+        expect(liveLocation.heading).to.be.within(0, 360);
+      }
+    });
+  }
+
+  it('shows who cancelled, and keeps the driver of a ride that was cancelled on its way', async () => {
+    const partner = await api.partner('live');
+    const cancelledBy = async (status: 'bidding' | 'arrived', by: 'partner' | 'driver' | 'timeout') => {
+      const { rideId } = await rideIn(api.ctx, partner, status);
+      await applyAction(api.ctx, rideId, { action: 'cancel', by });
+      return (await partner.get(`/rides/${rideId}`)).body;
+    };
+    expect(await cancelledBy('bidding', 'timeout'))
+      .to.include({ cancelledBy: 'timeout' })
+      .and.not.have.property('driver');
+    expect(await cancelledBy('arrived', 'partner'))
+      .to.include({ cancelledBy: 'partner' })
+      .and.have.property('driver');
+    const byDriver = await cancelledBy('arrived', 'driver');
+    expect(byDriver).to.include({ cancelledBy: 'driver', status: 'cancelled' }).and.have.property('driver');
+  });
+
+  it('counts every offer that was received, also those that were withdrawn', async () => {
+    const partner = await api.partner('live');
+    const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+    await offerOn(api.ctx, rideId);
+    await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId });
+    const { body } = await partner.get(`/rides/${rideId}`);
+    expect(body.offersCount).to.equal(2);
+  });
+
+  it('counts 0 offers before the first', async () => {
+    const partner = await api.partner('live');
+    const created = await partner.createRide();
+    const { body } = await partner.get(`/rides/${created.body.rideId}`);
+    expect(body).to.include({ offersCount: 0, status: 'bidding' });
+  });
+
+  it('shows nothing that only the service or the driver may know', async () => {
+    const partner = await api.partner('test');
+    const { rideId } = await rideIn(api.ctx, partner, 'arrived', { passenger: { name: 'Rider', phone: '+9' } });
+    const { text } = await partner.get(`/rides/${rideId}`);
+    for (const hidden of ['keyId', 'accountId', 'trackToken', 'driverId', 'rev', 'timers', partner.keyId]) {
+      expect(text).not.to.include(hidden);
+    }
+  });
+
+  it('answers HEAD like GET, without the body', async () => {
+    const partner = await api.partner();
+    const { rideId } = await rideIn(api.ctx, partner, 'bidding');
+    const response = await fetch(`${api.url}/v1/rides/${rideId}`, {
+      method: 'HEAD',
+      headers: { 'x-api-key': partner.key },
+    });
+    expect(response.status).to.equal(200);
+    expect(await response.text()).to.equal('');
+  });
+});

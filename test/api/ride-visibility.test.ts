@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import { rotateKey } from '../../shared/keys/manage-keys.ts';
+import { type Answer, clientOf } from '../support/client.ts';
+import { rawRequest, requestText } from '../support/raw-http.ts';
+import { rideIn } from '../support/ride-steps.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+
+type Operation = [name: string, method: 'GET' | 'POST', path: string, body?: string];
+const operations: Operation[] = [
+  ['retrieve', 'GET', ''],
+  ['offers', 'GET', '/offers'],
+  ['accept', 'POST', '/accept', '{"offerId":"offer_x"}'],
+  ['cancel', 'POST', '/cancel'],
+];
+const bases = ['/v1', '/api/v1'];
+
+const impossibleIds = [
+  'x',
+  'ride_',
+  'null',
+  'undefined',
+  '__proto__',
+  'constructor',
+  'toString',
+  '%00',
+  'ride_%00',
+  '%E0%A4%A',
+  '%',
+  '%ZZ',
+  '%F0%9F%9A%95',
+  '%22',
+  '%7B%22%24gt%22%3A%22%22%7D',
+  '%2e%2e%2fetc',
+  '%2F',
+  '.*',
+  '$ne',
+  '%20',
+  'ride_'.repeat(2_000),
+];
+
+describe('a ride that the key does not own', () => {
+  let api: TestApi;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  const ask = (base: string, [, method, path, body]: Operation, rideId: string, key: string) =>
+    rawRequest(
+      api.url,
+      requestText(
+        [
+          `${method} ${base}/rides/${rideId}${path} HTTP/1.1`,
+          'Host: rides.example',
+          `Authorization: Bearer ${key}`,
+          'Content-Type: application/json',
+          `Content-Length: ${body?.length ?? 0}`,
+          'Connection: close',
+        ],
+        body,
+      ),
+    );
+
+  for (const base of bases) {
+    for (const operation of operations) {
+      it(`is, under ${base}, byte for byte an unknown ride to ${operation[0]}`, async () => {
+        const [owner, stranger] = [await api.partner('live'), await api.partner('live')];
+        const { rideId } = await rideIn(api.ctx, owner, 'bidding');
+        // As long as a real one and of the same form.
+        const unknownId = `${rideId.slice(0, -5)}zzzzz`;
+        const foreign = await ask(base, operation, rideId, stranger.key);
+        const unknown = await ask(base, operation, unknownId, stranger.key);
+
+        expect(foreign.statusLine).to.equal(unknown.statusLine).and.equal('HTTP/1.1 404 Not Found');
+        expect(foreign.text).to.equal(unknown.text);
+        expect(Object.keys(foreign.body)).to.deep.equal(['error']);
+        expect(foreign.text).not.to.include(rideId);
+        for (const { headers } of [foreign, unknown]) {
+          expect(headers['x-request-id']).to.be.a('string');
+          delete headers['x-request-id'];
+          delete headers.date;
+        }
+        expect(Object.entries(foreign.headers)).to.deep.equal(Object.entries(unknown.headers));
+      });
+    }
+  }
+
+  it('is not changed by what a stranger tries', async () => {
+    const [owner, stranger] = [await api.partner('live'), await api.partner('live')];
+    const { rideId, offer } = await rideIn(api.ctx, owner, 'bidding');
+    const answers: Answer[] = [
+      await stranger.post(`/rides/${rideId}/accept`, { offerId: offer.offerId }),
+      await stranger.post(`/rides/${rideId}/cancel`),
+    ];
+    expect(answers.map(({ status }) => status)).to.deep.equal([404, 404]);
+    expect((await owner.get(`/rides/${rideId}`)).body.status).to.equal('bidding');
+  });
+
+  it('is hidden from another key of the same account, and of the other mode', async () => {
+    const owner = await api.partner('live');
+    const { rideId } = await rideIn(api.ctx, owner, 'bidding');
+    const other = await api.partner('test');
+    expect((await other.get(`/rides/${rideId}`)).status).to.equal(404);
+  });
+
+  it('that has ended is 404 to a stranger too, not 409', async () => {
+    const [owner, stranger] = [await api.partner('live'), await api.partner('live')];
+    const { rideId } = await rideIn(api.ctx, owner, 'cancelled');
+    expect((await stranger.post(`/rides/${rideId}/cancel`)).status).to.equal(404);
+  });
+
+  it('stays visible under both bases and after a rotation of its key', async () => {
+    const owner = await api.partner('live');
+    const { rideId } = await rideIn(api.ctx, owner, 'bidding');
+    const rotated = await rotateKey(owner.keyId);
+    for (const base of bases) {
+      const { status } = await clientOf(api.url, rotated.key, base).get(`/rides/${rideId}`);
+      expect(status).to.equal(200);
+    }
+  });
+
+  for (const id of impossibleIds) {
+    it(`whose id cannot exist (${id.slice(0, 30)}) is 404 in the same words, in every operation`, async () => {
+      const { key } = await api.partner();
+      for (const operation of operations) {
+        const unknown = await ask('/v1', operation, 'ride_unknown', key);
+        const impossible = await ask('/v1', operation, id, key);
+        expect(impossible.status).to.equal(404);
+        expect(impossible.text).to.equal(unknown.text);
+      }
+    });
+  }
+
+  it('is not found by a ride id in capitals, or with something around it', async () => {
+    const owner = await api.partner('live');
+    const { rideId } = await rideIn(api.ctx, owner, 'bidding');
+    for (const id of [rideId.toUpperCase(), `${rideId}%20`, `%20${rideId}`, `${rideId}%00`, `${rideId}%0A`]) {
+      expect((await ask('/v1', ['retrieve', 'GET', ''], id, owner.key)).status).to.equal(404);
+    }
+  });
+});

@@ -1,0 +1,148 @@
+import { expect } from 'chai';
+import { call } from '../support/client.ts';
+import { rawRequest, requestText } from '../support/raw-http.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+
+const bases = ['/v1', '/api/v1'];
+
+/** Each route and what it answers to. */
+const routes: [path: string, allowed: string[]][] = [
+  ['', ['GET', 'HEAD']],
+  ['/', ['GET', 'HEAD']],
+  ['/rides', ['POST']],
+  ['/rides/x', ['GET', 'HEAD']],
+  ['/rides/x/offers', ['GET', 'HEAD']],
+  ['/rides/x/accept', ['POST']],
+  ['/rides/x/cancel', ['POST']],
+];
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const unknownPaths = [
+  '/nothing',
+  '/rides/x/y',
+  '/rides/x/offers/y',
+  '/rides/x/complete',
+  '/keys',
+  '/openapi.json',
+  '/v1/rides',
+];
+
+describe('routes', () => {
+  let api: TestApi;
+  let key: string;
+
+  before(async () => {
+    api = await startTestApi({ DOCS_URL: 'https://docs.example/api' });
+    key = (await api.key()).key;
+  });
+  after(() => api.close());
+
+  const ask = (method: string, path: string, headers: Record<string, string> = { 'x-api-key': key }) =>
+    call(api.url + path, { method, headers });
+
+  for (const path of ['/v1', '/v1/', '/api/v1', '/api/v1/']) {
+    it(`GET ${path} answers the service information, with a key`, async () => {
+      const { status, body, headers } = await ask('GET', path);
+      expect(status).to.equal(200);
+      expect(headers.get('content-type')).to.match(/^application\/json/);
+      expect(body).to.deep.equal({
+        name: 'Ride Partner API',
+        version: 'v1',
+        docs: 'https://docs.example/api',
+        endpoints: [
+          'POST /rides',
+          'GET /rides/:rideId',
+          'GET /rides/:rideId/offers',
+          'POST /rides/:rideId/accept',
+          'POST /rides/:rideId/cancel',
+        ],
+      });
+      expect((await ask('GET', path, {})).status).to.equal(401);
+    });
+  }
+
+  for (const path of ['/healthz', '/readyz']) {
+    it(`GET ${path} needs no key`, async () => {
+      const { status, body } = await ask('GET', path, {});
+      expect(status).to.equal(200);
+      expect(body).to.have.all.keys('status');
+    });
+
+    it(`POST ${path} is a 405`, async () => {
+      const { status, headers, body } = await ask('POST', path, {});
+      expect(status).to.equal(405);
+      expect(headers.get('allow')?.split(', ')).to.have.members(['GET', 'HEAD']);
+      expect(body).to.have.all.keys('error');
+    });
+  }
+
+  for (const base of bases) {
+    for (const [path, allowed] of routes) {
+      for (const method of methods.filter((candidate) => !allowed.includes(candidate))) {
+        it(`${method} ${base}${path} is a 405 that names what is allowed, and a 401 without a key`, async () => {
+          const { status, headers, body } = await ask(method, base + path);
+          expect(status).to.equal(405);
+          expect(headers.get('allow')?.split(', ')).to.have.members(allowed);
+          expect(body).to.have.all.keys('error');
+          const anonymous = await ask(method, base + path, {});
+          expect(anonymous.status).to.equal(401);
+          expect(anonymous.headers.get('allow')).to.equal(null);
+        });
+      }
+    }
+
+    for (const path of unknownPaths) {
+      it(`${base}${path} is a 404, and a 401 without a key`, async () => {
+        for (const method of ['GET', 'POST', 'DELETE']) {
+          const { status, body } = await ask(method, base + path);
+          expect(status).to.equal(404);
+          expect(body).to.have.all.keys('error');
+          const anonymous = await ask(method, base + path, {});
+          expect(anonymous.status).to.equal(401);
+          expect(anonymous.body).to.have.all.keys('error');
+        }
+      });
+    }
+  }
+
+  for (const path of [
+    '/',
+    '/nothing',
+    '/v2',
+    '/v1x',
+    '/v1x/rides',
+    '/api',
+    '/api/v2/rides',
+    '/rides',
+    '/favicon.ico',
+  ]) {
+    it(`${path} outside the versioned base is a 404, with and without a key`, async () => {
+      for (const headers of [{}, { 'x-api-key': key }] as Record<string, string>[]) {
+        const { status, body } = await ask('GET', path, headers);
+        expect(status).to.equal(404);
+        expect(body).to.have.all.keys('error');
+      }
+    });
+  }
+
+  for (const method of ['TRACE', 'PROPFIND', 'LINK', 'M-SEARCH']) {
+    it(`${method} is a 405 in JSON`, async () => {
+      const lines = [`${method} /v1/rides HTTP/1.1`, 'Host: x', `X-Api-Key: ${key}`, 'Connection: close'];
+      const { status, body } = await rawRequest(api.url, requestText(lines));
+      expect(status).to.equal(405);
+      expect(body).to.have.all.keys('error');
+    });
+  }
+
+  it('ignores a query', async () => {
+    expect((await ask('GET', '/v1?x=1&x=2&x[$gt]=')).status).to.equal(200);
+    expect((await ask('GET', '/v1/rides/x?%E0%A4%A')).status).to.equal(404);
+  });
+
+  it('redirects nothing', async () => {
+    for (const path of ['/v1', '/api/v1', '/v1/rides/', '/api/v1/rides/x/', '//v1', '/v1//rides']) {
+      const response = await fetch(api.url + path, { redirect: 'manual', headers: { 'x-api-key': key } });
+      expect(response.status).not.to.be.within(300, 399);
+      expect(response.headers.get('location')).to.equal(null);
+    }
+  });
+});

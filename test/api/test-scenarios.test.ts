@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { rides } from '../../shared/rides/ride.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+
+const scenarios = [
+  'default',
+  'no_offers',
+  'three_offers',
+  'counter_offer',
+  'no_auto_accept',
+  'offer_withdrawn',
+  'driver_cancels',
+  'stalls',
+];
+const under = (scenario: string) => ({ 'x-service-test-scenario': scenario });
+
+describe('X-Service-Test-Scenario', () => {
+  let api: TestApi;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  for (const scenario of scenarios) {
+    it(`accepts ${scenario} with a test key, and remembers it on the ride`, async () => {
+      const partner = await api.partner('test');
+      const { status, body } = await partner.createRide({}, under(scenario));
+      expect(status).to.equal(201);
+      expect(body).to.have.all.keys('rideId', 'status', 'fare', 'carType', 'distanceKm', 'trackUrl', 'testMode');
+      expect((await rides.findOne({ _id: body.rideId }))?.scenario).to.equal(scenario);
+    });
+  }
+
+  for (const scenario of ['nope', 'Default', 'default,stalls', 'toString', '__proto__', 'three offers']) {
+    it(`refuses "${scenario}" with a 400 that names the header, with a test key`, async () => {
+      const partner = await api.partner('test');
+      const { status, body } = await partner.createRide({}, under(scenario));
+      expect(status).to.equal(400);
+      expect(body.error).to.match(/^X-Service-Test-Scenario /);
+      expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(0);
+    });
+  }
+
+  for (const scenario of ['stalls', 'nope']) {
+    it(`ignores ${scenario} with a live key`, async () => {
+      const partner = await api.partner('live');
+      const { status, body } = await partner.createRide({}, under(scenario));
+      expect(status).to.equal(201);
+      const ride = await rides.findOne({ _id: body.rideId });
+      expect(ride).not.to.have.property('scenario');
+      expect(ride?.timers.map(({ name }) => name)).to.deep.equal(['expire']);
+    });
+  }
+
+  it('gives a live ride nothing of the simulator, and a test ride its first step', async () => {
+    const timersOf = async (mode: 'live' | 'test') => {
+      const { body } = await (await api.partner(mode)).createRide();
+      return (await rides.findOne({ _id: body.rideId }))?.timers.map(({ name }) => name);
+    };
+    expect(await timersOf('live')).to.deep.equal(['expire']);
+    expect(await timersOf('test')).to.have.members(['expire', 'offer']);
+  });
+
+  it('is a part of the request that an Idempotency-Key stands for', async () => {
+    const partner = await api.partner('test');
+    await partner.createRide({}, { ...under('stalls'), 'idempotency-key': 'a' });
+    const same = await partner.createRide({}, { ...under('stalls'), 'idempotency-key': 'a' });
+    expect(same.status).to.equal(201);
+    const other = await partner.createRide({}, { ...under('no_offers'), 'idempotency-key': 'a' });
+    expect(other.status).to.equal(409);
+  });
+});

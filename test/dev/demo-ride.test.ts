@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { playRide } from '../../dev/demo-ride.ts';
+import type { Partner } from '../../dev/partner.ts';
+import { type ReceivedEvent, startReceiver } from '../../dev/receiver.ts';
+import type { Timeline } from '../../dev/timeline.ts';
+import { signatureHeader } from '../../shared/webhooks/sign.ts';
+
+const timeline: Timeline = { start() {}, entry() {}, note() {}, progress() {}, end() {} };
+const ride = { rideId: 'ride_1', status: 'bidding', fare: 24.5, distanceKm: 6 };
+const offer = { price: 24.5, etaMinutes: 4, driver: { name: 'Alex' } };
+const partner: Partner = {
+  createRide: async () => ride,
+  retrieveRide: async () => ({ ...ride, status: 'completed' }),
+  listOffers: async () => ({ offers: [{ offerId: 'offer_1', price: 24.5 }] }),
+  acceptOffer: async () => ({ status: 'driver_arriving' }),
+};
+
+/** What arrives in a demo that goes well. */
+function wholeTrip(): ReceivedEvent[] {
+  const statuses = [undefined, 'driver_arriving', 'arrived', 'in_progress', 'completed'];
+  return statuses.map((status, index) => ({
+    receivedAt: index,
+    isVerified: true,
+    sequence: index + 1,
+    body: {
+      event: status ? 'ride.status' : 'offer.received',
+      rideId: ride.rideId,
+      at: 1000 + index,
+      ...(status ? { status, driver: { vehicle: 'Camry', plate: 'T 1' } } : { offer }),
+    },
+  }));
+}
+
+function play(events: ReceivedEvent[], as: Partner = partner): Promise<number> {
+  const next = async () => {
+    const event = events.shift();
+    if (!event) throw new Error('no event arrived');
+    return event;
+  };
+  const receiver = { origin: '', secret: '', next, waiting: () => events.length, stop() {} };
+  return playRide(timeline, as, receiver, 1);
+}
+
+/** The whole trip with one event changed. */
+function tripWith(index: number, change: (event: ReceivedEvent) => void): ReceivedEvent[] {
+  const events = wholeTrip();
+  change(events[index] as ReceivedEvent);
+  return events;
+}
+
+describe('the demo', () => {
+  it('is content with a whole trip', async () => {
+    expect(await play(wholeTrip())).to.equal(5);
+  });
+
+  const faults: [what: string, events: ReceivedEvent[], reason: RegExp][] = [
+    [
+      'a wrong signature',
+      tripWith(2, (event) => Object.assign(event, { isVerified: false })),
+      /signature of .*arrived/,
+    ],
+    ['a missing event', wholeTrip().toSpliced(2, 1), /in_progress arrived where ride.status arrived was due/],
+    ['an event that comes twice', wholeTrip().toSpliced(2, 0, ...wholeTrip().slice(1, 2)), /where .* arrived was due/],
+    ['a silence', wholeTrip().slice(0, 4), /no event arrived/],
+    ['one event too many', [...wholeTrip(), ...wholeTrip().slice(4)], /more events/],
+    ['a wrong number', tripWith(3, (event) => Object.assign(event, { sequence: 5 })), /event 5 .* event 4 was due/],
+    ['an event of another ride', tripWith(1, ({ body }) => Object.assign(body, { rideId: 'ride_2' })), /another ride/],
+    ['a time that stands still', tripWith(1, ({ body }) => Object.assign(body, { at: 1000 })), /not later/],
+  ];
+  for (const [what, events, reason] of faults) {
+    it(`fails with the reason at ${what}`, async () => {
+      const error = await play(events).catch((rejection) => rejection);
+      expect(error).to.be.an('error').with.property('message').that.matches(reason);
+    });
+  }
+
+  it('fails when the ride is not completed in the end', async () => {
+    const error = await play(wholeTrip(), { ...partner, retrieveRide: async () => ride }).catch((e) => e);
+    expect(error).to.have.property('message', 'the ride was not completed');
+  });
+});
+
+describe("the demo's receiver", () => {
+  it('verifies the signature over the raw body, and hands events on in the order of arrival', async () => {
+    const receiver = await startReceiver();
+    receiver.secret = 'whsec_test';
+    const now = Math.floor(Date.now() / 1000);
+    const body = '{ "event": "ride.status",  "rideId": "ride_1" }';
+    const good = signatureHeader(receiver.secret, body, now);
+    const headers = [
+      good,
+      signatureHeader('whsec_other', body, now),
+      signatureHeader(receiver.secret, body, now - 300),
+    ];
+    for (const signature of headers) {
+      const answer = await fetch(receiver.origin, {
+        method: 'POST',
+        headers: { 'X-Service-Signature': signature, 'X-Service-Sequence': '7' },
+        body,
+      });
+      expect(answer.status).to.equal(204);
+    }
+    const received = [await receiver.next(1_000), await receiver.next(1_000), await receiver.next(1_000)];
+    expect(received.map((event) => event.isVerified)).to.deep.equal([true, false, false]);
+    expect(received[0]).to.deep.include({ sequence: 7, body: { event: 'ride.status', rideId: 'ride_1' } });
+    expect(await receiver.next(10).catch((error) => error.message)).to.equal('no event arrived within 0.01 s');
+    receiver.stop();
+  });
+});

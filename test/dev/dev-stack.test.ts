@@ -1,0 +1,200 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs/promises';
+import http from 'node:http';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { isAlive } from '../../dev/alive.ts';
+import { nodeCommand } from '../../dev/node-command.ts';
+import { freePort } from '../../dev/ports.ts';
+import { stacksDir } from '../../dev/stack-state.ts';
+
+/** Nothing that is set where the tests run; an empty setting is an unset one. */
+const env = { ...process.env, MONGO_URL: '', REDIS_URL: '', SECRETS_KEY: '', HOST: '', PORT: '', LOG_LEVEL: '' };
+
+type Answer = { code: number; stdout: string; stderr: string };
+
+/** Runs one of the command lines of `dev/` to its end. */
+async function command(script: string, ...args: string[]): Promise<Answer> {
+  const [file = '', ...rest] = nodeCommand(`dev/${script}.ts`, args);
+  return promisify(execFile)(file, rest, { env }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+  );
+}
+
+describe('npm run dev', function () {
+  this.timeout(120_000);
+
+  let port: number;
+  let stack: ChildProcess;
+  let output: string;
+
+  async function start(...args: string[]): Promise<void> {
+    output = '';
+    const [file = '', ...rest] = nodeCommand('dev/main.ts', ['--port', String(port), ...args]);
+    stack = spawn(file, rest, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    stack.stdout?.on('data', (chunk) => {
+      output += chunk;
+    });
+    await printed(/ready http/);
+  }
+
+  async function printed(pattern: RegExp): Promise<void> {
+    while (!pattern.test(output)) {
+      if (stack.exitCode !== null) throw new Error(`it ended with ${output}`);
+      await once(stack.stdout as NodeJS.ReadableStream, 'data');
+    }
+  }
+
+  async function stop(signal: NodeJS.Signals): Promise<void> {
+    if (stack.exitCode === null && stack.signalCode === null) {
+      stack.kill(signal);
+      await once(stack, 'exit');
+    }
+  }
+
+  const printedKey = () => output.match(/svc_test_\w+/)?.[0] ?? '';
+  const state = async () => JSON.parse(await fs.readFile(path.join(stacksDir, String(port), 'stack.json'), 'utf8'));
+
+  async function createRide(key: string): Promise<Response> {
+    return fetch(`http://127.0.0.1:${port}/v1/rides`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ pickup: { lat: 1, lng: 2 }, destination: { lat: 1, lng: 3 }, fare: 10 }),
+    });
+  }
+
+  /** `fetch` does not let a caller choose the Host header. */
+  async function board(pathname: string, headers: http.OutgoingHttpHeaders = {}) {
+    const request = http.get({ host: '127.0.0.1', port, path: `/ops/queues${pathname}`, headers });
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+    let text = '';
+    for await (const chunk of response) text += chunk;
+    return { status: response.statusCode, type: response.headers['content-type'], text };
+  }
+
+  before(async () => {
+    port = await freePort();
+    await start('--fresh');
+  });
+
+  after(async () => {
+    await stop('SIGTERM');
+    await fs.rm(path.join(stacksDir, String(port)), { recursive: true, force: true });
+  });
+
+  it('prints a test key that works', async () => {
+    const response = await createRide(printedKey());
+    expect(response.status).to.equal(201);
+    expect(await response.json()).to.include({ status: 'bidding', testMode: true });
+  });
+
+  it('shows the queues with the ride and the step of each job', async () => {
+    const { rideId } = (await (await createRide(printedKey())).json()) as { rideId: string };
+    const page = await board('');
+    expect(page.type).to.match(/^text\/html/);
+    for (const [, asset] of page.text.matchAll(/(?:src|href)="(static\/[^"]+)"/g)) {
+      expect((await board(`/${asset}`)).status, asset).to.equal(200);
+    }
+    const { queues } = JSON.parse((await board('/api/queues?activeQueue=simulator&status=latest')).text);
+    const names = queues.map((queue: { name: string }) => queue.name);
+    expect(names).to.have.members(['bidding', 'simulator', 'webhooks', 'webhooks-slow']);
+    const { jobs } = queues.find((queue: { name: string }) => queue.name === 'simulator');
+    expect(jobs.map((job: { name: string }) => job.name)).to.include(`offer ${rideId}`);
+  });
+
+  it('shows the queues to nobody but this machine', async () => {
+    const foreign = [
+      { host: `rides.example:${port}` },
+      { host: '127.0.0.1.example' },
+      { origin: 'http://rides.example' },
+      { host: `localhost:${port}`, origin: 'null' },
+    ];
+    for (const headers of foreign) {
+      for (const pathname of ['', '/', '/api/queues']) {
+        const answer = await board(pathname, headers);
+        expect(answer.status, JSON.stringify({ headers, pathname })).to.equal(403);
+        expect(JSON.parse(answer.text)).to.have.keys('error');
+      }
+    }
+    for (const host of [`localhost:${port}`, `[::1]:${port}`, '127.0.0.1']) {
+      expect((await board('/api/queues', { host })).status, host).to.equal(200);
+    }
+  });
+
+  it('is found by npm run keys, and by its port', async () => {
+    const { code, stdout } = await command(
+      'keys',
+      'create',
+      '--port',
+      String(port),
+      '--name',
+      'a',
+      '--mode=test',
+      '--json',
+    );
+    expect(code).to.equal(0);
+    const created = JSON.parse(stdout);
+    expect(created).to.have.all.keys('keyId', 'key', 'mode', 'name', 'webhookUrl', 'signingSecret');
+    expect((await createRide(created.key)).status).to.equal(201);
+
+    const none = await command('keys', 'list', `--port=${await freePort()}`);
+    expect(none.code).to.equal(1);
+    expect(none.stderr).to.match(/^keys: no stack is running on port \d+: .*\n$/);
+  });
+
+  it('starts again what was killed, and says so', async () => {
+    const processes = await childrenOf(stack.pid as number);
+    const worker = processes.find(({ command: line }) => line.endsWith('workers/main.ts simulator'));
+    process.kill(worker?.pid as number, 'SIGKILL');
+    await printed(/>>> simulator has ended \(killed by SIGKILL\): starting it again/);
+    await printed(/>>> simulator is running again/);
+  });
+
+  it('refuses a port that is taken, in one line', async () => {
+    const { code, stderr } = await command('main', '--port', String(port));
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^dev: a stack is running on port \d+ .*\n$/);
+  });
+
+  it('refuses an unknown option, in one line', async () => {
+    for (const args of [
+      ['--prot', '1'],
+      ['--port', '0'],
+    ]) {
+      const { code, stderr } = await command('main', ...args);
+      expect(code, args.join(' ')).to.equal(2);
+      expect(stderr.trimEnd()).to.match(/^dev: [^\n]+$/);
+    }
+  });
+
+  it('ends all that it started at the first signal, and keeps the data for the next start', async () => {
+    const before = await state();
+    const firstKey = printedKey();
+    const { rideId } = (await (await createRide(firstKey)).json()) as { rideId: string };
+    const processes = await childrenOf(stack.pid as number);
+    expect(processes.length).to.be.at.least(7);
+    stack.kill('SIGINT');
+    await stop('SIGINT');
+    expect(stack.exitCode).to.equal(0);
+    expect(processes.filter(({ pid }) => isAlive(pid))).to.deep.equal([]);
+    expect(await state().catch((error) => error.code)).to.equal('ENOENT');
+
+    await start();
+    expect((await state()).env.SECRETS_KEY).to.equal(before.env.SECRETS_KEY);
+    const headers = { 'X-Api-Key': printedKey() };
+    expect((await fetch(`http://127.0.0.1:${port}/v1/rides/${rideId}`, { headers })).status).to.equal(200);
+    expect((await createRide(firstKey)).status, 'the key of the first start').to.equal(401);
+  });
+});
+
+async function childrenOf(parent: number): Promise<{ pid: number; command: string }[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,args=']);
+  return stdout.split('\n').flatMap((line) => {
+    const [, pid, ppid, args = ''] = line.match(/^\s*(\d+)\s+(\d+)\s+(.*)$/) ?? [];
+    // The compiler of tsx ends by itself, as soon as its input does.
+    return Number(ppid) === parent && !args.includes('esbuild') ? [{ pid: Number(pid), command: args }] : [];
+  });
+}

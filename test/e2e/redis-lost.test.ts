@@ -1,0 +1,109 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { startRedis } from '../../dev/redis.ts';
+import type { RunningServer } from '../../dev/running-server.ts';
+import { startSweeper } from '../../workers/sweeper.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import type { TestApi } from '../support/service.ts';
+import { statusesSent, storedRide, until } from '../support/stored-rides.ts';
+import { useNock } from '../support/webhook-nock.ts';
+import { startTestService } from '../support/workers.ts';
+
+const wholeTrip = ['offer.received', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
+
+/** Ends what a test has started, last first, also when it has failed. */
+function cleanups() {
+  const open: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of open.splice(0).reverse()) await close();
+  });
+  return (close: () => Promise<unknown>) => void open.push(close);
+}
+
+describe('a test ride, while Redis', () => {
+  useNock(false);
+  const atTheEnd = cleanups();
+
+  /** Completed, and everything received once and in order, first receipts and their numbers alike. */
+  async function expectWholeTrip(rideId: string, receiver: Receiver): Promise<void> {
+    await until(async () => {
+      const { status, unsettled } = await storedRide(rideId);
+      return status === 'completed' && unsettled === 0;
+    });
+    const receipts = receiver.receipts.filter(({ body }) => body.rideId === rideId);
+    expect(receipts.map(({ body }) => body.status ?? body.event)).to.deep.equal(wholeTrip);
+    expect(receipts.map(({ headers }) => headers['x-service-sequence'])).to.deep.equal(['1', '2', '3', '4', '5']);
+    const ride = await storedRide(rideId);
+    expect(statusesSent(ride)).to.deep.equal(wholeTrip);
+    expect(ride.events.map(({ delivery }) => delivery?.outcome)).to.deep.equal(Array(5).fill('delivered'));
+  }
+
+  async function serviceWithSweeper(receiver: Receiver, settings: Record<string, string> = {}): Promise<TestApi> {
+    const service = await startTestService({
+      SIMULATION_SPEED: '20',
+      WEBHOOK_LOCAL_TARGETS: receiver.origin,
+      ...settings,
+    });
+    atTheEnd(() => service.close());
+    const sweeper = startSweeper(service.ctx);
+    atTheEnd(() => sweeper.stop());
+    return service;
+  }
+
+  it('is emptied in the midst of an attempt: it completes, with every event once and in order', async () => {
+    let service: TestApi | undefined;
+    const receiver = await startReceiver(async (response, { body }) => {
+      if (body.status === 'driver_arriving') await service?.ctx.redis.flushall();
+      response.end();
+    });
+    atTheEnd(() => receiver.close());
+    service = await serviceWithSweeper(receiver);
+    const partner = await service.partner('test', receiver.url);
+    const { body } = await partner.createRide();
+    await expectWholeTrip(body.rideId, receiver);
+  });
+
+  describe('is away', () => {
+    let folder: string;
+    let redis: RunningServer;
+    beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'rides-redis-'));
+      atTheEnd(() => rm(folder, { recursive: true, force: true }));
+      redis = await startRedis({ dataDir: folder, appendonly: true });
+      atTheEnd(() => redis.stop());
+    });
+
+    const returns = async (options: { appendonly: boolean }) => {
+      redis = await startRedis({ dataDir: folder, port: Number(new URL(redis.url).port), ...options });
+    };
+
+    for (const [data, appendonly] of [
+      ['with its data', true],
+      ['empty', false],
+    ] as const) {
+      it(`is created all the same, and completes when Redis has come back ${data}`, async () => {
+        const receiver = await startReceiver();
+        atTheEnd(() => receiver.close());
+        const service = await serviceWithSweeper(receiver, { REDIS_URL: redis.url });
+        const partner = await service.partner('test', receiver.url);
+        // A ride from before the outage, whose first event was delivered when it began.
+        const earlier = await partner.createRide(undefined, { 'X-Service-Test-Scenario': 'no_auto_accept' });
+        const [first] = await receiver.received(1);
+
+        await redis.stop();
+        const created = await partner.createRide();
+        expect(created.status).to.equal(201);
+        const accepted = await partner.post(`/rides/${earlier.body.rideId}/accept`, {
+          offerId: first?.body.offer.offerId,
+        });
+        expect(accepted.status).to.equal(200);
+        await returns({ appendonly });
+
+        await expectWholeTrip(created.body.rideId, receiver);
+        await expectWholeTrip(earlier.body.rideId, receiver);
+      });
+    }
+  });
+});

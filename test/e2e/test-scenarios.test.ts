@@ -1,0 +1,207 @@
+import { expect } from 'chai';
+import type { Ride } from '../../shared/rides/ride.ts';
+import type { Client } from '../support/client.ts';
+import { type Receipt, type Receiver, startReceiver } from '../support/receiver.ts';
+import type { TestApi } from '../support/service.ts';
+import { jobFor, storedRide, until } from '../support/stored-rides.ts';
+import { useNock } from '../support/webhook-nock.ts';
+import { startTestService } from '../support/workers.ts';
+
+const wholeTrip = ['offer.received', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
+const sent = (receipts: Receipt[]) => receipts.map(({ body }) => body.status ?? body.event);
+const timerNames = (ride: Ride) => ride.timers.map(({ name }) => name);
+
+/** A service with a receiver; each test has a key of its own, whose events come to a path of its own. */
+function withService(settings: Record<string, string>) {
+  const made = {} as { service: TestApi; receiver: Receiver };
+  before(async () => {
+    made.receiver = await startReceiver();
+    made.service = await startTestService({
+      SIMULATION_SPEED: '50',
+      WEBHOOK_LOCAL_TARGETS: made.receiver.origin,
+      ...settings,
+    });
+  });
+  after(async () => {
+    await made.service.close();
+    await made.receiver.close();
+  });
+
+  return async function play(scenario: string, mode: 'test' | 'live' = 'test', fields: object = {}) {
+    const { service, receiver } = made;
+    const partner = await service.partner(mode, receiver.url);
+    const { status, body } = await partner.createRide(
+      { fare: 25, ...fields },
+      scenario ? { 'X-Service-Test-Scenario': scenario } : {},
+    );
+    expect(status).to.equal(201);
+    const rideId: string = body.rideId;
+    const ofThisRide = () => receiver.receipts.filter((receipt) => receipt.body.rideId === rideId);
+    return {
+      rideId,
+      partner: partner as Client,
+      service,
+      /** Everything that the ride has sent, as soon as it is so many. */
+      async received(count: number) {
+        while (ofThisRide().length < count) await receiver.received(receiver.receipts.length + 1);
+        return ofThisRide();
+      },
+      ofThisRide,
+      async becomes(isSo: (ride: Ride) => boolean) {
+        await until(async () => isSo(await storedRide(rideId)));
+        return storedRide(rideId);
+      },
+    };
+  };
+}
+
+describe('test scenarios', () => {
+  useNock(false);
+  const play = withService({});
+
+  for (const scenario of ['default', '']) {
+    it(`${scenario || 'no header'}: one offer at the fare, accepted by the simulator, and the whole trip`, async () => {
+      const ride = await play(scenario);
+      const receipts = await ride.received(5);
+      expect(sent(receipts)).to.deep.equal(wholeTrip);
+      expect(receipts[0]?.body.offer.price).to.equal(25);
+      const { body } = await ride.partner.get(`/rides/${ride.rideId}`);
+      expect(body).to.include({ status: 'completed', offersCount: 1, agreedPrice: 25, testMode: true });
+      expect(timerNames(await storedRide(ride.rideId))).to.deep.equal([]);
+    });
+  }
+
+  it('three_offers: they differ in price and ETA, the list is cheapest first, and the cheapest is taken', async () => {
+    const ride = await play('three_offers');
+    const receipts = await ride.received(7);
+    expect(sent(receipts)).to.deep.equal(['offer.received', 'offer.received', ...wholeTrip]);
+    const offers = receipts.slice(0, 3).map(({ body }) => body.offer);
+    for (const field of ['offerId', 'price', 'etaMinutes']) {
+      expect(new Set(offers.map((offer) => offer[field]))).to.have.property('size', 3);
+    }
+    expect(new Set(offers.map(({ driver }) => driver.plate))).to.have.property('size', 3);
+    const [cheapest] = offers.sort((a, b) => a.price - b.price);
+    const { body } = await ride.partner.get(`/rides/${ride.rideId}/offers`);
+    expect(body.offers).to.deep.equal([cheapest]);
+    expect((await ride.partner.get(`/rides/${ride.rideId}`)).body).to.include({
+      offersCount: 3,
+      agreedPrice: cheapest.price,
+    });
+  });
+
+  it('counter_offer: the price is above the fare, which stays, and is the agreed price', async () => {
+    const ride = await play('counter_offer');
+    const receipts = await ride.received(5);
+    expect(sent(receipts)).to.deep.equal(wholeTrip);
+    const { price } = receipts[0]?.body.offer ?? {};
+    expect(price).to.be.greaterThan(25);
+    for (const { body } of receipts) expect(body.fare).to.equal(25);
+    expect((await ride.partner.get(`/rides/${ride.rideId}`)).body).to.include({ fare: 25, agreedPrice: price });
+  });
+
+  it('no_auto_accept: nothing is accepted until the partner does, and then the trip is driven', async () => {
+    const ride = await play('no_auto_accept');
+    const [received] = await ride.received(1);
+    expect(timerNames(await storedRide(ride.rideId))).to.deep.equal(['expire']);
+    const { offerId } = received?.body.offer ?? {};
+    const accepted = await ride.partner.post(`/rides/${ride.rideId}/accept`, { offerId });
+    expect(accepted.body).to.deep.equal({ success: true, rideId: ride.rideId, status: 'driver_arriving' });
+    expect(sent(await ride.received(5))).to.deep.equal(wholeTrip);
+  });
+
+  it('offer_withdrawn: the offer goes, the ride stays bidding, and accepting the offer is a 409', async () => {
+    const ride = await play('offer_withdrawn');
+    const stored = await ride.becomes(({ offers }) => offers[0]?.withdrawnAt !== undefined);
+    expect(timerNames(stored)).to.deep.equal(['expire']);
+    const offerId = stored.offers[0]?.offerId;
+    expect((await ride.partner.get(`/rides/${ride.rideId}/offers`)).body.offers).to.deep.equal([]);
+    expect((await ride.partner.post(`/rides/${ride.rideId}/accept`, { offerId })).status).to.equal(409);
+    expect((await ride.partner.get(`/rides/${ride.rideId}`)).body).to.include({ status: 'bidding', offersCount: 1 });
+    await ride.partner.post(`/rides/${ride.rideId}/cancel`);
+    expect(sent(await ride.received(2))).to.deep.equal(['offer.received', 'cancelled']);
+  });
+
+  it('driver_cancels: after arrived, by the driver, with the driver named', async () => {
+    const ride = await play('driver_cancels');
+    const receipts = await ride.received(4);
+    expect(sent(receipts)).to.deep.equal(['offer.received', 'driver_arriving', 'arrived', 'cancelled']);
+    expect(receipts[3]?.body).to.deep.include({ cancelledBy: 'driver', driver: receipts[1]?.body.driver });
+    const { body } = await ride.partner.get(`/rides/${ride.rideId}`);
+    expect(body).to.include({ status: 'cancelled', cancelledBy: 'driver' }).and.to.have.property('driver');
+    expect(timerNames(await storedRide(ride.rideId))).to.deep.equal([]);
+  });
+
+  it('stalls: the trip stays in driver_arriving, with nothing to come but the watchdog', async () => {
+    const ride = await play('stalls');
+    expect(sent(await ride.received(2))).to.deep.equal(['offer.received', 'driver_arriving']);
+    const stored = await storedRide(ride.rideId);
+    expect(stored.status).to.equal('driver_arriving');
+    expect(timerNames(stored)).to.deep.equal(['stall']);
+    expect((await ride.partner.post(`/rides/${ride.rideId}/cancel`)).status).to.equal(200);
+  });
+
+  it('the partner may accept before the simulator, and there is still one of each event', async () => {
+    const ride = await play('three_offers');
+    const [first] = await ride.received(1);
+    const { offerId, price } = first?.body.offer ?? {};
+    const accepted = await ride.partner.post(`/rides/${ride.rideId}/accept`, { offerId });
+    await ride.becomes(({ status }) => status === 'completed');
+    await ride.becomes(({ unsettled }) => unsettled === 0);
+    const statuses = sent(ride.ofThisRide()).filter((name) => name !== 'offer.received');
+    expect(statuses).to.deep.equal(wholeTrip.slice(1));
+    if (accepted.status === 200)
+      expect(await storedRide(ride.rideId)).to.include({ acceptedOfferId: offerId, agreedPrice: price });
+  });
+
+  it('the partner may cancel a trip: nothing comes after the cancellation', async () => {
+    const ride = await play('default');
+    await ride.received(2);
+    const cancelled = await ride.partner.post(`/rides/${ride.rideId}/cancel`);
+    const stored = await ride.becomes(
+      ({ status, unsettled }) => unsettled === 0 && (status === 'cancelled' || status === 'completed'),
+    );
+    if (cancelled.status === 200) expect(sent(ride.ofThisRide()).at(-1)).to.equal('cancelled');
+    expect(timerNames(stored)).to.deep.equal([]);
+  });
+
+  it('a live ride is never simulated, whatever the header says', async () => {
+    const { rideId, service } = await play('three_offers', 'live');
+    const stored = await storedRide(rideId);
+    expect(timerNames(stored)).to.deep.equal(['expire']);
+    expect(stored).to.include({ mode: 'live' }).and.not.to.have.property('scenario');
+    expect(await jobFor(service.ctx, 'simulator', `${rideId}_offer`)).to.equal(undefined);
+  });
+
+  it('jobs hold ids alone', async () => {
+    const passenger = { name: 'Canary', phone: '+12025559999' };
+    const { service, received } = await play('no_auto_accept', 'test', { passenger, notes: 'Canary' });
+    await received(1);
+    for (const queue of Object.values(service.ctx.queues)) {
+      for (const { data } of await queue.getJobs(['waiting', 'delayed', 'active', 'completed'])) {
+        expect(Object.keys(data)).to.satisfy((names: string[]) =>
+          names.every((name) => ['rideId', 'timer', 'keyId', 'seq'].includes(name)),
+        );
+      }
+    }
+  });
+});
+
+describe('a test ride that gets no offer', () => {
+  useNock(false);
+  const play = withService({ BIDDING_TIMEOUT_MS: '300' });
+
+  it('no_offers: is cancelled by timeout when the bidding time is over, with one event', async () => {
+    const ride = await play('no_offers');
+    const [received] = await ride.received(1);
+    expect(received?.body).to.deep.include({
+      status: 'cancelled',
+      cancelledBy: 'timeout',
+      driver: null,
+      testMode: true,
+    });
+    const { body } = await ride.partner.get(`/rides/${ride.rideId}`);
+    expect(body).to.include({ status: 'cancelled', cancelledBy: 'timeout', offersCount: 0 });
+    expect((await ride.partner.post(`/rides/${ride.rideId}/cancel`)).status).to.equal(409);
+    expect(await storedRide(ride.rideId)).to.include({ seq: 1 });
+  });
+});

@@ -1,0 +1,149 @@
+import { expect } from 'chai';
+import { ConfigError, readConfig } from '../../shared/config.ts';
+
+const secretsKey = Buffer.alloc(32, 7).toString('base64');
+const production: NodeJS.ProcessEnv = {
+  MONGO_URL: 'mongodb://user:pAsSwOrD@db.example/rides',
+  REDIS_URL: 'redis://:pAsSwOrD@redis.example',
+  PUBLIC_BASE_URL: 'https://rides.example',
+  SECRETS_KEY: secretsKey,
+};
+const development = { ...production, SERVICE_ENV: 'development', PUBLIC_BASE_URL: undefined };
+
+function refusal(env: NodeJS.ProcessEnv): string {
+  try {
+    readConfig(env);
+  } catch (error) {
+    expect(error).to.be.instanceOf(ConfigError);
+    return (error as Error).message;
+  }
+  return 'accepted';
+}
+
+describe('the settings', () => {
+  it('have these defaults in production, which is what an environment without SERVICE_ENV is', () => {
+    const { secrets, ...config } = readConfig(production);
+    expect(config).to.deep.include({
+      environment: 'production',
+      host: '127.0.0.1',
+      port: 4100,
+      publicBaseUrl: 'https://rides.example',
+      trackBaseUrl: 'https://rides.example/track',
+      docsUrl: 'https://rides.example/docs',
+      biddingTimeoutMs: 600_000,
+      pickupTimeoutMs: 7_200_000,
+      tripTimeoutMs: 43_200_000,
+      simulationSpeed: 1,
+      webhookLocalTargets: [],
+      trustedProxyHops: 0,
+    });
+    expect(config.concurrency.webhooks).to.equal(500);
+    expect(secrets.key).to.deep.equal(Buffer.alloc(32, 7));
+  });
+
+  it('are frozen, all the way down', () => {
+    const config = readConfig(production);
+    for (const part of [config, config.secrets, config.concurrency, config.webhookLocalTargets]) {
+      expect(Object.isFrozen(part)).to.equal(true);
+    }
+  });
+
+  it('show no secret to whoever shows them', () => {
+    const { secrets: _, ...shown } = readConfig(production);
+    expect(JSON.stringify(shown)).not.to.match(/pAsSwOrD|BwcHBw/);
+  });
+
+  it('take an empty variable for an unset one', () => {
+    const config = readConfig({
+      ...production,
+      PORT: '',
+      TRACK_BASE_URL: '',
+      WEBHOOK_LOCAL_TARGETS: '',
+      SERVICE_ENV: '',
+    });
+    expect(config).to.include({ port: 4100, environment: 'production', trackBaseUrl: 'https://rides.example/track' });
+  });
+
+  it('drop slashes at the end of base addresses', () => {
+    const config = readConfig({
+      ...production,
+      PUBLIC_BASE_URL: 'https://rides.example//',
+      TRACK_BASE_URL: 'https://t.example/m/',
+    });
+    expect(config).to.include({ publicBaseUrl: 'https://rides.example', trackBaseUrl: 'https://t.example/m' });
+  });
+
+  it('read local receivers as a list, in development alone', () => {
+    const local = { WEBHOOK_LOCAL_TARGETS: 'http://127.0.0.1:4000, http://localhost:5000' };
+    expect(readConfig({ ...development, ...local }).webhookLocalTargets).to.deep.equal([
+      'http://127.0.0.1:4000',
+      'http://localhost:5000',
+    ]);
+  });
+
+  it('have a base address in development without being told', () => {
+    expect(readConfig({ ...development, PORT: '4444' }).publicBaseUrl).to.equal('http://127.0.0.1:4444');
+  });
+
+  for (const name of ['MONGO_URL', 'REDIS_URL', 'PUBLIC_BASE_URL', 'SECRETS_KEY']) {
+    it(`stop the start in production without ${name}, in one line that names it`, () => {
+      const line = refusal({ ...production, [name]: undefined });
+      expect(line).to.include(name).and.not.include('\n');
+      expect(refusal({ ...production, [name]: '' })).to.equal(line);
+    });
+  }
+
+  for (const name of ['MONGO_URL', 'REDIS_URL', 'SECRETS_KEY']) {
+    it(`stop the start in development without ${name}`, () => {
+      expect(refusal({ ...development, [name]: undefined })).to.include(name);
+    });
+  }
+
+  const wrong: [name: string, ...values: string[]][] = [
+    ['SERVICE_ENV', 'Production', 'test', 'staging'],
+    ['PORT', 'x4100', '-1', '65536', '41.5'],
+    ['MONGO_URL', 'http://sEcReT@db', 'sEcReT', 'xmongodb://sEcReT'],
+    ['REDIS_URL', 'http://:sEcReT@redis', 'sEcReT'],
+    ['PUBLIC_BASE_URL', 'rides.sEcReT', 'ftp://rides.sEcReT', 'https://'],
+    ['TRACK_BASE_URL', 'sEcReT', 'javascript:sEcReT'],
+    ['DOCS_URL', 'sEcReT'],
+    ['SECRETS_KEY', 'sEcReT', Buffer.alloc(31).toString('base64'), Buffer.alloc(33).toString('base64'), 'a'.repeat(64)],
+    ['BIDDING_TIMEOUT_MS', '0', '-5', 'sEcReT', '1.5', '1e12'],
+    ['PICKUP_TIMEOUT_MS', '0', 'sEcReT'],
+    ['TRIP_TIMEOUT_MS', '0', 'sEcReT'],
+    ['SIMULATION_SPEED', '0', '-1', 'sEcReT', 'Infinity'],
+    ['TRUSTED_PROXY_HOPS', '-1', '1.5', 'true', 'sEcReT'],
+    ['SHUTDOWN_GRACE_MS', '0', 'sEcReT'],
+    ['LOG_LEVEL', 'sEcReT', 'INFO'],
+    ['WEBHOOKS_CONCURRENCY', '0', 'sEcReT'],
+    ['WEBHOOKS_SLOW_CONCURRENCY', '0'],
+    ['BIDDING_CONCURRENCY', '1.5'],
+    ['SIMULATOR_CONCURRENCY', '-1'],
+    ['WEBHOOK_LOCAL_TARGETS', 'http://127.0.0.1:4000/sEcReT', '127.0.0.1:4999', 'http://sEcReT:x@127.0.0.1', '*'],
+  ];
+  for (const [name, ...values] of wrong) {
+    for (const value of values) {
+      it(`stop the start where ${name} is ${value.slice(0, 30)}, in one line that names it and does not quote it`, () => {
+        const line = refusal({ ...development, [name]: value });
+        expect(line).to.include(name).and.not.include('\n');
+        expect(line).not.to.include('sEcReT');
+        if (value.length > 5 && !name.startsWith('SERVICE')) expect(line).not.to.include(value);
+      });
+    }
+  }
+
+  it('stop the start in production with a base address that is not https', () => {
+    expect(refusal({ ...production, PUBLIC_BASE_URL: 'http://rides.example' })).to.match(/PUBLIC_BASE_URL.*https/);
+  });
+
+  it('stop the start in production with local receivers', () => {
+    const line = refusal({ ...production, WEBHOOK_LOCAL_TARGETS: 'http://127.0.0.1:4000' });
+    expect(line)
+      .to.match(/WEBHOOK_LOCAL_TARGETS/)
+      .and.not.include('4000');
+  });
+
+  it('ignore variables that are not theirs', () => {
+    expect(refusal({ ...production, PATH: '/bin', npm_config_x: 'y' })).to.equal('accepted');
+  });
+});

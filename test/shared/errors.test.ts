@@ -1,0 +1,49 @@
+import { expect } from 'chai';
+import { AppError, describeError } from '../../shared/errors.ts';
+
+describe('errors', () => {
+  it('have the status and the words of their code', () => {
+    const { status, message, headers, name } = new AppError('ride_not_found');
+    expect({ status, message, headers, name }).to.deep.equal({
+      status: 404,
+      message: 'Ride not found',
+      headers: {},
+      name: 'AppError',
+    });
+  });
+
+  it('take the statuses of the contract', () => {
+    const statusOf = (code: ConstructorParameters<typeof AppError>[0]) => new AppError(code).status;
+    expect(statusOf('invalid_request')).to.equal(400);
+    expect(statusOf('unauthorized')).to.equal(401);
+    expect(statusOf('offer_not_found')).to.equal(404);
+    expect(statusOf('ride_ended')).to.equal(409);
+    expect(statusOf('rate_limited')).to.equal(429);
+    expect(statusOf('internal')).to.equal(500);
+  });
+
+  it('take other words and headers where they are given', () => {
+    const { message, headers } = new AppError('invalid_request', { message: 'fare is required', headers: { A: 'b' } });
+    expect({ message, headers }).to.deep.equal({ message: 'fare is required', headers: { A: 'b' } });
+  });
+
+  it('are logged by name, code and place, never by their message, which may quote a value', () => {
+    const error = Object.assign(new TypeError('E11000 sEcReT\n    at sEcReT'), { code: 11_000 });
+    const described = describeError(error);
+    expect(described).to.include({ name: 'TypeError', code: 11_000 });
+    expect(described.at).to.include('errors.test.ts');
+    expect(JSON.stringify(described)).not.to.include('sEcReT');
+  });
+
+  it('are logged with the kind of their cause, and not with its message', () => {
+    const described = describeError(new Error('sEcReT', { cause: new RangeError('sEcReT') }));
+    expect(described.name).to.equal('Error <- RangeError');
+    expect(JSON.stringify(described)).not.to.include('sEcReT');
+  });
+
+  for (const thrown of ['sEcReT', { message: 'sEcReT' }, null, undefined, 5]) {
+    it(`are logged by type where ${JSON.stringify(thrown)} was thrown, which is no error`, () => {
+      expect(JSON.stringify(describeError(thrown))).not.to.include('sEcReT');
+    });
+  }
+});

@@ -1,0 +1,127 @@
+import { expect } from 'chai';
+import { keysCommand } from '../../shared/cli/keys-command.ts';
+import { isWellFormedKey } from '../../shared/keys/key-format.ts';
+
+describe('the command line of keys', () => {
+  const settings = (): NodeJS.ProcessEnv => ({
+    SERVICE_ENV: 'development',
+    MONGO_URL: process.env.TEST_MONGO_URL,
+    REDIS_URL: process.env.TEST_REDIS_URL,
+    SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
+  });
+
+  const { log, error, table } = console;
+  afterEach(() => Object.assign(console, { log, error, table }));
+
+  /** Runs one command and catches what it prints. */
+  async function run(...argv: string[]) {
+    const out: string[] = [];
+    const err: string[] = [];
+    console.log = (line: unknown) => void out.push(String(line));
+    console.table = (rows: unknown) => void out.push(JSON.stringify(rows));
+    console.error = (line: unknown) => void err.push(String(line));
+    const code = await keysCommand(argv, settings()).finally(() => Object.assign(console, { log, error, table }));
+    return { code, out, err, json: () => JSON.parse(out[0] ?? '') };
+  }
+  const create = async (...more: string[]) =>
+    (await run('create', '--name', 'desk', '--mode', 'test', '--json', ...more)).json();
+
+  it('creates a key and prints it in one line of JSON', async () => {
+    const { code, out, err, json } = await run('create', '--name', 'Front desk', '--mode', 'live', '--json');
+    expect({ code, err, lines: out.length }).to.deep.equal({ code: 0, err: [], lines: 1 });
+    const made = json();
+    expect(Object.keys(made)).to.deep.equal(['keyId', 'key', 'mode', 'name', 'webhookUrl', 'signingSecret']);
+    expect(made).to.include({ mode: 'live', name: 'Front desk', webhookUrl: null });
+    expect(isWellFormedKey(made.key)).to.equal(true);
+    expect(made.signingSecret).to.match(/^whsec_/);
+  });
+
+  it('creates a key with a webhook URL for an account', async () => {
+    const account = `a${Date.now()}@rides.example`;
+    const made = await create('--webhook-url', 'https://partner.example/hook', '--account', account.toUpperCase());
+    expect(made.webhookUrl).to.equal('https://partner.example/hook');
+    const listed = (await run('list', '--account', account, '--json')).json();
+    expect(listed.map(({ keyId }: { keyId: string }) => keyId)).to.deep.equal([made.keyId]);
+  });
+
+  it('lists keys without a secret', async () => {
+    const made = await create();
+    for (const more of [['--json'], []]) {
+      const { code, out } = await run('list', ...more);
+      const text = out.join('\n');
+      expect(code).to.equal(0);
+      expect(text).to.include(made.keyId);
+      expect(text).not.to.include(made.key).and.not.include(made.signingSecret).and.not.include(made.key.slice(9, -6));
+      expect(text).not.to.include('whsec_');
+    }
+  });
+
+  it('lists nothing for an account that nobody has', async () => {
+    const { code, out } = await run('list', '--account', 'nobody@rides.example', '--json');
+    expect({ code, out }).to.deep.equal({ code: 0, out: ['[]'] });
+  });
+
+  it('rotates, rolls the secret, sets the webhook URL and revokes', async () => {
+    const { keyId, key, signingSecret } = await create();
+    const rotated = (await run('rotate', keyId, '--json')).json();
+    expect(rotated).to.have.all.keys('keyId', 'key');
+    expect(rotated.key).not.to.equal(key);
+    const rolled = (await run('roll-secret', keyId, '--json')).json();
+    expect(rolled).to.have.all.keys('keyId', 'signingSecret');
+    expect(rolled.signingSecret).not.to.equal(signingSecret);
+    expect((await run('set-webhook', keyId, 'https://partner.example/')).code).to.equal(0);
+    expect((await run('revoke', keyId)).code).to.equal(0);
+    expect((await run('rotate', keyId)).code).to.equal(1);
+  });
+
+  for (const argv of [
+    [],
+    ['nonsense'],
+    ['toString'],
+    ['constructor'],
+    ['create'],
+    ['create', '--name', 'x'],
+    ['create', '--name', 'x', '--mode', 'LIVE'],
+    ['create', '--mode', 'test'],
+    ['create', '--nonsense'],
+    ['rotate'],
+    ['revoke'],
+    ['set-webhook'],
+    ['set-webhook', 'key_x'],
+    ['roll-secret'],
+  ]) {
+    it(`answers "${argv.join(' ')}" with 2 and how it is used`, async () => {
+      const { code, out, err } = await run(...argv);
+      expect({ code, out }).to.deep.equal({ code: 2, out: [] });
+      expect(err.join('\n')).to.match(/^keys: .+\nUsage: /);
+    });
+  }
+
+  for (const argv of [
+    ['rotate', 'key_unknown'],
+    ['revoke', 'key_unknown'],
+    ['roll-secret', 'key_unknown'],
+    ['set-webhook', 'key_unknown', 'https://partner.example/'],
+    ['set-webhook', 'key_unknown', 'http://partner.example/'],
+    ['create', '--name', ' ', '--mode', 'test'],
+    ['create', '--name', 'x', '--mode', 'test', '--webhook-url', 'https://localhost/'],
+    ['create', '--name', 'x', '--mode', 'test', '--webhook-url', ''],
+  ]) {
+    it(`answers "${argv.join(' ')}" with 1 and one line`, async () => {
+      const { code, out, err } = await run(...argv);
+      expect({ code, out, lines: err.length }).to.deep.equal({ code: 1, out: [], lines: 1 });
+      expect(err[0])
+        .to.match(/^keys: .+$/)
+        .and.not.include('\n');
+    });
+  }
+
+  it('answers a wrong setting with 1 and one line that names it', async () => {
+    const lines: string[] = [];
+    console.error = (line: unknown) => void lines.push(String(line));
+    const code = await keysCommand(['list'], { ...settings(), SECRETS_KEY: 'sEcReT' });
+    expect(code).to.equal(1);
+    expect(lines).to.have.lengthOf(1);
+    expect(lines[0]).to.include('SECRETS_KEY').and.not.include('sEcReT');
+  });
+});

@@ -1,0 +1,223 @@
+import { expect } from 'chai';
+import { accountOf } from '../../shared/accounts/account.ts';
+import type { Context } from '../../shared/context.ts';
+import { sha256 } from '../../shared/ids.ts';
+import { findCaller, KeyModel, keys } from '../../shared/keys/api-key.ts';
+import { decrypt, encrypt } from '../../shared/keys/encryption.ts';
+import { isWellFormedKey, keyHint, newApiKey, newSigningSecret } from '../../shared/keys/key-format.ts';
+import {
+  createKey,
+  deliverySettings,
+  listKeys,
+  revokeKey,
+  rollSigningSecret,
+  rotateKey,
+  setWebhookUrl,
+} from '../../shared/keys/manage-keys.ts';
+import { testContext } from '../support/service.ts';
+
+describe('the form of a key', () => {
+  for (const mode of ['live', 'test'] as const) {
+    it(`begins with svc_${mode}_ and ends with a checksum that is right`, () => {
+      const key = newApiKey(mode);
+      expect(key).to.match(new RegExp(`^svc_${mode}_[0-9A-Za-z]{38}$`));
+      expect(isWellFormedKey(key)).to.equal(true);
+    });
+  }
+
+  it('is lost by any one wrong character', () => {
+    const key = newApiKey('live');
+    for (let i = 0; i < key.length; i++) {
+      const wrong = key.slice(0, i) + (key[i] === 'x' ? 'y' : 'x') + key.slice(i + 1);
+      expect(isWellFormedKey(wrong), wrong).to.equal(false);
+    }
+  });
+
+  it('is not that of other texts', () => {
+    const key = newApiKey('test');
+    for (const text of [
+      '',
+      'svc_test_',
+      key.slice(1),
+      `${key}\n`,
+      `\n${key}`,
+      `${key} `,
+      `${key}${key}`,
+      key.toLowerCase(),
+    ]) {
+      expect(isWellFormedKey(text)).to.equal(false);
+    }
+  });
+
+  it('has a hint that gives away no more than its mode and last characters', () => {
+    const key = newApiKey('live');
+    expect(keyHint(key)).to.equal(`svc_live_...${key.slice(-4)}`);
+  });
+
+  it('of a signing secret begins with whsec_', () => {
+    expect(newSigningSecret())
+      .to.match(/^whsec_[0-9A-Za-z]{32}$/)
+      .and.not.equal(newSigningSecret());
+  });
+});
+
+describe('encryption at rest', () => {
+  const encryptionKey = Buffer.alloc(32, 1);
+
+  it('gives back what was sealed', () => {
+    for (const plain of ['whsec_abc', '', 'Zoë 🚕']) {
+      expect(decrypt(encrypt(plain, encryptionKey, 'key_1'), encryptionKey, 'key_1')).to.equal(plain);
+    }
+  });
+
+  it('seals the same text differently each time, and shows nothing of it', () => {
+    const sealed = [1, 2].map(() => encrypt('whsec_abc', encryptionKey, 'key_1'));
+    expect(sealed[0]).not.to.equal(sealed[1]);
+    expect(Buffer.from(sealed[0] ?? '', 'base64').toString('latin1')).not.to.include('whsec');
+  });
+
+  it('opens with no other key, for no other record and after no change', () => {
+    const sealed = encrypt('whsec_abc', encryptionKey, 'key_1');
+    expect(() => decrypt(sealed, Buffer.alloc(32, 2), 'key_1')).to.throw();
+    expect(() => decrypt(sealed, encryptionKey, 'key_2')).to.throw();
+    const bytes = Buffer.from(sealed, 'base64');
+    for (let i = 0; i < bytes.length; i++) {
+      const changed = Buffer.from(bytes);
+      changed[i] = (changed[i] ?? 0) ^ 1;
+      expect(() => decrypt(changed.toString('base64'), encryptionKey, 'key_1'), `byte ${i}`).to.throw();
+    }
+  });
+
+  it('opens nothing that was cut short, down to the tag', () => {
+    const bytes = Buffer.from(encrypt('', encryptionKey, 'key_1'), 'base64');
+    for (const length of [0, 11, 12, 16, 20, 24, 27]) {
+      const cut = bytes.subarray(0, length).toString('base64');
+      expect(() => decrypt(cut, encryptionKey, 'key_1'), `${length} bytes`).to.throw();
+    }
+  });
+});
+
+describe('keys', () => {
+  let ctx: Context;
+  let accountId: string;
+
+  before(async () => {
+    ctx = await testContext();
+    accountId = (await accountOf('keys@rides.example'))._id;
+  });
+  after(() => ctx.close());
+
+  const make = (changes: Partial<Parameters<typeof createKey>[1]> = {}) =>
+    createKey(ctx.config, { accountId, name: 'desk', mode: 'test', ...changes });
+  const codeOf = (promise: Promise<unknown>) =>
+    promise.then(
+      () => 'done',
+      (error) => error.code,
+    );
+  const findsKey = async (key: string) => (await findCaller(key, Date.now()))?.keyId ?? null;
+
+  it('are given out once and stored as a hash; their signing secret is stored encrypted', async () => {
+    const made = await make();
+    const stored = JSON.stringify(await keys.findOne({ _id: made.keyId }));
+    expect(stored).not.to.include(made.key).and.not.include(made.signingSecret);
+    expect(stored).not.to.include(made.key.slice(9, -6));
+    expect(stored).to.include(sha256(made.key));
+    expect(await deliverySettings(ctx.config, made.keyId)).to.deep.include({ signingSecret: made.signingSecret });
+  });
+
+  it('are listed oldest first, without anything secret', async () => {
+    const owner = (await accountOf(`list-${Date.now()}@rides.example`))._id;
+    const made = [await make({ accountId: owner, name: 'one' }), await make({ accountId: owner, name: 'two' })];
+    const listed = await listKeys(owner);
+    expect(listed.map(({ name }) => name)).to.deep.equal(['one', 'two']);
+    for (const { key, signingSecret } of made) {
+      const text = JSON.stringify(listed);
+      expect(text).not.to.include(key).and.not.include(signingSecret).and.not.include(sha256(key));
+    }
+    for (const entry of listed) expect(entry).not.to.have.any.keys('hash', 'signingSecret');
+  });
+
+  it('are dead once revoked, for good', async () => {
+    const { key, keyId } = await make();
+    expect(await findsKey(key)).to.equal(keyId);
+    await revokeKey(keyId);
+    expect(await findsKey(key)).to.equal(null);
+    for (const change of [
+      () => revokeKey(keyId),
+      () => rotateKey(keyId),
+      () => rollSigningSecret(ctx.config, keyId),
+      () => setWebhookUrl(ctx.config, keyId, 'https://partner.example/'),
+    ]) {
+      expect(await codeOf(change())).to.equal('not_found');
+    }
+  });
+
+  it('keep everything but the secret when they are rotated', async () => {
+    const made = await make({ mode: 'live', webhookUrl: 'https://partner.example/hook' });
+    const rotated = await rotateKey(made.keyId);
+    expect(rotated.keyId).to.equal(made.keyId);
+    expect(rotated.key).to.match(/^svc_live_/);
+    expect(await findsKey(made.key)).to.equal(null);
+    expect(await findsKey(rotated.key)).to.equal(made.keyId);
+    expect(await deliverySettings(ctx.config, made.keyId)).to.deep.equal({
+      webhookUrl: 'https://partner.example/hook',
+      signingSecret: made.signingSecret,
+    });
+  });
+
+  it('leave one secret alive when they are rotated twice at once', async () => {
+    const { keyId } = await make();
+    const rotated = await Promise.all([rotateKey(keyId), rotateKey(keyId), rotateKey(keyId)]);
+    const alive = await Promise.all(rotated.map(({ key }) => findsKey(key)));
+    expect(alive.filter((found) => found !== null)).to.deep.equal([keyId]);
+  });
+
+  it('have another signing secret at once when it is rolled', async () => {
+    const made = await make();
+    const rolled = await rollSigningSecret(ctx.config, made.keyId);
+    expect(rolled.signingSecret)
+      .to.match(/^whsec_/)
+      .and.not.equal(made.signingSecret);
+    expect((await deliverySettings(ctx.config, made.keyId)).signingSecret).to.equal(rolled.signingSecret);
+  });
+
+  for (const webhookUrl of ['http://partner.example/', 'https://127.0.0.1/', 'https://localhost/', 'nonsense', '']) {
+    it(`refuse "${webhookUrl}" as their webhook URL, at creation and later`, async () => {
+      expect(await codeOf(make({ webhookUrl }))).to.equal('invalid_request');
+      const { keyId } = await make();
+      expect(await codeOf(setWebhookUrl(ctx.config, keyId, webhookUrl))).to.equal('invalid_request');
+      expect((await deliverySettings(ctx.config, keyId)).webhookUrl).to.equal(undefined);
+    });
+  }
+
+  for (const name of ['', '   ', 'x'.repeat(101)]) {
+    it(`refuse a name of ${name.trim().length} characters`, async () => {
+      expect(await codeOf(make({ name }))).to.equal('invalid_request');
+    });
+  }
+
+  it('that nobody has are not found, whatever is asked of them', async () => {
+    for (const keyId of ['key_unknown', '', '__proto__']) {
+      expect(await codeOf(rotateKey(keyId))).to.equal('not_found');
+      expect(await codeOf(revokeKey(keyId))).to.equal('not_found');
+    }
+  });
+
+  it('are unique by their secret: the index refuses a second', async () => {
+    const { keyId } = await make();
+    const stored = await KeyModel.findById(keyId).lean();
+    expect(await codeOf(keys.insertOne({ ...stored, _id: `${keyId}2` } as never))).to.equal(11_000);
+  });
+
+  it('note when they were last used, at most once a minute', async () => {
+    const { key, keyId } = await make();
+    const now = Date.now();
+    const usedAt = async () => (await keys.findOne({ _id: keyId }))?.lastUsedAt?.getTime();
+    await findCaller(key, now);
+    while ((await usedAt()) === undefined) await new Promise(setImmediate);
+    await findCaller(key, now + 59_000);
+    await findCaller(key, now + 61_000);
+    while ((await usedAt()) === now) await new Promise(setImmediate);
+    expect(await usedAt()).to.equal(now + 61_000);
+  });
+});

@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { visibleOffers } from '../../../shared/rides/offers.ts';
+import { newDriver, offerOn } from '../../support/ride-steps.ts';
+import { testContext } from '../../support/service.ts';
+import { endBidding, newRide, outcomeOf, rideThatIs, storedRide } from '../../support/stored-rides.ts';
+
+describe('accepting an offer', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+
+  const accept = (rideId: string, offerId: string, keyId?: string) =>
+    applyAction(ctx, rideId, { action: 'accept', offerId }, keyId);
+
+  it('keeps the fare, the offer with its driver, and the agreed price', async () => {
+    const rideId = await newRide(ctx, { fare: 25 });
+    const driver = newDriver({ name: 'Ines Duarte' });
+    await offerOn(ctx, rideId, { price: 20 });
+    const { offerId } = await offerOn(ctx, rideId, { driver, price: 31.5 });
+    const ride = await accept(rideId, offerId);
+    expect(ride).to.include({ fare: 25, agreedPrice: 31.5, acceptedOfferId: offerId });
+    expect(ride.driver).to.deep.equal(driver);
+    expect(visibleOffers(ride).map((offer) => offer.offerId)).to.deep.equal([offerId]);
+  });
+
+  for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {
+    it(`answers the accepted offer again with the ride, writing nothing, while it is ${status}`, async () => {
+      const { rideId, offerId } = await rideThatIs(ctx, status);
+      const before = await storedRide(rideId);
+      expect((await accept(rideId, offerId)).status).to.equal(status);
+      expect(await storedRide(rideId)).to.deep.equal(before);
+    });
+  }
+
+  it('refuses the accepted offer once the ride has ended', async () => {
+    const { rideId, offerId } = await rideThatIs(ctx, 'completed');
+    expect(await outcomeOf(accept(rideId, offerId))).to.equal('ride_not_bidding');
+    const other = await rideThatIs(ctx, 'driver_arriving');
+    await applyAction(ctx, other.rideId, { action: 'cancel', by: 'driver' });
+    expect(await outcomeOf(accept(other.rideId, other.offerId))).to.equal('ride_not_bidding');
+  });
+
+  it('names an offer that the ride never had before anything else that is wrong', async () => {
+    for (const status of ['bidding', 'in_progress', 'completed', 'cancelled'] as const) {
+      const { rideId } = await rideThatIs(ctx, status);
+      expect(await outcomeOf(accept(rideId, 'offer_of_nobody'))).to.equal('offer_not_found');
+    }
+    const { rideId } = await rideThatIs(ctx, 'bidding');
+    const foreign = await rideThatIs(ctx, 'bidding');
+    expect(await outcomeOf(accept(rideId, foreign.offerId))).to.equal('offer_not_found');
+  });
+
+  it('hides a foreign ride before its offers, and changes nothing of it', async () => {
+    const { rideId, offerId } = await rideThatIs(ctx, 'bidding', { keyId: 'key_of_this_ride' });
+    const before = await storedRide(rideId);
+    expect(await outcomeOf(accept(rideId, offerId, 'key_of_another'))).to.equal('ride_not_found');
+    expect(await outcomeOf(accept('ride_of_nobody', offerId, 'key_of_another'))).to.equal('ride_not_found');
+    expect(await storedRide(rideId)).to.deep.equal(before);
+  });
+
+  it('refuses an offer that was withdrawn; a ride that is over says so first', async () => {
+    const { rideId, offerId } = await rideThatIs(ctx, 'bidding');
+    await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId });
+    expect(await outcomeOf(accept(rideId, offerId))).to.equal('offer_withdrawn');
+    await endBidding(rideId);
+    expect(await outcomeOf(accept(rideId, offerId))).to.equal('bidding_over');
+  });
+
+  it('takes a driver back who has withdrawn, and counts every offer that was received', async () => {
+    const rideId = await newRide(ctx);
+    const driver = newDriver();
+    const first = await offerOn(ctx, rideId, { driver, price: 20 });
+    expect(await outcomeOf(offerOn(ctx, rideId, { driver }))).to.equal('offer_exists');
+    await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId: first.offerId });
+    const second = await offerOn(ctx, rideId, { driver, price: 22 });
+    const ride = await storedRide(rideId);
+    expect(visibleOffers(ride).map(({ offerId }) => offerId)).to.deep.equal([second.offerId]);
+    expect(JSON.parse(ride.events.at(-1)?.body ?? '')).to.include({ offersCount: 2 });
+    expect(await outcomeOf(applyAction(ctx, rideId, { action: 'withdrawOffer', offerId: first.offerId }))).to.equal(
+      'offer_withdrawn',
+    );
+  });
+});

@@ -1,0 +1,149 @@
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { fireTimer } from '../../../shared/rides/fire-timer.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { offerOn } from '../../support/ride-steps.ts';
+import { testContext } from '../../support/service.ts';
+import {
+  endBidding,
+  jobFor,
+  makeDue,
+  newRide,
+  outcomeOf,
+  rideThatIs,
+  statusesSent,
+  storedRide,
+} from '../../support/stored-rides.ts';
+
+describe('the bidding time', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+
+  it('is 10 minutes where no setting says otherwise, and has a job of its own', async () => {
+    const rideId = await newRide(ctx);
+    const ride = await storedRide(rideId);
+    expect(ride.biddingEndsAt.getTime() - ride.createdAt.getTime()).to.equal(600_000);
+    expect(ride.timers).to.deep.equal([{ name: 'expire', dueAt: ride.biddingEndsAt }]);
+    expect(ride.nextDueAt).to.deep.equal(ride.biddingEndsAt);
+    const job = await jobFor(ctx, 'bidding', `${rideId}_expire`);
+    expect(job?.data).to.deep.equal({ rideId, timer: 'expire' });
+    expect(job?.opts.delay).to.equal(600_000);
+  });
+
+  it('ends a ride when it is over: cancelled by timeout, one event, no timer left', async () => {
+    const rideId = await newRide(ctx);
+    await endBidding(rideId);
+    expect(await fireTimer(ctx, rideId, 'expire')).to.deep.equal({ result: 'done', status: 'cancelled' });
+    const ride = await storedRide(rideId);
+    expect(ride).to.include({ status: 'cancelled', cancelledBy: 'timeout', seq: 1 });
+    expect(ride.timers).to.deep.equal([]);
+    expect(ride).not.to.have.property('nextDueAt');
+    expect(JSON.parse(ride.events[0]?.body ?? '')).to.include({ status: 'cancelled', cancelledBy: 'timeout' });
+  });
+
+  it('tells a timer that is early how long to wait, and writes nothing', async () => {
+    const rideId = await newRide(ctx);
+    const before = await storedRide(rideId);
+    const fired = await fireTimer(ctx, rideId, 'expire');
+    expect(fired.result).to.equal('early');
+    expect('remainingMs' in fired && fired.remainingMs)
+      .to.be.greaterThan(590_000)
+      .and.at.most(600_000);
+    expect(await storedRide(rideId)).to.deep.equal(before);
+  });
+
+  it('ends a ride once, however often its timer fires', async () => {
+    const rideId = await newRide(ctx);
+    await endBidding(rideId);
+    const fired = await Promise.all([1, 2, 3, 4].map(() => fireTimer(ctx, rideId, 'expire')));
+    expect(fired.filter(({ result }) => result === 'done')).to.have.length(1);
+    expect(await fireTimer(ctx, rideId, 'expire')).to.deep.equal({ result: 'stale' });
+    expect(statusesSent(await storedRide(rideId))).to.deep.equal(['cancelled']);
+  });
+
+  it('does nothing to a ride whose offer was accepted, nor to one that is unknown', async () => {
+    const { rideId } = await rideThatIs(ctx, 'driver_arriving');
+    const before = await storedRide(rideId);
+    expect(await fireTimer(ctx, rideId, 'expire')).to.deep.equal({ result: 'stale' });
+    expect(await storedRide(rideId)).to.deep.equal(before);
+    expect(await fireTimer(ctx, 'ride_of_nobody', 'expire')).to.deep.equal({ result: 'stale' });
+  });
+
+  it('lets neither offers nor accepts count after its end, though the expiry is late; a cancel still does', async () => {
+    const { rideId, offerId } = await rideThatIs(ctx, 'bidding');
+    await endBidding(rideId);
+    const before = await storedRide(rideId);
+    expect(await outcomeOf(offerOn(ctx, rideId))).to.equal('bidding_over');
+    expect(await outcomeOf(applyAction(ctx, rideId, { action: 'accept', offerId }))).to.equal('bidding_over');
+    expect(await storedRide(rideId)).to.deep.equal(before);
+    await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' });
+    expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'partner' });
+  });
+
+  it('is judged again at the moment of the write: an accept that was read in time and written late is refused', async () => {
+    const { rideId, offerId } = await rideThatIs(ctx, 'bidding');
+    const { aggregate } = rides;
+    // The deadline passes between the read and the write.
+    rides.aggregate = ((...args: Parameters<typeof aggregate>) => {
+      const cursor = Reflect.apply(aggregate, rides, args);
+      const { toArray } = cursor;
+      cursor.toArray = async () => {
+        const found = await toArray.call(cursor);
+        rides.aggregate = aggregate;
+        await rides.updateOne({ _id: rideId }, { $set: { biddingEndsAt: new Date(Date.now() - 1) } });
+        return found;
+      };
+      return cursor;
+    }) as typeof aggregate;
+    try {
+      expect(await outcomeOf(applyAction(ctx, rideId, { action: 'accept', offerId }))).to.equal('bidding_over');
+    } finally {
+      rides.aggregate = aggregate;
+    }
+    expect(await storedRide(rideId)).to.include({ status: 'bidding', rev: 2 });
+  });
+});
+
+describe('a trip that makes no progress', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext({ PICKUP_TIMEOUT_MS: '7200000', TRIP_TIMEOUT_MS: '43200000' });
+  });
+  after(() => ctx.close());
+
+  const hours = { driver_arriving: 2, arrived: 2, in_progress: 12 } as const;
+  for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {
+    it(`has ${hours[status]} hours while it is ${status}, counted from then, and no job`, async () => {
+      const { rideId } = await rideThatIs(ctx, status);
+      const ride = await storedRide(rideId);
+      const dueAt = new Date(ride.statusAt.getTime() + hours[status] * 3_600_000);
+      expect(ride.timers).to.deep.equal([{ name: 'stall', dueAt }]);
+      expect(ride.nextDueAt).to.deep.equal(dueAt);
+      for (const pool of ['bidding', 'simulator'] as const) {
+        expect(await jobFor(ctx, pool, `${rideId}_stall`)).to.equal(undefined);
+      }
+    });
+
+    it(`is cancelled by timeout when they are over in ${status}`, async () => {
+      const { rideId } = await rideThatIs(ctx, status);
+      await makeDue(rideId, 'stall');
+      expect(await fireTimer(ctx, rideId, 'stall')).to.deep.equal({ result: 'done', status: 'cancelled' });
+      const ride = await storedRide(rideId);
+      expect(ride).to.include({ status: 'cancelled', cancelledBy: 'timeout' });
+      expect(ride.timers).to.deep.equal([]);
+    });
+  }
+
+  for (const status of ['completed', 'cancelled'] as const) {
+    it(`is no matter once it is ${status}: no timer is left`, async () => {
+      const { rideId } = await rideThatIs(ctx, status);
+      const ride = await storedRide(rideId);
+      expect(ride.timers).to.deep.equal([]);
+      expect(ride).not.to.have.property('nextDueAt');
+    });
+  }
+});

@@ -1,0 +1,140 @@
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
+import type { Command } from '../../../shared/rides/decide.ts';
+import { fireTimer } from '../../../shared/rides/fire-timer.ts';
+import { type Ride, rides } from '../../../shared/rides/ride.ts';
+import { newDriver, offerOn } from '../../support/ride-steps.ts';
+import { testContext } from '../../support/service.ts';
+import { makeDue, newRide, storedRide } from '../../support/stored-rides.ts';
+
+const bodyOf = (ride: Ride, seq: number) => JSON.parse(ride.events[seq - 1]?.body ?? '');
+
+describe('the body of an event', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext({ TRACK_BASE_URL: 'https://track.example/map' });
+  });
+  after(() => ctx.close());
+
+  const driver = newDriver({ name: 'Noor Aziz', phone: '+12025550117', rating: 4.6, vehicle: 'Kia Rio', plate: 'A-1' });
+
+  it('of offer.received has the offer as the partner lists it, the count, the fare, the link and the time', async () => {
+    const rideId = await newRide(ctx, { fare: 25 });
+    await offerOn(ctx, rideId);
+    const { offerId } = await offerOn(ctx, rideId, { driver, price: 27.5, etaMinutes: 6 });
+    const ride = await storedRide(rideId);
+    expect(bodyOf(ride, 2)).to.deep.equal({
+      event: 'offer.received',
+      rideId,
+      offer: {
+        offerId,
+        price: 27.5,
+        etaMinutes: 6,
+        driver: { name: 'Noor Aziz', rating: 4.6, plate: 'A-1', vehicle: 'Kia Rio' },
+      },
+      offersCount: 2,
+      fare: 25,
+      trackUrl: `https://track.example/map/${ride.trackToken}`,
+      at: ride.events[1]?.at.getTime(),
+    });
+  });
+
+  it('of ride.status has what the contract lists; the agreed price is added, the fare stays', async () => {
+    const rideId = await newRide(ctx, { fare: 25 });
+    const { offerId } = await offerOn(ctx, rideId, { driver, price: 27.5 });
+    const steps: Command[] = [
+      { action: 'accept', offerId },
+      { action: 'arrive' },
+      { action: 'start' },
+      { action: 'complete' },
+    ];
+    for (const step of steps) await applyAction(ctx, rideId, step);
+    const ride = await storedRide(rideId);
+    for (const [index, status] of ['driver_arriving', 'arrived', 'in_progress', 'completed'].entries()) {
+      expect(bodyOf(ride, index + 2)).to.deep.equal({
+        event: 'ride.status',
+        rideId,
+        status,
+        fare: 25,
+        driver: { name: 'Noor Aziz', phone: '+12025550117', plate: 'A-1', vehicle: 'Kia Rio' },
+        trackUrl: `https://track.example/map/${ride.trackToken}`,
+        at: ride.events[index + 1]?.at.getTime(),
+        agreedPrice: 27.5,
+      });
+    }
+  });
+
+  for (const by of ['partner', 'driver', 'timeout'] as const) {
+    it(`says that ${by} cancelled, with a driver of null where there is none`, async () => {
+      const rideId = await newRide(ctx, { fare: 12 });
+      await applyAction(ctx, rideId, { action: 'cancel', by });
+      const ride = await storedRide(rideId);
+      expect(bodyOf(ride, 1)).to.deep.equal({
+        event: 'ride.status',
+        rideId,
+        status: 'cancelled',
+        fare: 12,
+        driver: null,
+        trackUrl: `https://track.example/map/${ride.trackToken}`,
+        at: ride.events[0]?.at.getTime(),
+        cancelledBy: by,
+      });
+    });
+  }
+
+  it('names the driver who was on the way when the ride was cancelled', async () => {
+    const rideId = await newRide(ctx);
+    const { offerId } = await offerOn(ctx, rideId, { driver });
+    await applyAction(ctx, rideId, { action: 'accept', offerId });
+    await applyAction(ctx, rideId, { action: 'cancel', by: 'driver' });
+    expect(bodyOf(await storedRide(rideId), 3)).to.deep.include({
+      status: 'cancelled',
+      cancelledBy: 'driver',
+      driver: { name: 'Noor Aziz', phone: '+12025550117', plate: 'A-1', vehicle: 'Kia Rio' },
+    });
+  });
+
+  it('says testMode on every event of a test ride, and on none of a live one', async () => {
+    const testRide = await newRide(ctx, { mode: 'test' });
+    await makeDue(testRide, 'offer');
+    await fireTimer(ctx, testRide, 'offer');
+    await applyAction(ctx, testRide, { action: 'cancel', by: 'partner' });
+    const ride = await storedRide(testRide);
+    expect([1, 2].map((seq) => bodyOf(ride, seq).testMode)).to.deep.equal([true, true]);
+
+    const liveRide = await newRide(ctx, { mode: 'live' });
+    await offerOn(ctx, liveRide);
+    await applyAction(ctx, liveRide, { action: 'cancel', by: 'partner' });
+    for (const { body } of (await storedRide(liveRide)).events) expect(body).not.to.contain('testMode');
+  });
+
+  it('never tells of the passenger, the notes or who the driver is to us', async () => {
+    const rideId = await newRide(ctx, {
+      passenger: { name: 'Canary Passenger', phone: '+12025559999' },
+      notes: 'Canary notes',
+    });
+    const { offerId } = await offerOn(ctx, rideId, { driver });
+    await applyAction(ctx, rideId, { action: 'accept', offerId });
+    await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' });
+    const sent = (await storedRide(rideId)).events.map(({ body }) => body).join();
+    for (const canary of ['Canary', '5559999', 'passenger', driver.driverId, 'key_'])
+      expect(sent).not.to.contain(canary);
+  });
+
+  it('is later than the one before, also where the clock of MongoDB has gone back', async () => {
+    const rideId = await newRide(ctx);
+    const lastEventAt = new Date(Date.now() + 60_000);
+    await rides.updateOne({ _id: rideId }, { $set: { lastEventAt } });
+    await offerOn(ctx, rideId);
+    await offerOn(ctx, rideId);
+    const ride = await storedRide(rideId);
+    expect([1, 2].map((seq) => bodyOf(ride, seq).at - lastEventAt.getTime())).to.deep.equal([1, 2]);
+  });
+
+  it('shows no phone number of a driver before an offer is accepted', async () => {
+    const rideId = await newRide(ctx);
+    await offerOn(ctx, rideId, { driver });
+    expect((await storedRide(rideId)).events[0]?.body).not.to.contain(driver.phone);
+  });
+});

@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Context } from '../../../shared/context.ts';
+import { AppError } from '../../../shared/errors.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { type Change, type Command, decide } from '../../../shared/rides/decide.ts';
+import type { Ride, RideState } from '../../../shared/rides/ride.ts';
+import { LifecycleModel, type Step, someSteps } from '../../support/lifecycle-model.ts';
+import { newDriver } from '../../support/ride-steps.ts';
+import { testContext } from '../../support/service.ts';
+import { endBidding, newRide, outcomeOf, statusesSent, storedRide } from '../../support/stored-rides.ts';
+
+const drivers = [0, 1, 2, 3].map(() => newDriver());
+
+function commandOf(step: Exclude<Step, { do: 'endBidding' }>, offers: RideState['offers']): Command {
+  switch (step.do) {
+    case 'offer':
+      return { action: 'offer', driver: drivers[step.driver] ?? newDriver(), price: step.price, etaMinutes: 5 };
+    case 'withdrawOffer':
+    case 'accept':
+      return { action: step.do, offerId: offers[step.offer]?.offerId ?? 'offer_of_nobody' };
+    case 'cancel':
+      return { action: 'cancel', by: step.by };
+    default:
+      return { action: step.do };
+  }
+}
+
+describe('decide, against a simple model of the contract', () => {
+  const timing = { pickupTimeoutMs: 7_200_000, tripTimeoutMs: 43_200_000, simulationSpeed: 1 };
+  const start = Date.parse('2026-01-01T12:00:00Z');
+
+  const biddingRide = (): RideState =>
+    ({
+      _id: 'ride_of_the_model',
+      mode: 'live',
+      status: 'bidding',
+      biddingEndsAt: new Date(start + 600_000),
+      offers: [],
+      timers: [{ name: 'expire', dueAt: new Date(start + 600_000) }],
+    }) as unknown as RideState;
+
+  /** Decides and applies as the one write does. */
+  function take(ride: RideState, command: Command, at: Date): { outcome: string; ride: RideState; change?: Change } {
+    const before = structuredClone(ride);
+    try {
+      const change = decide(ride, command, at, timing);
+      expect(ride).to.deep.equal(before);
+      if (!change) return { outcome: 'nothing', ride };
+      const offers = [...(change.set.offers ?? ride.offers), ...(change.newOffer ? [change.newOffer] : [])];
+      return { outcome: 'done', ride: { ...ride, ...change.set, offers }, change };
+    } catch (error) {
+      if (error instanceof AppError) return { outcome: error.code, ride };
+      throw error;
+    }
+  }
+
+  it('comes to the same as the model after any steps, and never changes what it was given', () => {
+    fc.assert(
+      fc.property(someSteps, (steps) => {
+        const model = new LifecycleModel();
+        let ride = biddingRide();
+        const sent: string[] = [];
+        let nowMs = start;
+        for (const step of steps) {
+          const expected = model.take(step);
+          nowMs += 1_000;
+          if (step.do === 'endBidding') {
+            ride = { ...ride, biddingEndsAt: new Date(nowMs) };
+            continue;
+          }
+          const taken = take(ride, commandOf(step, ride.offers), new Date(nowMs));
+          ride = taken.ride;
+          expect(taken.outcome, JSON.stringify(step)).to.equal(expected);
+          if (taken.change?.event) sent.push(taken.change.event === 'ride.status' ? ride.status : taken.change.event);
+        }
+        expect(ride.status).to.equal(model.status);
+        expect(sent).to.deep.equal(model.sent);
+        expect(ride.cancelledBy ?? null).to.equal(model.cancelledBy);
+        expect(ride.offers.map((offer) => !offer.withdrawnAt)).to.deep.equal(model.offers.map(({ isLive }) => isLive));
+        const accepted = model.accepted === null ? undefined : ride.offers[model.accepted];
+        expect(ride.acceptedOfferId).to.equal(accepted?.offerId);
+        expect(ride.agreedPrice).to.equal(accepted?.price);
+        expect(ride.driver).to.deep.equal(accepted?.driver);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('rides on the real engine, against a simple model of the contract', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+
+  async function take(rideId: string, step: Step): Promise<string> {
+    if (step.do === 'endBidding') {
+      await endBidding(rideId);
+      return 'nothing';
+    }
+    const { offers, rev } = await storedRide(rideId);
+    const outcome = await outcomeOf(applyAction(ctx, rideId, commandOf(step, offers)));
+    return outcome === 'done' && (await storedRide(rideId)).rev === rev ? 'nothing' : outcome;
+  }
+
+  function expectInvariants(ride: Ride, model: LifecycleModel): void {
+    expect(ride.status).to.equal(model.status);
+    expect(ride.rev).to.equal(model.changes);
+    expect(statusesSent(ride)).to.deep.equal(model.sent);
+    expect(ride.events.map(({ seq }) => seq)).to.deep.equal(model.sent.map((_, index) => index + 1));
+    expect(ride).to.include({ seq: model.sent.length, unsettled: model.sent.length, settledSeq: 0 });
+    const times = ride.events.map(({ at }) => at.getTime());
+    expect(times).to.deep.equal([...new Set(times)].sort((a, b) => a - b));
+    const bodies = ride.events.map(({ body }) => JSON.parse(body));
+    expect(bodies.map(({ at }) => at)).to.deep.equal(times);
+    expect(bodies.flatMap(({ offersCount }) => offersCount ?? [])).to.deep.equal(model.offers.map((_, i) => i + 1));
+    const isAccepted = ({ offerId }: { offerId: string }) => offerId === ride.acceptedOfferId;
+    expect(ride.offers.filter(isAccepted).length).to.equal(model.accepted === null ? 0 : 1);
+    const due = ride.timers.map(({ dueAt }) => dueAt.getTime());
+    expect(ride.nextDueAt?.getTime()).to.equal(due.length > 0 ? Math.min(...due) : undefined);
+    expect('nextDueAt' in ride).to.equal(due.length > 0);
+  }
+
+  it('keeps status, numbers, times, offers and timers right after each of any steps', async () => {
+    await fc.assert(
+      fc.asyncProperty(someSteps, async (steps) => {
+        const rideId = await newRide(ctx);
+        const model = new LifecycleModel();
+        for (const step of steps) expect(await take(rideId, step), JSON.stringify(step)).to.equal(model.take(step));
+        expectInvariants(await storedRide(rideId), model);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

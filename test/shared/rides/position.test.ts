@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { greatCircleKm, legBetween, pointAt, positionAt } from '../../../shared/rides/position.ts';
+import { type Leg, type RideStatus, rideStatuses } from '../../../shared/rides/ride.ts';
+
+const startAt = new Date('2026-01-01T12:00:00Z');
+const durationMs = 1_000;
+const drive = (from: [number, number], to: [number, number], lastHeading?: number): Leg =>
+  legBetween({ lat: from[0], lng: from[1] }, { lat: to[0], lng: to[1] }, startAt, durationMs, lastHeading);
+const at = (leg: Leg, share: number, status: RideStatus = 'in_progress') =>
+  positionAt({ status, leg }, startAt.getTime() + share * durationMs);
+
+describe('great-circle distance', () => {
+  it('is a degree of latitude, a quarter of the earth, half of it, nothing, to two decimals', () => {
+    const km = (from: [number, number], to: [number, number]) =>
+      greatCircleKm({ lat: from[0], lng: from[1] }, { lat: to[0], lng: to[1] });
+    // R = 6371.0088 km: 111.19508, 10007.557, 20015.114
+    expect(km([0, 0], [1, 0])).to.equal(111.2);
+    expect(km([0, 0], [0, 90])).to.equal(10_007.56);
+    expect(km([90, 0], [-90, 0])).to.equal(20_015.11);
+    expect(km([0, 0], [0, 180])).to.equal(20_015.11);
+    expect(km([40.7128, -74.006], [40.7128, -74.006])).to.equal(0);
+    expect(km([0, 179.5], [0, -179.5])).to.equal(111.2);
+    expect(km([90, 0], [90, 135])).to.equal(0);
+  });
+});
+
+describe('the position of the car', () => {
+  it('is at the start, a quarter, half and at the end of the way at those fractions of the time', () => {
+    const leg = drive([0, 10], [0, 11]);
+    expect(at(leg, 0)).to.deep.equal({ lat: 0, lng: 10, heading: 90, status: 'in_progress' });
+    expect(at(leg, 0.25)).to.deep.equal({ lat: 0, lng: 10.25, heading: 90, status: 'in_progress' });
+    expect(at(leg, 0.5)).to.deep.equal({ lat: 0, lng: 10.5, heading: 90, status: 'in_progress' });
+    expect(at(leg, 1)).to.deep.equal({ lat: 0, lng: 11, heading: 90, status: 'in_progress' });
+  });
+
+  it('stays at the end when it is late, and at the start before it has begun', () => {
+    const leg = drive([10, 20], [11, 20]);
+    expect(at(leg, 500)).to.include({ lat: 11, lng: 20, heading: 0 });
+    expect(at(leg, -500)).to.include({ lat: 10, lng: 20, heading: 0 });
+  });
+
+  it('is at the end of the drive once the driver has arrived, whatever the clock says', () => {
+    expect(at(drive([10, 20], [11, 20]), 0.3, 'arrived')).to.include({
+      lat: 11,
+      lng: 20,
+      heading: 0,
+      status: 'arrived',
+    });
+  });
+
+  it('heads by the compass: north, east, south, west', () => {
+    expect(drive([0, 0], [1, 0]).heading).to.equal(0);
+    expect(drive([0, 0], [0, 1]).heading).to.equal(90);
+    expect(drive([1, 0], [0, 0]).heading).to.equal(180);
+    expect(drive([0, 1], [0, 0]).heading).to.equal(270);
+  });
+
+  it('keeps its last heading where the destination is the pickup', () => {
+    const leg = drive([40, -70], [40, -70], 123.4);
+    for (const share of [0, 0.5, 1, 2]) {
+      expect(at(leg, share)).to.deep.equal({ lat: 40, lng: -70, heading: 123.4, status: 'in_progress' });
+    }
+  });
+
+  it('crosses the antimeridian the short way', () => {
+    const east = drive([0, 179.5], [0, -179.5]);
+    expect(east.heading).to.equal(90);
+    expect(at(east, 0.25)).to.include({ lng: 179.75 });
+    expect(at(east, 0.75)).to.include({ lng: -179.75 });
+    const west = drive([0, -179.5], [0, 179.5]);
+    expect(west.heading).to.equal(270);
+    expect(at(west, 0.75)).to.include({ lng: 179.75 });
+  });
+
+  it('crosses the pole', () => {
+    const leg = drive([89, 0], [89, 180]);
+    expect(at(leg, 0.25)).to.include({ lat: 89.5, lng: 0 });
+    expect(at(leg, 0.75)?.lat).to.equal(89.5);
+    expect(Math.abs(at(leg, 0.75)?.lng ?? 0)).to.equal(180);
+    for (const pole of [90, -90]) {
+      const away = at(drive([pole, 0], [pole * (89 / 90), 45]), 0.5);
+      expect(away?.lat).to.be.closeTo(pole * (89.5 / 90), 0.001);
+      expect(away?.lng).to.be.closeTo(45, 0.001);
+    }
+  });
+
+  it('is shown while the ride moves, and neither before nor after', () => {
+    const leg = drive([10, 20], [11, 20]);
+    const shown = rideStatuses.filter((status) => positionAt({ status, leg }, startAt.getTime()) !== null);
+    expect(shown).to.deep.equal(['driver_arriving', 'arrived', 'in_progress']);
+    expect(positionAt({ status: 'in_progress', leg: undefined }, startAt.getTime())).to.equal(null);
+  });
+
+  it('is a place on earth on the way from one end to the other, for any drive at any time', () => {
+    const place = fc.record({
+      lat: fc.double({ min: -90, max: 90, noNaN: true }),
+      lng: fc.double({ min: -180, max: 180, noNaN: true }),
+    });
+    fc.assert(
+      fc.property(place, place, fc.double({ min: -1, max: 2, noNaN: true }), (from, to, share) => {
+        const here = at(legBetween(from, to, startAt, durationMs), share);
+        if (!here) throw new Error('no position');
+        expect(here.lat).to.be.within(-90, 90);
+        expect(here.lng).to.be.within(-180, 180);
+        expect(here.heading).to.be.at.least(0).and.below(360);
+        const [way, left] = [greatCircleKm(from, to), greatCircleKm(here, to)];
+        const done = Math.min(1, Math.max(0, share));
+        expect(left).to.be.closeTo(way * (1 - done), 0.1);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('a point at a distance', () => {
+  it('lies so far away in that direction', () => {
+    const from = { lat: 40.7128, lng: -74.006 };
+    for (const heading of [0, 77, 180, 301]) {
+      expect(greatCircleKm(from, pointAt(from, 1.2, heading))).to.equal(1.2);
+    }
+    expect(pointAt({ lat: 0, lng: 179.999 }, 1.2, 90).lng).to.be.within(-180, -179.9);
+  });
+});

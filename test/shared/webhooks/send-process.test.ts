@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import type { SendResult } from '../../../shared/webhooks/send.ts';
+import { type Receiver, startReceiver } from '../../support/webhook-receiver.ts';
+
+const script = fileURLToPath(new URL('../../support/webhook-send-once.ts', import.meta.url));
+
+/** Makes one attempt in a process of its own, which must come to its end by itself. */
+async function sendInProcess(origin: string, env: Record<string, string>, timeoutMs = 5_000): Promise<SendResult> {
+  const args = ['--import', 'tsx', script, origin, String(timeoutMs)];
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    env: { ...process.env, ...env },
+    timeout: 15_000, // kills, and so rejects
+  });
+  return JSON.parse(stdout);
+}
+
+describe('send: in a process of its own', function () {
+  this.timeout(20_000);
+  let receiver: Receiver;
+  afterEach(() => receiver.close());
+
+  it('lets the process end when the receiver hangs', async () => {
+    receiver = await startReceiver();
+    expect(await sendInProcess(receiver.origin, {}, 200)).to.include({ outcome: 'timeout' });
+  });
+
+  it('uses no proxy of the environment', async () => {
+    receiver = await startReceiver({ answer: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n') });
+    const proxy = await startReceiver();
+    const env: Record<string, string> = { NODE_USE_ENV_PROXY: '1', NO_PROXY: '', no_proxy: '' };
+    for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY']) env[name] = env[name.toLowerCase()] = proxy.origin;
+    expect(await sendInProcess(receiver.origin, env)).to.include({ outcome: 'delivered' });
+    await proxy.close();
+    expect(proxy.connections).to.have.length(0);
+  });
+
+  it('verifies certificates also where NODE_TLS_REJECT_UNAUTHORIZED says otherwise', async () => {
+    receiver = await startReceiver({ tls: {} });
+    const result = await sendInProcess(receiver.origin, { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
+    expect(result).to.include({ outcome: 'failed', reason: 'certificate' });
+    expect(receiver.received()).to.equal('');
+  });
+});

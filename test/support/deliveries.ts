@@ -1,0 +1,80 @@
+import { accountOf } from '../../shared/accounts/account.ts';
+import type { Context } from '../../shared/context.ts';
+import { randomBase62 } from '../../shared/ids.ts';
+import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
+import type { DeliveryJob } from '../../shared/queues.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
+import type { Command } from '../../shared/rides/decide.ts';
+import { type Ride, rides } from '../../shared/rides/ride.ts';
+import { verifySignature } from '../../shared/webhooks/sign.ts';
+import type { Run } from '../../workers/handler.ts';
+import { deliverWebhook } from '../../workers/webhook-delivery.ts';
+import type { Receipt } from './receiver.ts';
+import { offerOn } from './ride-steps.ts';
+import { newRide, type RideWish } from './stored-rides.ts';
+
+/** The context with other local targets: a receiver's port is known only when it listens. */
+export const withTargets = (ctx: Context, ...webhookLocalTargets: string[]): Context => ({
+  ...ctx,
+  config: { ...ctx.config, webhookLocalTargets },
+});
+
+export async function newKey(ctx: Context, webhookUrl?: string): Promise<NewKey> {
+  const account = await accountOf('deliveries@rides.example');
+  return createKey(ctx.config, { accountId: account._id, name: 'test', mode: 'live', webhookUrl });
+}
+
+const trip: Command['action'][] = ['accept', 'arrive', 'start', 'complete'];
+
+/** A live ride of the key that has made so many events (1 to 5), none of them delivered. */
+export async function rideWithEvents(ctx: Context, key: NewKey, count: number, wish?: RideWish): Promise<string> {
+  const rideId = await newRide(ctx, { keyId: key.keyId, ...wish });
+  const { offerId } = await offerOn(ctx, rideId);
+  for (const action of trip.slice(0, count - 1)) await applyAction(ctx, rideId, { action, offerId } as Command);
+  return rideId;
+}
+
+/** Runs the job of one event once, as a worker does: with a token of this run alone, where none is given. */
+export async function deliver(ctx: Context, rideId: string, seq: number, run: Partial<Run> = {}) {
+  const keyId = (await rides.findOne({ _id: rideId }, { projection: { keyId: 1 } }))?.keyId ?? '';
+  const job: DeliveryJob = { rideId, keyId, seq };
+  return deliverWebhook(ctx, job, { pool: 'webhooks', token: randomBase62(12), ...run });
+}
+
+/** Whether a receipt is signed with the secret, as a partner checks it. */
+export function isSignedWith(secret: string, receipt: Receipt | undefined): boolean {
+  if (!receipt) throw new Error('nothing was received');
+  const header = String(receipt.headers['x-service-signature']);
+  return verifySignature(secret, header, receipt.raw, Math.floor(Date.now() / 1_000));
+}
+
+/** The sender's 8 s are 50 ms meanwhile: that they are 8 s is tested where the sender is. */
+export async function withShortDeadline<T>(run: () => Promise<T>): Promise<T> {
+  const { setTimeout } = globalThis;
+  globalThis.setTimeout = ((callback: () => void, ms: number, ...rest: []) =>
+    setTimeout(callback, ms === 8_000 ? 50 : ms, ...rest)) as typeof setTimeout;
+  try {
+    return await run();
+  } finally {
+    globalThis.setTimeout = setTimeout;
+  }
+}
+
+type Update = typeof rides.findOneAndUpdate;
+
+/**
+ * The next update of a ride whose filter has this field is made, and then, before anyone sees its answer, this happens. An
+ * error that is thrown stands for the answer: the update was made, and its answer was lost. `$expr` is in claims alone,
+ * `events.seq` in settlings.
+ */
+export function beforeTheAnswer(field: string, happens: (ride: Ride) => unknown): void {
+  const { findOneAndUpdate } = rides;
+  rides.findOneAndUpdate = (async (...args: Parameters<Update>) => {
+    const answer = await Reflect.apply(findOneAndUpdate, rides, args);
+    if (field in (args[0] as object)) {
+      rides.findOneAndUpdate = findOneAndUpdate;
+      await happens(answer as Ride);
+    }
+    return answer;
+  }) as Update;
+}

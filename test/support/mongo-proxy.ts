@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import net from 'node:net';
+
+export interface MongoProxy {
+  /** As MONGO_URL: the same database, over this proxy. */
+  url: string;
+  /**
+   * Passes the next insert into `collection` on to the server, and cuts the connection as soon as its answer comes,
+   * which is not passed on. Resolves when that has happened.
+   */
+  cutAnswerOfInsert(collection: string): Promise<void>;
+  /** Cuts the connection that the next insert into `collection` comes over, before the server has seen it. */
+  cutInsert(collection: string): Promise<void>;
+  /** From now on nothing is passed on in either direction, and nothing is closed. */
+  hang(): void;
+  /** Cuts every connection and refuses new ones. */
+  goAway(): Promise<void>;
+  close(): Promise<void>;
+}
+
+type Cut = { command: Buffer; answer: boolean; done: () => void };
+
+/** Stands between a client and the MongoDB of `url`, and loses what a test wants lost. */
+export async function startMongoProxy(url: string): Promise<MongoProxy> {
+  const socketPath = decodeURIComponent(/^mongodb:\/\/([^/]+)/.exec(url)?.[1] ?? '');
+  const pairs = new Set<[net.Socket, net.Socket]>();
+  let cut: Cut | undefined;
+  let hanging = false;
+
+  const server = net.createServer((client) => {
+    const upstream = net.connect(socketPath);
+    const pair: [net.Socket, net.Socket] = [client, upstream];
+    pairs.add(pair);
+    const end = () => {
+      pairs.delete(pair);
+      client.destroy();
+      upstream.destroy();
+    };
+    let cutHere: Cut | undefined;
+    for (const socket of pair) socket.on('error', () => {}).on('close', end);
+    client.on('data', (bytes) => {
+      if (hanging) return;
+      if (cut && bytes.includes(cut.command)) {
+        cutHere = cut;
+        cut = undefined;
+        if (!cutHere.answer) {
+          end();
+          cutHere.done();
+          return;
+        }
+      }
+      upstream.write(bytes);
+    });
+    upstream.on('data', (bytes) => {
+      if (hanging) return;
+      if (!cutHere) {
+        client.write(bytes);
+        return;
+      }
+      end();
+      cutHere.done();
+    });
+  });
+  const cutNext = (collection: string, answer: boolean) =>
+    new Promise<void>((done) => {
+      cut = { command: insertInto(collection), answer, done };
+    });
+  const cutAll = () => {
+    for (const pair of pairs) for (const socket of pair) socket.destroy();
+  };
+  const goAway = async () => {
+    const closed = server.listening && once(server, 'close');
+    server.close();
+    cutAll();
+    await closed;
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as net.AddressInfo;
+  return {
+    url: `mongodb://127.0.0.1:${port}/rides?directConnection=true`,
+    cutAnswerOfInsert: (collection) => cutNext(collection, true),
+    cutInsert: (collection) => cutNext(collection, false),
+    hang: () => {
+      hanging = true;
+    },
+    goAway,
+    close: goAway,
+  };
+}
+
+/** How an insert command begins in BSON: a string element `insert` with the collection's name. */
+function insertInto(collection: string): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32LE(collection.length + 1);
+  return Buffer.concat([Buffer.from('\u0002insert\u0000'), length, Buffer.from(`${collection}\u0000`)]);
+}

@@ -1,0 +1,7 @@
+// Makes one attempt in a process of its own, and prints its result: node --import tsx webhook-send-once.ts <origin> <timeoutMs>
+import { send } from '../../shared/webhooks/send.ts';
+import { attemptTo } from './webhook-receiver.ts';
+
+const [origin = '', timeoutMs] = process.argv.slice(2);
+const result = await send(attemptTo({ origin }, { timeoutMs: Number(timeoutMs) }));
+console.log(JSON.stringify(result));
