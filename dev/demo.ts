@@ -4,15 +4,15 @@ import path from 'node:path';
 import { accountOf, operatorEmail } from '../shared/accounts/account.ts';
 import { readConfig } from '../shared/config.ts';
 import { createKey } from '../shared/keys/manage-keys.ts';
-import { withDatabase } from './database.ts';
-import { playRide } from './demo-ride.ts';
-import { readable } from './log-lines.ts';
-import { partnerWith } from './partner.ts';
-import { freePort } from './ports.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
-import { aborted, endSignal } from './signals.ts';
-import { type Stack, startStack } from './stack.ts';
-import { createTimeline } from './timeline.ts';
+import { playRide } from './demo/demo-ride.ts';
+import { partnerWith } from './demo/partner.ts';
+import { type Receiver, startReceiver } from './demo/receiver.ts';
+import { createTimeline } from './demo/timeline.ts';
+import { freePort } from './servers/ports.ts';
+import { withDatabase } from './stack/database.ts';
+import { readable } from './stack/log-lines.ts';
+import { aborted, endSignal } from './stack/signals.ts';
+import { type Stack, startStack } from './stack/stack.ts';
 
 const keptLines = 20;
 

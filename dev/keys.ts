@@ -1,5 +1,5 @@
 import { keysCommand } from '../shared/cli/keys-command.ts';
-import { runningStacks, type StackState } from './stack-state.ts';
+import { runningStacks, type StackState } from './stack/stack-state.ts';
 
 /** `npm run keys`: the keys' command line on a running stack, or on the server that the environment names. */
 const { port, argv } = takePort(process.argv.slice(2));

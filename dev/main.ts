@@ -1,17 +1,22 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { isOfQueueBoard, readable } from './log-lines.ts';
-import { isPortFree } from './ports.ts';
-import { queueBoardPath } from './queue-board.ts';
-import { aborted, endSignal } from './signals.ts';
-import { type Stack, startStack } from './stack.ts';
-import { removeState, runningStacks, stacksDir, writeState } from './stack-state.ts';
-import { endStaleRedis } from './stale-redis.ts';
-import { freshTestKey } from './test-key.ts';
+import { isPortFree } from './servers/ports.ts';
+import { endStaleRedis } from './servers/stale-redis.ts';
+import { isOfQueueBoard, readable } from './stack/log-lines.ts';
+import { queueBoardPath } from './stack/queue-board.ts';
+import { aborted, endSignal } from './stack/signals.ts';
+import { type Stack, startStack } from './stack/stack.ts';
+import { removeState, runningStacks, stacksDir, writeState } from './stack/stack-state.ts';
+import { freshTestKey } from './stack/test-key.ts';
 
 const usage = 'usage: npm run dev -- [--port 4100] [--fresh]';
 const say = (line: string) => console.log(line);
+const exampleRide = JSON.stringify({
+  pickup: { lat: 40.758, lng: -73.9855 },
+  destination: { lat: 40.7128, lng: -74.006 },
+  fare: 24.5,
+});
 
 try {
   await run(readArguments());
@@ -81,14 +86,13 @@ async function announce(stack: Stack, port: number, dataDir: string): Promise<vo
   const env = Object.fromEntries(Object.entries(stack.env).filter(([name]) => isForCommands(name))) as never;
   await writeState(dataDir, { pid: process.pid, port, startedAt: new Date().toISOString(), env });
   say(`
-  ready ${stack.url}
+ready ${stack.url}
 
-  queues    ${stack.url}${queueBoardPath}
-  test key  ${key}
-  try       curl -s ${stack.url}/v1/rides -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\
-              -d '{"pickup":{"lat":40.7580,"lng":-73.9855},"destination":{"lat":40.7128,"lng":-74.0060},"fare":24.5}'
-  more keys npm run -s keys -- create --name NAME --mode test --json
-  data      ${path.relative(process.cwd(), dataDir)} (--fresh starts empty)
+queues    ${stack.url}${queueBoardPath}
+test key  ${key}
+more keys npm run -s keys -- create --name NAME --mode test --json
+data      ${path.relative(process.cwd(), dataDir)} (--fresh starts empty)
+try       curl -s ${stack.url}/v1/rides -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${exampleRide}'
 `);
 }
 

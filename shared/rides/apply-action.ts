@@ -30,6 +30,8 @@ export async function changeRide(ctx: Context, rideId: string, decision: Decisio
     if (!change) return ride;
     const changed = await write(ctx, ride, change, at);
     if (!changed) continue;
+    const { status, seq, rev, cancelledBy } = changed;
+    ctx.log.info({ rideId, keyId: changed.keyId, status, rev, seq, event: change.event, cancelledBy }, 'ride changed');
     await Promise.all([
       enqueueTimers(ctx, changed, change.newTimers, at),
       // Whoever makes an event the oldest unsettled one adds its job: the ride after one's own write tells.

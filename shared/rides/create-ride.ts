@@ -38,6 +38,7 @@ export async function createRide(ctx: Context, input: NewRide): Promise<CreatedR
   const ride = newDocument(ctx, input);
   const existing = await insertOnce(ride);
   if (existing) return { ride: replayOf(existing, ride.idempotency?.requestHash), replayed: true };
+  ctx.log.info({ rideId: ride._id, keyId: ride.keyId, mode: ride.mode, scenario: ride.scenario }, 'ride created');
   await enqueueTimers(ctx, ride, ride.timers, ride.createdAt);
   return { ride, replayed: false };
 }

@@ -5,12 +5,12 @@ import { hostOf } from './target.ts';
 import { Ended } from './verdict.ts';
 
 /** How long an address may take to answer at all while another one of the same name is left to try. */
-const PATIENCE_MS = 2_000;
+const addressPatienceMs = 2_000;
 
 /** However many addresses a name has, one event does not make us knock at more doors than these. */
-const MAX_TRIED = 4;
+const maxTried = 4;
 
-const MAX_SESSIONS = 500;
+const maxSessions = 500;
 
 /** What TLS connections share: a new context costs as much as a handshake, a resumed session saves half of one. */
 type TlsClient = { context: SecureContext; sessions: Map<string, Buffer> };
@@ -43,12 +43,12 @@ export type ConnectOptions = {
  * the first address's error. The socket keeps an `error` listener: a late error must not end the process.
  */
 export async function connect(url: URL, addresses: readonly string[], options: ConnectOptions): Promise<Socket> {
-  const tried = addresses.slice(0, MAX_TRIED);
+  const tried = addresses.slice(0, maxTried);
   const errors: unknown[] = [];
   for (const [index, address] of tried.entries()) {
     const isLast = index === tried.length - 1;
     try {
-      return await connectTo(url, address, options, isLast ? 0 : PATIENCE_MS);
+      return await connectTo(url, address, options, isLast ? 0 : addressPatienceMs);
     } catch (error) {
       if (error instanceof Ended || options.signal.aborted) throw error;
       errors.push(error);
@@ -101,5 +101,5 @@ function remember(sessions: Map<string, Buffer>, origin: string, session: Buffer
   sessions.delete(origin);
   sessions.set(origin, session);
   const [oldest] = sessions.keys();
-  if (sessions.size > MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest);
+  if (sessions.size > maxSessions && oldest !== undefined) sessions.delete(oldest);
 }

@@ -5,15 +5,15 @@ import type { Socket } from 'node:net';
 import { before } from './deadline.ts';
 import { Ended, type Verdict } from './verdict.ts';
 
-const MAX_HEADER_BYTES = 16_384;
+const maxHeaderBytes = 16_384;
 
 /** No more than this is read of an answer, whatever it claims to hold. */
-const MAX_ANSWER_BYTES = 65_536;
+const maxAnswerBytes = 65_536;
 
 /** How long a receiver may go on writing an answer whose status line is all that counts. */
-const DRAIN_MS = 500;
+const drainMs = 500;
 
-const MAX_RENEWALS = 3;
+const maxRenewals = 3;
 
 /** What is sent, and the claim on the event under which alone it may be sent. */
 export type Message = {
@@ -56,11 +56,11 @@ function openRequest(url: URL, socket: Socket): ClientRequest {
     path: url.pathname + url.search,
     headers: { Host: url.host, Connection: 'close', 'User-Agent': 'RidePartner-Webhooks/1' },
     createConnection: () => socket,
-    maxHeaderSize: MAX_HEADER_BYTES,
+    maxHeaderSize: maxHeaderBytes,
   });
   // Informational answers are none: who sends them without end runs into the limit of time, or of what is read.
   request.on('information', () => {
-    if (socket.bytesRead > MAX_ANSWER_BYTES) request.destroy(new Ended('failed', 'answer_too_long'));
+    if (socket.bytesRead > maxAnswerBytes) request.destroy(new Ended('failed', 'answer_too_long'));
   });
   return request.on('error', () => {});
 }
@@ -79,7 +79,7 @@ function answerTo(request: ClientRequest): Promise<IncomingMessage> {
  * process that was paused there could write what another one has sent in the meantime.
  */
 async function writeUnderClaim(request: ClientRequest, message: Message, signal: AbortSignal): Promise<void> {
-  for (let renewals = 0; renewals <= MAX_RENEWALS; renewals++) {
+  for (let renewals = 0; renewals <= maxRenewals; renewals++) {
     const headers = message.headersNow();
     if (headers) return write(request, headers, message.body);
     await renew(message, signal);
@@ -113,10 +113,10 @@ function verdictOn(httpStatus: number): Verdict {
 
 // A short answer is read to its end, so that an honest receiver sees its connection closed and not reset.
 function drain(response: IncomingMessage, socket: Socket): void {
-  const timer = setTimeout(() => response.destroy(), DRAIN_MS);
+  const timer = setTimeout(() => response.destroy(), drainMs);
   response.on('error', () => {});
   response.on('data', () => {
-    if (socket.bytesRead > MAX_ANSWER_BYTES) response.destroy();
+    if (socket.bytesRead > maxAnswerBytes) response.destroy();
   });
   response.once('close', () => {
     clearTimeout(timer);

@@ -6,7 +6,7 @@ import { checkTargetUrl, hostOf, isLocalTarget, isPublicAddress } from './target
 import { Ended, type Verdict } from './verdict.ts';
 
 /** The receiver must answer 2xx within 8 seconds (section 6, rule 3). */
-const TIMEOUT_MS = 8_000;
+const attemptTimeoutMs = 8_000;
 
 export type Attempt = Message & {
   url: string;
@@ -29,7 +29,7 @@ export type SendResult = Verdict & { durationMs: number };
 export async function send(attempt: Attempt): Promise<SendResult> {
   const startedAt = performance.now();
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), attempt.timeoutMs ?? TIMEOUT_MS);
+  const timer = setTimeout(() => deadline.abort(), attempt.timeoutMs ?? attemptTimeoutMs);
   const verdict = await deliver(attempt, deadline.signal).catch((error) => verdictOf(error, deadline.signal));
   clearTimeout(timer);
   return { ...verdict, durationMs: Math.round(performance.now() - startedAt) };

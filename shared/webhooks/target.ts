@@ -1,12 +1,12 @@
 import ipaddr from 'ipaddr.js';
 
-const MAX_URL_LENGTH = 2048;
+const maxUrlLength = 2048;
 
 /** Mail servers answer here; a request sent to one could be taken for a mail. */
-const REFUSED_PORTS = new Set(['25', '465', '587']);
+const refusedPorts = new Set(['25', '465', '587']);
 
 /** Name spaces that no public name server answers for, so that only an internal one can. */
-const LOCAL_SUFFIXES = [
+const localSuffixes = [
   'localhost',
   'localdomain',
   'localdomain6',
@@ -22,7 +22,7 @@ const LOCAL_SUFFIXES = [
 ];
 
 /** Public names that are known to lead to the machine itself, or to the metadata host of a cloud. */
-const LOCAL_NAMES = [
+const localNames = [
   'localtest.me',
   'lvh.me',
   'vcap.me',
@@ -32,13 +32,13 @@ const LOCAL_NAMES = [
   'metadata.platformequinix.com',
 ];
 
-const NOT_PUBLIC_V4 = ranges(
+const notPublicV4 = ranges(
   '168.63.129.16/32', // Azure's metadata and DHCP host, which stands in the midst of public addresses
 );
 
-const ASSIGNED_V6 = ranges('2000::/3');
+const assignedV6 = ranges('2000::/3');
 
-const NOT_PUBLIC_V6 = ranges(
+const notPublicV6 = ranges(
   '2001::/23', // IETF protocol assignments, Teredo among them
   '2001:db8::/32', // documentation
   '2002::/16', // 6to4: carries an IPv4 address, public or not
@@ -53,11 +53,11 @@ const NOT_PUBLIC_V6 = ranges(
  * every delivery. An origin that is exactly in `localTargets` need be neither HTTPS nor public.
  */
 export function checkTargetUrl(url: string, localTargets: readonly string[]): string | null {
-  if (url.length > MAX_URL_LENGTH) return 'must not be longer than 2,048 characters';
+  if (url.length > maxUrlLength) return 'must not be longer than 2,048 characters';
   const parsed = parse(url);
   if (parsed === null) return 'must be a valid URL';
   if (parsed.username !== '' || parsed.password !== '') return 'must not contain a user name or password';
-  if (REFUSED_PORTS.has(parsed.port)) return 'must not use port 25, 465 or 587';
+  if (refusedPorts.has(parsed.port)) return 'must not use port 25, 465 or 587';
   if (isLocalTarget(url, localTargets)) return null;
   if (parsed.protocol !== 'https:') return 'must be an https URL';
   return checkHost(hostOf(parsed));
@@ -79,8 +79,8 @@ export function isPublicAddress(address: string): boolean {
   const parsed = ipaddr.parse(address);
   // ipaddr.js calls 'unicast' whatever it has no name for: for IPv6 that is most of what was never assigned.
   if (parsed.range() !== 'unicast') return false;
-  if (parsed instanceof ipaddr.IPv4) return !within(parsed, NOT_PUBLIC_V4);
-  return within(parsed, ASSIGNED_V6) && !within(parsed, NOT_PUBLIC_V6) && !isIsatap(parsed);
+  if (parsed instanceof ipaddr.IPv4) return !within(parsed, notPublicV4);
+  return within(parsed, assignedV6) && !within(parsed, notPublicV6) && !isIsatap(parsed);
 }
 
 /** The host of a URL as it is looked up, compared and certified: without the brackets of IPv6 and without trailing dots. */
@@ -91,7 +91,7 @@ export function hostOf(url: URL): string {
 function checkHost(host: string): string | null {
   if (isAddress(host)) return isPublicAddress(host) ? null : 'must not point to an address that is not public';
   const isLocal =
-    !host.includes('.') || [...LOCAL_SUFFIXES, ...LOCAL_NAMES].some((name) => `.${host}`.endsWith(`.${name}`));
+    !host.includes('.') || [...localSuffixes, ...localNames].some((name) => `.${host}`.endsWith(`.${name}`));
   return isLocal ? 'must not name a local or cloud-internal host' : null;
 }
 

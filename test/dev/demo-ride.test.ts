@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { playRide } from '../../dev/demo-ride.ts';
-import type { Partner } from '../../dev/partner.ts';
-import { type ReceivedEvent, startReceiver } from '../../dev/receiver.ts';
-import type { Timeline } from '../../dev/timeline.ts';
+import { playRide } from '../../dev/demo/demo-ride.ts';
+import type { Partner } from '../../dev/demo/partner.ts';
+import { type ReceivedEvent, startReceiver } from '../../dev/demo/receiver.ts';
+import type { Timeline } from '../../dev/demo/timeline.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
 
 const timeline: Timeline = { start() {}, entry() {}, note() {}, progress() {}, end() {} };

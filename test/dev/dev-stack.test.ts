@@ -5,10 +5,10 @@ import http from 'node:http';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { isAlive } from '../../dev/alive.ts';
-import { nodeCommand } from '../../dev/node-command.ts';
-import { freePort } from '../../dev/ports.ts';
-import { stacksDir } from '../../dev/stack-state.ts';
+import { isAlive } from '../../dev/servers/alive.ts';
+import { nodeCommand } from '../../dev/servers/node-command.ts';
+import { freePort } from '../../dev/servers/ports.ts';
+import { stacksDir } from '../../dev/stack/stack-state.ts';
 
 /** Nothing that is set where the tests run; an empty setting is an unset one. */
 const env = { ...process.env, MONGO_URL: '', REDIS_URL: '', SECRETS_KEY: '', HOST: '', PORT: '', LOG_LEVEL: '' };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { keepRunning } from '../../dev/keep-running.ts';
-import type { RunningProcess } from '../../dev/running-server.ts';
+import type { RunningProcess } from '../../dev/servers/running-server.ts';
+import { keepRunning } from '../../dev/stack/keep-running.ts';
 
 /** A process that ends when it is told to. */
 function fakeProcess(): RunningProcess & { end(reason: string): void; isStopped: boolean } {

@@ -6,10 +6,10 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import mongoose from 'mongoose';
-import { isAlive } from '../../dev/alive.ts';
-import { startMongo } from '../../dev/mongo.ts';
-import { startRedis } from '../../dev/redis.ts';
-import type { RunningServer } from '../../dev/running-server.ts';
+import { isAlive } from '../../dev/servers/alive.ts';
+import { startMongo } from '../../dev/servers/mongo.ts';
+import { startRedis } from '../../dev/servers/redis.ts';
+import type { RunningServer } from '../../dev/servers/running-server.ts';
 
 describe('servers for one machine', function () {
   // The first start on a machine may have to fetch packages.
@@ -44,9 +44,9 @@ describe('servers for one machine', function () {
   }
 
   const startMongoScript = () =>
-    `import('./dev/mongo.ts').then(({ startMongo }) => startMongo({ dataDir: '${dataDir}' }))`;
+    `import('./dev/servers/mongo.ts').then(({ startMongo }) => startMongo({ dataDir: '${dataDir}' }))`;
   const startRedisScript = () =>
-    `import('./dev/redis.ts').then(({ startRedis }) => startRedis({ dataDir: '${dataDir}' }))`;
+    `import('./dev/servers/redis.ts').then(({ startRedis }) => startRedis({ dataDir: '${dataDir}' }))`;
 
   it('keeps what MongoDB acknowledged over a kill, at the same URL', async () => {
     const first = await started(startMongo({ dataDir }));

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startMongo } from '../../dev/mongo.ts';
-import { startRedis } from '../../dev/redis.ts';
-import type { RunningServer } from '../../dev/running-server.ts';
+import { startMongo } from '../../dev/servers/mongo.ts';
+import { startRedis } from '../../dev/servers/redis.ts';
+import type { RunningServer } from '../../dev/servers/running-server.ts';
 
 /**
  * The run's own MongoDB engine and Redis, on ports and data of their own, for all tests. Their addresses go through the

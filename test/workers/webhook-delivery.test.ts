@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { freePort } from '../../dev/ports.ts';
+import { freePort } from '../../dev/servers/ports.ts';
 import type { Context } from '../../shared/context.ts';
 import { eventId } from '../../shared/ids.ts';
 import { keys } from '../../shared/keys/api-key.ts';

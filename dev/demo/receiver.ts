@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { verifySignature } from '../shared/webhooks/sign.ts';
+import { verifySignature } from '../../shared/webhooks/sign.ts';
 
 /** A delivery as the receiver saw it. Nothing in its body is to be believed unless `isVerified`. */
 export type ReceivedEvent = { receivedAt: number; isVerified: boolean; sequence: number; body: EventBody };

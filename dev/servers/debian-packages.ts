@@ -6,7 +6,7 @@ import { sourceOfRelease } from './apt-sources.ts';
 
 const run = promisify(execFile);
 
-const cacheDir = path.join(import.meta.dirname, '..', '.cache', 'debian');
+const cacheDir = path.join(import.meta.dirname, '..', '..', '.cache', 'debian');
 const triplets: Record<string, string> = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' };
 const abandonedAfterMs = 3_600_000;
 

@@ -1,9 +1,9 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { isAlive } from './alive.ts';
+import { isAlive } from '../servers/alive.ts';
 
 /** Where `npm run dev` keeps the data of each of its stacks, by port. */
-export const stacksDir = path.join(import.meta.dirname, '..', '.cache', 'dev');
+export const stacksDir = path.join(import.meta.dirname, '..', '..', '.cache', 'dev');
 
 /** What a command needs to know of a running stack. `env` holds secrets, so the file is its owner's alone. */
 export type StackState = { pid: number; port: number; startedAt: string; env: Record<string, string> };

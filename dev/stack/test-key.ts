@@ -1,6 +1,6 @@
-import { accountOf, operatorEmail } from '../shared/accounts/account.ts';
-import { readConfig } from '../shared/config.ts';
-import { createKey, listKeys, rotateKey } from '../shared/keys/manage-keys.ts';
+import { accountOf, operatorEmail } from '../../shared/accounts/account.ts';
+import { readConfig } from '../../shared/config.ts';
+import { createKey, listKeys, rotateKey } from '../../shared/keys/manage-keys.ts';
 import { withDatabase } from './database.ts';
 import type { Stack } from './stack.ts';
 

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import readline from 'node:readline';
-import { nodeCommand } from './node-command.ts';
-import { endChild, exitOf, type RunningProcess } from './running-server.ts';
+import { nodeCommand } from '../servers/node-command.ts';
+import { endChild, exitOf, type RunningProcess } from '../servers/running-server.ts';
 
 const preloaded = path.join(import.meta.dirname, 'end-with-parent.ts');
 /** A service ends its work in `SHUTDOWN_GRACE_MS` by itself; this is for one that hangs. */

@@ -1,8 +1,8 @@
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { KoaAdapter } from '@bull-board/koa';
-import type { Middleware, RequestContext } from '../api/types.ts';
-import type { Queues } from '../shared/queues.ts';
+import type { Middleware, RequestContext } from '../../api/types.ts';
+import type { Queues } from '../../shared/queues.ts';
 
 export const queueBoardPath = '/ops/queues';
 

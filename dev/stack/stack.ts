@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { migrate } from '../shared/migrate.ts';
-import { poolNames } from '../shared/queues.ts';
+import { migrate } from '../../shared/migrate.ts';
+import { poolNames } from '../../shared/queues.ts';
+import { startMongo } from '../servers/mongo.ts';
+import { startRedis } from '../servers/redis.ts';
+import type { RunningProcess } from '../servers/running-server.ts';
 import { withDatabase } from './database.ts';
 import { type Kept, keepRunning } from './keep-running.ts';
-import { startMongo } from './mongo.ts';
-import { startRedis } from './redis.ts';
-import type { RunningProcess } from './running-server.ts';
 import { startService } from './service.ts';
 
-const root = path.join(import.meta.dirname, '..');
+const root = path.join(import.meta.dirname, '..', '..');
 
 export type StackOptions = {
   port: number;
