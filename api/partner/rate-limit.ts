@@ -6,7 +6,7 @@ import { type Entry, type Held, hour, localLog, minute, redisLog } from './slidi
 export interface Charge {
   /** The draft RateLimit fields of the answer. */
   headers: Record<string, string>;
-  /** Takes the charge back: the creation failed, or was a repeat. Never fails. */
+  /** Takes the charge back where the creation failed. Never fails. */
   refund(): Promise<void>;
 }
 

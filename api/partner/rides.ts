@@ -25,12 +25,13 @@ export function create(service: Context, charge: ReturnType<typeof creationLimit
   async function chargedCreation(ctx: RequestContext, input: NewRide) {
     const charged = await charge(input.key.keyId, input.idempotencyKey);
     try {
-      const created = await createRide(service, input);
-      if (created.replayed) await charged.refund();
+      // Also where a repeat was first to insert: both stand in the limit's log as one creation.
+      const ride = await createRide(service, input);
       ctx.set(charged.headers);
-      return created.ride;
+      return ride;
     } catch (error) {
-      await charged.refund();
+      // A conflict means that the ride under this Idempotency-Key was made, by the request it conflicts with.
+      if (!(error instanceof AppError && error.code === 'idempotency_conflict')) await charged.refund();
       throw error;
     }
   }

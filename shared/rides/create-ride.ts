@@ -15,11 +15,7 @@ export interface NewRide {
   idempotencyKey?: string;
 }
 
-/** What a creation is answered with; `replayed` when an earlier one with the same Idempotency-Key made the ride. */
-export interface CreatedRide {
-  ride: CreationFields;
-  replayed: boolean;
-}
+/** What a creation is answered with. */
 const creationFields = { fare: 1, carType: 1, distanceKm: 1, trackToken: 1, mode: 1, idempotency: 1 } as const;
 export type CreationFields = Pick<Ride, '_id' | 'fare' | 'carType' | 'distanceKm' | 'trackToken' | 'mode'>;
 
@@ -34,13 +30,13 @@ const idempotencyLifeMs = 24 * 3_600_000;
  * `idempotency_conflict` when the Idempotency-Key belongs to another request of the key, `unavailable` when
  * MongoDB stays away. The timers' jobs are added after the insert and never fail it.
  */
-export async function createRide(ctx: Context, input: NewRide): Promise<CreatedRide> {
+export async function createRide(ctx: Context, input: NewRide): Promise<CreationFields> {
   const ride = newDocument(ctx, input);
   const existing = await insertOnce(ride);
-  if (existing) return { ride: replayOf(existing, ride.idempotency?.requestHash), replayed: true };
+  if (existing) return replayOf(existing, ride.idempotency?.requestHash);
   ctx.log.info({ rideId: ride._id, keyId: ride.keyId, mode: ride.mode, scenario: ride.scenario }, 'ride created');
   await enqueueTimers(ctx, ride, ride.timers, ride.createdAt);
-  return { ride, replayed: false };
+  return ride;
 }
 
 /**

@@ -99,6 +99,13 @@ describe('Idempotency-Key', () => {
     expect(await charges()).to.equal(1);
   });
 
+  it('takes one place under the limit for concurrent repeats, however few are left', async () => {
+    await Promise.all(Array.from({ length: 29 }, () => partner.createRide()));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => partner.createRide({}, under('a'))));
+    expect(answers.map(({ status }) => status)).to.deep.equal(Array(10).fill(201));
+    expect((await partner.createRide()).status).to.equal(429);
+  });
+
   it('makes one ride of concurrent requests that differ: one is a 201, the others 409', async () => {
     const fares = Array.from({ length: 10 }, (_, i) => 10 + i);
     const answers = await Promise.all(fares.map((fare) => partner.createRide({ fare }, under('a'))));

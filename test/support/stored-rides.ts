@@ -24,7 +24,7 @@ const request: RideRequest = {
 export async function newRide(ctx: Context, wish: RideWish = {}): Promise<string> {
   const { keyId = newKeyId(), mode = 'live', scenario, ...fields } = wish;
   const key = { keyId, accountId: 'acct_of_tests', mode };
-  const { ride } = await createRide(ctx, { key, request: { ...request, ...fields }, scenario });
+  const ride = await createRide(ctx, { key, request: { ...request, ...fields }, scenario });
   return ride._id;
 }
 
