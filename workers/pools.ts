@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { DelayedError, type Job, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Context } from '../shared/context.ts';
@@ -50,16 +51,24 @@ export function startPool(ctx: Context, connection: Redis, pool: PoolName): Work
 }
 
 /**
- * A job that meets an outage of MongoDB waits for its end. What else goes wrong is logged here and thrown on by name
+ * A job that meets an outage of MongoDB waits for its end, and goes on as the same run: a claim that it holds is still
+ * its own. What else goes wrong is logged here and thrown on by name
  * alone: BullMQ keeps an error's text in Redis, and it may quote a value.
  */
 async function runOnce(ctx: Context, handler: Handler<unknown>, job: Job, pool: PoolName): Promise<Outcome> {
-  try {
-    return await handler(ctx, job.data, { pool, token: randomUUID() });
-  } catch (error) {
-    if (isOutageOfMongo(error)) return { againInMs: outagePauseMs, why: 'MongoDB is away' };
-    const described = describeError(error);
-    ctx.log.error({ pool, job: job.name, error: described }, 'job failed');
-    throw new Error([described.name, described.code].join(' ').trim());
+  const run = { pool, token: randomUUID() };
+  for (;;) {
+    try {
+      return await handler(ctx, job.data, run);
+    } catch (error) {
+      const described = describeError(error);
+      if (isOutageOfMongo(error)) {
+        ctx.log.debug({ pool, job: job.name, error: described }, 'MongoDB is away: the job waits');
+        await setTimeout(outagePauseMs);
+        continue;
+      }
+      ctx.log.error({ pool, job: job.name, error: described }, 'job failed');
+      throw new Error([described.name, described.code].join(' ').trim());
+    }
   }
 }

@@ -10,6 +10,7 @@ import { type Claimed, claimEvent, deliveryStanding, loggedUrl, settleEvent } fr
 import { send } from '../shared/webhooks/send.ts';
 import { signatureHeader } from '../shared/webhooks/sign.ts';
 import { isSlow, markSlow } from '../shared/webhooks/slow-keys.ts';
+import { enterFastLane } from './fast-lane.ts';
 import type { Handler, Outcome, Run } from './handler.ts';
 
 /**
@@ -17,7 +18,17 @@ import type { Handler, Outcome, Run } from './handler.ts';
  * An attempt whose outcome is recorded is never repeated.
  */
 export const deliverWebhook: Handler<DeliveryJob> = async (ctx, job, run) => {
-  if (run.pool === 'webhooks' && (await isSlow(ctx, job.keyId))) return handToSlowLane(ctx, job);
+  if (run.pool === 'webhooks-slow') return deliver(ctx, job, run);
+  const place = (await isSlow(ctx, job.keyId)) ? null : enterFastLane(job.keyId);
+  if (!place) return handToSlowLane(ctx, job);
+  try {
+    return await deliver(ctx, job, run);
+  } finally {
+    place.leave();
+  }
+};
+
+async function deliver(ctx: Context, job: DeliveryJob, run: Run): Promise<Outcome> {
   const claimed = await claimEvent(job.rideId, job.seq, run.token);
   if (!claimed) return withoutClaim(job);
   const delivery = await attempt(ctx, claimed, run);
@@ -28,7 +39,7 @@ export const deliverWebhook: Handler<DeliveryJob> = async (ctx, job, run) => {
   if (outcome === 'timeout') await markSlow(ctx, job.keyId);
   if (outbox) await enqueueNextDelivery(ctx, outbox);
   return { result: outcome, event: claimed.event.event, httpStatus, durationMs };
-};
+}
 
 /** Before the claim, so that whoever takes it from the slow queue finds the event free. */
 async function handToSlowLane(ctx: Context, { rideId, keyId, seq }: DeliveryJob): Promise<Outcome> {
@@ -128,7 +139,7 @@ async function settle(
         settled ?? (await rides.findOne<Outbox>({ _id: rideId }, { projection: { keyId: 1, seq: 1, settledSeq: 1 } }))
       );
     } catch (error) {
-      ctx.log.warn({ rideId, seq, error: describeError(error) }, 'outcome not recorded yet');
+      ctx.log.debug({ rideId, seq, error: describeError(error) }, 'outcome not recorded yet');
       await setTimeout(250);
     }
   }

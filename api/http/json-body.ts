@@ -25,6 +25,10 @@ export const jsonBody: Middleware = async (ctx, next) => {
       ctx.request.length === 0 || !ctx.get('content-type') ? missing : 'Content-Type must be application/json';
     throw new AppError('invalid_request', { message });
   }
+  // An inflated body could break off after its refusal, in a stream that nobody listens to any more.
+  if (!/^(identity)?$/i.test(ctx.get('content-encoding'))) {
+    throw new AppError('invalid_request', { message: 'Content-Encoding is not supported' });
+  }
   if (!/^(utf-?8)?$/i.test(ctx.request.charset)) {
     throw new AppError('invalid_request', { message: notUtf8 });
   }

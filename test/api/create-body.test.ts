@@ -162,18 +162,13 @@ describe('POST /rides: the body', () => {
     expect(answer.body).to.have.all.keys('error');
   });
 
-  it('accepts a gzipped body and holds the limit for what it unpacks to', async () => {
-    const gzipped = { ...json, 'content-encoding': 'gzip' };
-    const fits = await send(gzipSync(bodyOf(limitBytes)), gzipped);
-    expect(fits.status).to.equal(201);
-    const bomb = await send(gzipSync(bodyOf(5_000_000)), gzipped);
-    expect(bomb.status).to.equal(413);
-    expect(bomb.body).to.have.all.keys('error');
-  });
+  // Inflated past the limit and then broken, a body once ended the process: nobody listened to the stream any more.
+  const brokenBomb = gzipSync(bodyOf(33_000), { level: 0 });
+  brokenBomb.subarray(-2_000).fill(0xff);
 
   for (const [title, body, encoding] of [
-    ['what is not gzip', Buffer.from(valid), 'gzip'],
-    ['half a gzip', gzipSync(valid).subarray(0, 60), 'gzip'],
+    ['a compressed body', gzipSync(valid), 'gzip'],
+    ['a compressed body that breaks off beyond the limit', brokenBomb, 'gzip'],
     ['an unknown encoding', Buffer.from(valid), 'snappy'],
   ] as const) {
     it(`refuses ${title} with a 400`, async () => {
