@@ -1,25 +1,28 @@
 import mongoose from 'mongoose';
+import { ConfigError } from './config.ts';
 
 /**
- * A request is answered within 3 s also while MongoDB is away or hangs: its operations give up before that, and the
- * driver does not try a read again by itself.
+ * A request is answered within 3 s also while MongoDB is away or hangs. The driver tries a read that lost its connection
+ * once more, so that each try has less than half of that.
  */
-const giveUpMs = 2_000;
+const giveUpMs = 1_400;
 const impatient = {
   serverSelectionTimeoutMS: giveUpMs,
   connectTimeoutMS: giveUpMs,
   socketTimeoutMS: giveUpMs,
   waitQueueTimeoutMS: giveUpMs,
-  retryReads: false,
 };
 
 /**
- * Connects the process's one mongoose connection. Promises that every acknowledged write has reached the journal: of a
+ * Connects the process's one mongoose connection, or throws ConfigError with what is wrong with its address. Promises that every acknowledged write has reached the journal: of a
  * majority on a replica set, of the server itself elsewhere. There `majority` would only trigger the flush, and a
  * `kill -9` then lost acknowledged writes. A `patient` connection waits for as long as an operation takes.
  */
 export async function connectMongo(url: string, { patient = false } = {}): Promise<void> {
-  const journaled = { w: (await isReplicaSet(url)) ? 'majority' : 1, journal: true } as const;
+  const replicaSet = await isReplicaSet(url).catch((error: unknown) => {
+    throw new ConfigError(`Setting MONGO_URL: ${startProblem(error)}`);
+  });
+  const journaled = { w: replicaSet ? 'majority' : 1, journal: true } as const;
   await mongoose.connect(url, {
     writeConcern: journaled,
     ...(patient ? {} : impatient),
@@ -71,6 +74,14 @@ function database(): mongoose.mongo.Db {
   const { db } = mongoose.connection;
   if (!db) throw new mongoose.mongo.MongoNotConnectedError('not connected');
   return db;
+}
+
+/** In a line, without the address: it may hold a password. */
+function startProblem(error: unknown): string {
+  const { name, code } = error as { name: string; code?: string | number };
+  if (name === 'MongoServerSelectionError') return 'no MongoDB answers there';
+  if (name === 'MongoParseError' || name === 'TypeError') return 'is not a valid connection string';
+  return `MongoDB refuses the connection (${[name, code].filter(Boolean).join(' ')})`;
 }
 
 async function isReplicaSet(url: string): Promise<boolean> {

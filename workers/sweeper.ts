@@ -83,8 +83,8 @@ async function sweepWithLease(ctx: Context, now: number, owedSince: number): Pro
     const sweptAt = await ctx.redis.get(sweptKey);
     const everything = sweptAt === null || Number(sweptAt) < owedSince;
     const swept = await sweep(ctx, { everything, mayGoOn: keepLease });
-    const { timers, deliveries, stalls } = swept;
-    if (timers + deliveries + stalls > 0) ctx.log.info({ everything, ...swept }, 'sweep');
+    const { timers, deliveries, stalls, failed } = swept;
+    if (timers + deliveries + stalls + failed > 0) ctx.log.info({ everything, ...swept }, 'sweep');
     // Without the lease Redis may have been emptied meanwhile, and all be owed again.
     if (everything && swept.isComplete && (await keepLease())) await ctx.redis.set(sweptKey, now);
   } finally {
@@ -96,7 +96,9 @@ export interface Swept {
   timers: number;
   deliveries: number;
   stalls: number;
-  /** Every ride was looked at, and Redis took every job. */
+  /** Rides that could not be seen to; the next sweep comes by them again. */
+  failed: number;
+  /** Every ride was seen to, and Redis took every job. */
   isComplete: boolean;
 }
 
@@ -111,13 +113,19 @@ export async function sweep(
 ): Promise<Swept> {
   const now = await mongoNow();
   const overdue = new Date(now.getTime() - graceMs);
-  const swept: Swept = { timers: 0, deliveries: 0, stalls: 0, isComplete: true };
-  const walks = [
-    walk(dueRides(now, everything), (ride) => sweepTimers(ctx, swept, ride, now, everything ? null : overdue), mayGoOn),
-    walk(unsettledRides(), (ride) => sweepDelivery(ctx, swept, ride, now, everything ? now : overdue), mayGoOn),
+  const swept: Swept = { timers: 0, deliveries: 0, stalls: 0, failed: 0, isComplete: true };
+  // One ride that fails must not hide the others.
+  const failed = () => {
+    swept.failed += 1;
+  };
+  const visitDue = (ride: DueRide) => sweepTimers(ctx, swept, ride, now, everything ? null : overdue).catch(failed);
+  const visitUnsettled = (ride: UnsettledRide) =>
+    sweepDelivery(ctx, swept, ride, now, everything ? now : overdue).catch(failed);
+  const ended = [
+    await walk(dueRides(now, everything), visitDue, mayGoOn),
+    await walk(unsettledRides(), visitUnsettled, mayGoOn),
   ];
-  const ended = await Promise.all(walks);
-  swept.isComplete &&= ended.every(Boolean);
+  swept.isComplete &&= ended.every(Boolean) && swept.failed === 0;
   return swept;
 }
 

@@ -1,24 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import type Koa from 'koa';
+import { ConfigError } from '../../shared/config.ts';
 import type { Context } from '../../shared/context.ts';
 import { AppError, type ErrorCode } from '../../shared/errors.ts';
 
 export interface Serving {
   port: number;
-  /** Takes no new connection and resolves when every request under way is answered. */
-  close(): Promise<void>;
+  /** Sees its clients off for drainMs, then takes no new connection; resolves when every request is answered. */
+  close(drainMs?: number): Promise<void>;
 }
 
-/** Listens on the configured host and port. Rejects with EADDRINUSE and its like. */
+/** Listens on the configured host and port, or throws ConfigError where that cannot be. */
 export async function serve(ctx: Context, app: Koa): Promise<Serving> {
   const handle = app.callback();
-  const answering = new WeakMap<Socket, IncomingMessage>();
+  const answering = new Map<Socket, { request: IncomingMessage; response: ServerResponse }>();
+  let isClosing = false;
   const answer: RequestListener = (request, response) => {
-    answering.set(request.socket, request);
+    answering.set(request.socket, { request, response });
     response.once('close', () => answering.delete(request.socket));
+    if (isClosing) response.shouldKeepAlive = false;
     void handle(request, response);
   };
   const server = createServer(
@@ -37,16 +41,23 @@ export async function serve(ctx: Context, app: Koa): Promise<Serving> {
   server.on('checkExpectation', answer);
   server.on('clientError', (error, socket) => {
     // Whose request has arrived whole gets its own answer or none: a refusal would deny what may have been done.
-    if (answering.get(socket as Socket)?.complete) socket.destroy();
+    if (answering.get(socket as Socket)?.request.complete) socket.destroy();
     else refuseMalformed(error, socket as Socket);
   });
   server.listen(ctx.config.port, ctx.config.host);
-  await once(server, 'listening');
+  await once(server, 'listening').catch(({ code }: NodeJS.ErrnoException) => {
+    throw new ConfigError(`Settings HOST and PORT: cannot listen on ${ctx.config.host}:${ctx.config.port} (${code})`);
+  });
   const { port } = server.address() as AddressInfo;
   return {
     port,
-    close: async () => {
+    close: async (drainMs = 0) => {
       const closed = once(server, 'close');
+      // A client that goes on asking on its connection would keep it for ever; one that asks in the very moment in
+      // which an idle connection is closed would lose its request. So each is told, with its next answer, to go.
+      isClosing = true;
+      for (const { response } of answering.values()) response.shouldKeepAlive = false;
+      await setTimeout(drainMs);
       server.close();
       server.closeIdleConnections();
       await closed;
