@@ -48,7 +48,7 @@ async function demo(): Promise<number> {
     for (const stop of stops) await stop();
     timeline.progress('');
     timeline.note(
-      `  Everything is stopped and removed again, after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.\n`,
+      `  Everything that was started is stopped again, after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.\n`,
     );
   }
 }

@@ -4,7 +4,10 @@ import { runningStacks, type StackState } from './stack/stack-state.ts';
 /** `npm run keys`: the keys' command line on a running stack, or on the server that the environment names. */
 const { port, argv } = takePort(process.argv.slice(2));
 const stack = chosen(await runningStacks());
-if (!stack && !process.env.MONGO_URL) {
+if (port !== undefined && !Number.isInteger(port)) {
+  console.error('keys: --port takes a number');
+  process.exitCode = 2;
+} else if (!stack && !process.env.MONGO_URL) {
   const where = port === undefined ? 'no stack is running' : `no stack is running on port ${port}`;
   console.error(`keys: ${where}: start one with npm run dev, or set MONGO_URL and SECRETS_KEY`);
   process.exitCode = 1;

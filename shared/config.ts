@@ -122,6 +122,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Readonly<Confi
 
 function readOrigins(list: string, helpers: Joi.CustomHelpers): unknown {
   const origins = list.split(',').flatMap((entry) => entry.trim() || []);
-  const exact = origins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin);
+  const exact = origins.every(
+    (origin) => /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin,
+  );
   return exact ? origins : helpers.error('origins.form');
 }

@@ -14,14 +14,16 @@ const impatient = {
 };
 
 /**
- * Connects the process's one mongoose connection, or throws ConfigError with what is wrong with its address. Promises that every acknowledged write has reached the journal: of a
- * majority on a replica set, of the server itself elsewhere. There `majority` would only trigger the flush, and a
- * `kill -9` then lost acknowledged writes. A `patient` connection waits for as long as an operation takes.
+ * Connects the process's one mongoose connection, or throws ConfigError with what is wrong with its address. Promises
+ * that every acknowledged write has reached the journal: of a majority on a replica set, of the server itself elsewhere.
+ * There `majority` would only trigger the flush, and a `kill -9` then lost acknowledged writes. A `patient` connection
+ * waits for as long as an operation takes.
  */
 export async function connectMongo(url: string, { patient = false } = {}): Promise<void> {
   const replicaSet = await isReplicaSet(url).catch((error: unknown) => {
     throw new ConfigError(`Setting MONGO_URL: ${startProblem(error)}`);
   });
+  committedRead = replicaSet ? { readConcern: { level: 'majority' } } : {};
   const journaled = { w: replicaSet ? 'majority' : 1, journal: true } as const;
   await mongoose.connect(url, {
     writeConcern: journaled,
@@ -31,6 +33,13 @@ export async function connectMongo(url: string, { patient = false } = {}): Promi
     bufferCommands: false,
   });
 }
+
+/**
+ * Options of a read that is answered to a partner as done: what it finds cannot be rolled back any more. On a server
+ * without a replica set every read is such.
+ */
+export const committedReads = (): mongoose.mongo.FindOptions => committedRead;
+let committedRead: mongoose.mongo.FindOptions = {};
 
 export async function disconnectMongo(): Promise<void> {
   await mongoose.disconnect();

@@ -32,6 +32,7 @@ export const queuePrefix = (pool: PoolName): string => `{rides:${pool}}`;
 /** Finished jobs are kept for a developer to look at. */
 export const keepFinished = { removeOnComplete: { count: 1_000 }, removeOnFail: { count: 1_000 } };
 
+/** The producers' side of every queue, on one connection. Adding fails at once while Redis is away. */
 export function createQueues(connection: Redis, log: Logger): Queues {
   const create = <T>(pool: PoolName): Queue<T> => {
     const queue = new Queue<T>(pool, {

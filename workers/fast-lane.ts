@@ -1,8 +1,8 @@
 /**
- * So many attempts of one key may be under way in this process's fast lane. A key that is not known to be slow yet can
- * then not take all places: what it has beyond them goes to the slow lane, which is as quick while nobody is slow.
+ * So many attempts of one key may be under way in this process's fast lane. Keys that are not known to be slow yet, for
+ * which the first timeout takes 8 s, can then not take all places: what one has beyond these goes to the slow lane.
  */
-const maxOfOneKey = 4;
+const maxOfOneKey = 8;
 
 const underWay = new Map<string, number>();
 

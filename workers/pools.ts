@@ -26,10 +26,10 @@ const outagePauseMs = 1_000;
 /** Starts taking jobs of a pool's queue, as many at a time as its setting says. */
 export function startPool(ctx: Context, connection: Redis, pool: PoolName): Worker {
   const handler = handlers[pool] as Handler<unknown>;
-  const worker = new Worker(
+  const worker: Worker = new Worker(
     pool,
     async (job: Job, lock?: string) => {
-      const outcome = await runOnce(ctx, handler, job, pool);
+      const outcome = await runOnce(ctx, handler, job, pool, () => worker.closing !== undefined);
       if ('result' in outcome) return outcome;
       await job.moveToDelayed(Date.now() + Math.ceil(outcome.againInMs), lock);
       throw new DelayedError(outcome.why);
@@ -55,13 +55,20 @@ export function startPool(ctx: Context, connection: Redis, pool: PoolName): Work
  * its own. What else goes wrong is logged here and thrown on by name
  * alone: BullMQ keeps an error's text in Redis, and it may quote a value.
  */
-async function runOnce(ctx: Context, handler: Handler<unknown>, job: Job, pool: PoolName): Promise<Outcome> {
+async function runOnce(
+  ctx: Context,
+  handler: Handler<unknown>,
+  job: Job,
+  pool: PoolName,
+  isClosing: () => boolean,
+): Promise<Outcome> {
   const run = { pool, token: randomUUID() };
   for (;;) {
     try {
       return await handler(ctx, job.data, run);
     } catch (error) {
       const described = describeError(error);
+      if (isOutageOfMongo(error) && isClosing()) return { againInMs: outagePauseMs, why: 'MongoDB is away' };
       if (isOutageOfMongo(error)) {
         ctx.log.debug({ pool, job: job.name, error: described }, 'MongoDB is away: the job waits');
         await setTimeout(outagePauseMs);

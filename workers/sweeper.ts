@@ -2,19 +2,10 @@ import { setTimeout } from 'node:timers/promises';
 import type { Context } from '../shared/context.ts';
 import { describeError } from '../shared/errors.ts';
 import { randomBase62 } from '../shared/ids.ts';
-import { mongoNow } from '../shared/mongo.ts';
-import { fireTimer } from '../shared/rides/fire-timer.ts';
-import { enqueueNextDelivery, type Outbox } from '../shared/rides/outbox.ts';
-import { type Claim, type RideState, rides } from '../shared/rides/ride.ts';
-import { enqueueTimers } from '../shared/rides/timers.ts';
-import { isSlow } from '../shared/webhooks/slow-keys.ts';
+import { sweep } from './sweep.ts';
 
 const intervalMs = 2_000;
 const leaseMs = 4_000;
-/** So long a job may be late before it is taken for lost. */
-const graceMs = 10_000;
-/** So many rides are looked at side by side, and between two batches the lease is renewed. */
-const batchSize = 100;
 
 const leaseKey = 'rides:sweeper:lease';
 /**
@@ -90,103 +81,4 @@ async function sweepWithLease(ctx: Context, now: number, owedSince: number): Pro
   } finally {
     if (await isStillMine()) await ctx.redis.del(leaseKey);
   }
-}
-
-export interface Swept {
-  timers: number;
-  deliveries: number;
-  stalls: number;
-  /** Rides that could not be seen to; the next sweep comes by them again. */
-  failed: number;
-  /** Every ride was seen to, and Redis took every job. */
-  isComplete: boolean;
-}
-
-/**
- * One walk over all rides with something left to do. Usually it adds what is overdue by the grace; with `everything`, at
- * once and also what is not due yet, since every job may be gone. Adding a job that exists changes nothing. It ends
- * early where `mayGoOn` says so.
- */
-export async function sweep(
-  ctx: Context,
-  { everything, mayGoOn = async () => true }: { everything: boolean; mayGoOn?: () => Promise<boolean> },
-): Promise<Swept> {
-  const now = await mongoNow();
-  const overdue = new Date(now.getTime() - graceMs);
-  const swept: Swept = { timers: 0, deliveries: 0, stalls: 0, failed: 0, isComplete: true };
-  // One ride that fails must not hide the others.
-  const failed = () => {
-    swept.failed += 1;
-  };
-  const visitDue = (ride: DueRide) => sweepTimers(ctx, swept, ride, now, everything ? null : overdue).catch(failed);
-  const visitUnsettled = (ride: UnsettledRide) =>
-    sweepDelivery(ctx, swept, ride, now, everything ? now : overdue).catch(failed);
-  const ended = [
-    await walk(dueRides(now, everything), visitDue, mayGoOn),
-    await walk(unsettledRides(), visitUnsettled, mayGoOn),
-  ];
-  swept.isComplete &&= ended.every(Boolean) && swept.failed === 0;
-  return swept;
-}
-
-/** Some rides at a time; answers whether it came to the end. */
-async function walk<T>(
-  cursor: AsyncIterable<T>,
-  visit: (ride: T) => Promise<void>,
-  mayGoOn: () => Promise<boolean>,
-): Promise<boolean> {
-  let batch: Promise<void>[] = [];
-  for await (const ride of cursor) {
-    batch.push(visit(ride));
-    if (batch.length < batchSize) continue;
-    await Promise.all(batch);
-    batch = [];
-    if (!(await mayGoOn())) return false;
-  }
-  await Promise.all(batch);
-  return true;
-}
-
-type DueRide = Pick<RideState, '_id' | 'timers'>;
-
-const dueRides = (now: Date, everything: boolean) =>
-  rides.find<DueRide>(
-    { nextDueAt: { $exists: true, ...(!everything && { $lte: now }) } },
-    { projection: { timers: 1 }, sort: { nextDueAt: 1, _id: 1 } },
-  );
-
-async function sweepTimers(ctx: Context, swept: Swept, ride: DueRide, now: Date, overdue: Date | null): Promise<void> {
-  // Nothing else ends a trip that makes no progress, so there is no job to wait for.
-  if (ride.timers.some(({ name, dueAt }) => name === 'stall' && dueAt <= now)) {
-    const fired = await fireTimer(ctx, ride._id, 'stall');
-    if (fired.result === 'done') swept.stalls += 1;
-    return;
-  }
-  const missing = ride.timers.filter(({ name, dueAt }) => name !== 'stall' && (!overdue || dueAt <= overdue));
-  swept.isComplete = (await enqueueTimers(ctx, ride, missing, now)) && swept.isComplete;
-  swept.timers += missing.length;
-}
-
-type UnsettledRide = Outbox & { oldestAt: Date; claim?: Claim };
-
-const unsettledRides = () =>
-  rides.find<UnsettledRide>(
-    { unsettled: { $gt: 0 } },
-    {
-      projection: {
-        keyId: 1,
-        seq: 1,
-        settledSeq: 1,
-        claim: 1,
-        oldestAt: { $arrayElemAt: ['$events.at', '$settledSeq'] },
-      },
-      sort: { unsettled: 1, _id: 1 },
-    },
-  );
-
-async function sweepDelivery(ctx: Context, swept: Swept, ride: UnsettledRide, now: Date, before: Date): Promise<void> {
-  if (ride.oldestAt > before || (ride.claim && ride.claim.until > now)) return;
-  const pool = (await isSlow(ctx, ride.keyId)) ? 'webhooks-slow' : 'webhooks';
-  swept.isComplete = (await enqueueNextDelivery(ctx, ride, pool)) && swept.isComplete;
-  swept.deliveries += 1;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type Koa from 'koa';
 import { ConfigError } from '../../shared/config.ts';
@@ -10,7 +10,7 @@ import { AppError, type ErrorCode } from '../../shared/errors.ts';
 
 export interface Serving {
   port: number;
-  /** Sees its clients off for drainMs, then takes no new connection; resolves when every request is answered. */
+  /** Takes no new connection, sees its clients off for drainMs, and resolves when every request is answered. */
   close(drainMs?: number): Promise<void>;
 }
 
@@ -57,8 +57,9 @@ export async function serve(ctx: Context, app: Koa): Promise<Serving> {
       // which an idle connection is closed would lose its request. So each is told, with its next answer, to go.
       isClosing = true;
       for (const { response } of answering.values()) response.shouldKeepAlive = false;
+      // The close of net, not of http: that one would close the idle connections at once.
+      NetServer.prototype.close.call(server);
       await setTimeout(drainMs);
-      server.close();
       server.closeIdleConnections();
       await closed;
     },

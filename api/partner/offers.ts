@@ -11,8 +11,9 @@ import { acceptSchema } from './schemas.ts';
 
 /** GET /rides/:rideId/offers (contract, section 4.3). */
 export const listOffers: Middleware = async (ctx) => {
-  const ride = await rides.findOne({ _id: rideIdOf(ctx) }, { projection: offerFields });
-  if (ride?.keyId !== callerOf(ctx).keyId) throw new AppError('ride_not_found');
+  const own = { _id: rideIdOf(ctx), keyId: callerOf(ctx).keyId };
+  const ride = await rides.findOne(own, { projection: offerFields });
+  if (!ride) throw new AppError('ride_not_found');
   ctx.body = presentOffers(ride);
 };
 

@@ -1,5 +1,5 @@
 import type { Context } from '../../shared/context.ts';
-import { AppError } from '../../shared/errors.ts';
+import { AppError, describeError } from '../../shared/errors.ts';
 import { randomBase62, sha256 } from '../../shared/ids.ts';
 import { type Entry, type Held, hour, localLog, minute, redisLog } from './sliding-log.ts';
 
@@ -15,7 +15,7 @@ export interface Charge {
  * alone. Throws `rate_limited` with Retry-After, the seconds until the longer exhausted window frees. Repeats with one
  * Idempotency-Key are one creation, also while the first is still under way.
  */
-export function creationLimiter({ redis, now }: Pick<Context, 'redis' | 'now'>) {
+export function creationLimiter({ redis, now, log: logger }: Pick<Context, 'redis' | 'now' | 'log'>) {
   const shared = redisLog(redis);
   const local = localLog(now);
 
@@ -25,7 +25,9 @@ export function creationLimiter({ redis, now }: Pick<Context, 'redis' | 'now'>) 
     let entry: Entry;
     try {
       entry = await shared.enter(keyId, member);
-    } catch {
+    } catch (error) {
+      // While Redis is away that is said once, elsewhere; a limit that fails for another reason must not hide.
+      if (redis.status === 'ready') logger.warn({ keyId, error: describeError(error) }, 'limit counted here alone');
       log = local;
       entry = await local.enter(keyId, member);
     }

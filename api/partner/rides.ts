@@ -40,8 +40,9 @@ export function create(service: Context, charge: ReturnType<typeof creationLimit
 /** GET /rides/:rideId (contract, section 4.2). */
 export function retrieve(service: Context): Middleware {
   return async (ctx) => {
-    const ride = await rides.findOne<ShownRide>({ _id: rideIdOf(ctx) }, { projection: shownFields });
-    if (ride?.keyId !== callerOf(ctx).keyId) throw new AppError('ride_not_found');
+    const own = { _id: rideIdOf(ctx), keyId: callerOf(ctx).keyId };
+    const ride = await rides.findOne<ShownRide>(own, { projection: shownFields });
+    if (!ride) throw new AppError('ride_not_found');
     ctx.body = presentRide(service.config, ride);
   };
 }

@@ -45,8 +45,11 @@ if result == 'charged' then
 end
 local frees = {}
 for i = 1, 2 do
-  local oldest = redis.call('ZRANGE', KEYS[1], -held[i], -held[i], 'WITHSCORES')
-  frees[i] = oldest[2] and (oldest[2] + lengths[i] - now) or 0
+  frees[i] = 0
+  if held[i] > 0 then
+    local oldest = redis.call('ZRANGE', KEYS[1], -held[i], -held[i], 'WITHSCORES')
+    frees[i] = oldest[2] + lengths[i] - now
+  end
 end
 return { result, held[1], frees[1], held[2], frees[2] }`;
 

@@ -36,7 +36,7 @@ const onlyLocal: Middleware = async (ctx, next) => {
 
 /**
  * The peer is this machine, and so is the name it asked for: a page of elsewhere could let its own name lead here (DNS
- * rebinding). A page of elsewhere that uses our name tells its origin.
+ * rebinding). A page of elsewhere that uses our name tells its origin, and a proxy that passes on others' requests itself.
  */
 function isLocal(ctx: RequestContext): boolean {
   const peer = ctx.req.socket.remoteAddress ?? '';
@@ -44,5 +44,6 @@ function isLocal(ctx: RequestContext): boolean {
   const origin = ctx.get('origin');
   const host = ctx.get('host');
   const isOwnPage = origin === '' || origin === `http://${host}`;
-  return isLoopback && isOwnPage && localNames.has(host.replace(/:\d+$/, '').toLowerCase());
+  const isDirect = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'via'].every((name) => ctx.get(name) === '');
+  return isLoopback && isDirect && isOwnPage && localNames.has(host.replace(/:\d+$/, '').toLowerCase());
 }

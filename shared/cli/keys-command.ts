@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type Account, AccountModel, accountOf, operatorEmail } from '../accounts/account.ts';
-import { readConfig } from '../config.ts';
-import { AppError } from '../errors.ts';
+import { ConfigError, readConfig } from '../config.ts';
+import { AppError, describeError } from '../errors.ts';
 import {
   createKey,
   type KeySettings,
@@ -20,7 +20,7 @@ export const usage = `Usage: npm run -s keys -- COMMAND
   revoke KEYID
   set-webhook KEYID URL           where the key's events go by default
   roll-secret KEYID [--json]      a new signing secret, for the very next delivery
-A secret is shown this once: keep it.`;
+With npm run dev running, --port N chooses one of several. A secret is shown this once: keep it.`;
 
 /** A wrong command line: its message is what the user is told. */
 class UsageError extends Error {}
@@ -33,6 +33,8 @@ const commands: Record<string, Command> = {
     const { name, mode, account, 'webhook-url': webhookUrl } = values;
     if (!name) throw new UsageError('create needs --name NAME');
     if (mode !== 'test' && mode !== 'live') throw new UsageError('create needs --mode test or --mode live');
+    if (account !== undefined && !/^[^@\s]+@[^@\s]+$/.test(account))
+      throw new UsageError('--account is an e-mail address');
     const owner: Account = await accountOf(account ?? operatorEmail);
     return createKey(config, { accountId: owner._id, name, mode, webhookUrl });
   },
@@ -56,6 +58,10 @@ const commands: Record<string, Command> = {
 export async function keysCommand(argv: readonly string[], env?: NodeJS.ProcessEnv): Promise<number> {
   try {
     const args = readArguments(argv);
+    if (args.values.help || args.command === 'help') {
+      console.log(usage);
+      return 0;
+    }
     const command = Object.hasOwn(commands, args.command) ? commands[args.command] : undefined;
     if (!command) throw new UsageError(args.command ? `unknown command ${args.command}` : 'no command');
     const config = readConfig(env);
@@ -68,8 +74,10 @@ export async function keysCommand(argv: readonly string[], env?: NodeJS.ProcessE
     return 0;
   } catch (error) {
     const isUsage = error instanceof UsageError || isParseError(error);
-    console.error(`keys: ${(error as Error).message}${isUsage ? `\n${usage}` : ''}`);
-    if (!isUsage && !(error instanceof AppError) && !(error instanceof Error)) throw error;
+    const isForeseen = isUsage || error instanceof AppError || error instanceof ConfigError;
+    const { name, code } = describeError(error);
+    const message = isForeseen ? (error as Error).message : ['unexpected error:', name, code].filter(Boolean).join(' ');
+    console.error(`keys: ${message}${isUsage ? `\n${usage}` : ''}`);
     return isUsage ? 2 : 1;
   }
 }
@@ -84,9 +92,12 @@ function readArguments(argv: readonly string[]) {
       'webhook-url': { type: 'string' },
       account: { type: 'string' },
       json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
     },
   });
   const [command = '', ...rest] = positionals;
+  const surplus = rest[command === 'set-webhook' ? 2 : ['create', 'list'].includes(command) ? 0 : 1];
+  if (surplus !== undefined) throw new UsageError(`${command} does not take ${surplus}`);
   const needed = (index: number, what: string) => () => {
     const value = rest[index];
     if (!value) throw new UsageError(`${command} needs ${what}`);
@@ -114,11 +125,17 @@ async function listedKeys(email?: string): Promise<object[]> {
   }));
 }
 
-/** One line of JSON, or for people a line for each field, a table for a list. */
+/** One line of JSON, or for people a line for each field of one answer, and for each answer of a list. */
 function print(answer: object | object[], asJson: boolean): void {
   if (asJson) console.log(JSON.stringify(answer));
   else if (!Array.isArray(answer))
     for (const [field, value] of Object.entries(answer)) console.log(`${field}: ${value ?? '-'}`);
   else if (answer.length === 0) console.log('no keys');
-  else console.table(answer);
+  else
+    for (const row of answer)
+      console.log(
+        Object.values(row)
+          .map((value) => value ?? '-')
+          .join('  '),
+      );
 }

@@ -22,4 +22,5 @@ export function isWellFormedKey(text: string): boolean {
 /** What may be shown of a key to tell it from others: its mode and last characters, which are its checksum. */
 export const keyHint = (key: string): string => `${key.slice(0, 9)}...${key.slice(-4)}`;
 
+/** A new webhook signing secret (contract, section 5.9): 190 random bits. */
 export const newSigningSecret = (): string => `whsec_${randomBase62(32)}`;

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
+import { committedReads } from '../mongo.ts';
 import { type Change, type Command, decide } from './decide.ts';
 import { eventBody } from './events.ts';
 import { enqueueNextDelivery } from './outbox.ts';
@@ -12,6 +13,12 @@ import { earliest, enqueueTimers } from './timers.ts';
  */
 export type Decision = (ride: RideState, at: Date, now: Date) => Change | null;
 
+/** Which ride: with `keyId` only one of that key's own, so that a foreign one is not told from none. */
+export interface Which {
+  rideId: string;
+  keyId?: string;
+}
+
 /** Far more than 50 concurrent offers need; past it something other than contention is wrong. */
 const maxRounds = 200;
 
@@ -20,14 +27,19 @@ const maxRounds = 200;
  * with the ride as it then stands, also where `decision` returned null and nothing was written; with null where there is
  * no such ride. What `decision` throws passes through, and nothing was written.
  */
-export async function changeRide(ctx: Context, rideId: string, decision: Decision): Promise<RideState | null> {
+export async function changeRide(
+  ctx: Context,
+  { rideId, keyId }: Which,
+  decision: Decision,
+): Promise<RideState | null> {
   for (let round = 0; round < maxRounds; round++) {
-    const read = await readRide(rideId);
+    const read = await readRide({ rideId, keyId });
     if (!read) return null;
     const { ride, now } = read;
     const at = new Date(Math.max(now.getTime(), (ride.lastEventAt?.getTime() ?? 0) + 1));
     const change = decision(ride, at, now);
-    if (!change) return ride;
+    if (!change && (await isCommitted(ride))) return ride;
+    if (!change) continue;
     const changed = await write(ctx, ride, change, at);
     if (!changed) continue;
     const { status, seq, rev, cancelledBy } = changed;
@@ -48,18 +60,22 @@ export async function changeRide(ctx: Context, rideId: string, decision: Decisio
  * then stands.
  */
 export async function applyAction(ctx: Context, rideId: string, command: Command, keyId?: string): Promise<RideState> {
-  const ride = await changeRide(ctx, rideId, (current, at) => {
-    if (keyId !== undefined && current.keyId !== keyId) throw new AppError('ride_not_found');
-    return decide(current, command, at, ctx.config);
-  });
+  const ride = await changeRide(ctx, { rideId, keyId }, (current, at) => decide(current, command, at, ctx.config));
   if (!ride) throw new AppError('ride_not_found');
   return ride;
 }
 
-async function readRide(rideId: string): Promise<{ ride: RideState; now: Date } | null> {
+/** Whether this very state can be answered for: on a replica set another's write may still be rolled back. */
+async function isCommitted({ _id, rev }: RideState): Promise<boolean> {
+  const options = committedReads();
+  if (!options.readConcern) return true;
+  return (await rides.findOne({ _id, rev }, { ...options, projection: { _id: 1 } })) !== null;
+}
+
+async function readRide({ rideId, keyId }: Which): Promise<{ ride: RideState; now: Date } | null> {
   const [found] = await rides
     .aggregate<RideState & { now: Date }>([
-      { $match: { _id: rideId } },
+      { $match: { _id: rideId, ...(keyId !== undefined && { keyId }) } },
       { $unset: 'events' },
       { $set: { now: '$$NOW' } },
     ])

@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import mongoose from 'mongoose';
 import type { Context } from '../context.ts';
+import { before } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { newRideId, newTrackToken, sha256 } from '../ids.ts';
-import { isOutageOfMongo } from '../mongo.ts';
+import { committedReads, isOutageOfMongo } from '../mongo.ts';
 import { simulatedTimers } from './decide.ts';
 import { type Mode, type Ride, type RideRequest, rides, type TestScenario, type Timer } from './ride.ts';
 import { earliest, enqueueTimers } from './timers.ts';
@@ -15,8 +16,8 @@ export interface NewRide {
   idempotencyKey?: string;
 }
 
-/** What a creation is answered with. */
 const creationFields = { fare: 1, carType: 1, distanceKm: 1, trackToken: 1, mode: 1, idempotency: 1 } as const;
+/** What a creation is answered with. */
 export type CreationFields = Pick<Ride, '_id' | 'fare' | 'carType' | 'distanceKm' | 'trackToken' | 'mode'>;
 
 /** A request is answered within 3 s: so long is an insert of unknown outcome tried again. */
@@ -92,7 +93,9 @@ const requestHash = ({ request, scenario }: NewRide): string => sha256(JSON.stri
 type Existing = CreationFields & Pick<Ride, 'idempotency'>;
 
 function findByIdempotencyKey(keyId: string, key: string): Promise<Existing | null> {
-  return rides.findOne<Existing>({ keyId, 'idempotency.key': key }, { projection: creationFields });
+  // A repeat is answered 201 from it, so it must not be lost with a primary that nobody has followed.
+  const options = { ...committedReads(), projection: creationFields };
+  return rides.findOne<Existing>({ keyId, 'idempotency.key': key }, options);
 }
 
 const isExpired = (ride: Existing, nowMs: number): boolean =>
@@ -103,37 +106,28 @@ function replayOf(existing: Existing, hash: string | undefined): CreationFields 
   return existing;
 }
 
-/** Null when the ride is in the database, or the ride that already has its Idempotency-Key. */
+/** Null when the ride is in the database, or the ride that already has its Idempotency-Key. No try begins too late. */
 async function insertOnce(ride: Ride): Promise<Existing | null> {
   const deadline = AbortSignal.timeout(deadlineMs);
-  for (;;) {
+  while (!deadline.aborted) {
     try {
-      await within(deadline, rides.insertOne(ride));
-      return null;
+      const holder = await before(deadline, tryInsert(ride));
+      if (holder !== 'gone') return holder;
     } catch (error) {
-      if (isDuplicate(error)) {
-        const holder = await holderOfIdempotencyKey(ride);
-        if (holder !== 'gone') return holder;
-        continue;
-      }
-      if (!isOutageOfMongo(error)) throw error;
-      await within(deadline, setTimeout(retryPauseMs));
+      if (!deadline.aborted && !isOutageOfMongo(error)) throw error;
     }
+    await setTimeout(retryPauseMs);
   }
+  throw new AppError('unavailable');
 }
 
-/** Rejects with `unavailable` when the deadline comes first; the operation itself goes on. */
-async function within<T>(deadline: AbortSignal, operation: Promise<T>): Promise<T> {
-  if (deadline.aborted) throw new AppError('unavailable');
-  let expire = () => {};
-  const expired = new Promise<never>((_, reject) => {
-    expire = () => reject(new AppError('unavailable'));
-    deadline.addEventListener('abort', expire, { once: true });
-  });
+async function tryInsert(ride: Ride): Promise<Existing | null | 'gone'> {
   try {
-    return await Promise.race([operation, expired]);
-  } finally {
-    deadline.removeEventListener('abort', expire);
+    await rides.insertOne(ride);
+    return null;
+  } catch (error) {
+    if (isDuplicate(error)) return holderOfIdempotencyKey(ride);
+    throw error;
   }
 }
 

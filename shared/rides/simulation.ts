@@ -30,6 +30,7 @@ const scripts: Record<TestScenario, Script> = {
 /** How long a simulated drive takes, to the pickup and to the destination alike. */
 export const simulatedLegMs = 3_000;
 
+/** The step that follows a step that was done, and after how many ms at real speed; undefined where the script ends. */
 export function nextStep(scenario: TestScenario, done: SimulatorStep | 'create') {
   const next = scripts[scenario][done];
   return next && { step: next[0], afterMs: next[1] };

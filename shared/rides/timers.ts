@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { addJob } from '../queues.ts';
 import type { RideState, Timer } from './ride.ts';
 
+/** When the first of a ride's timers is due; undefined where there is none. */
 export const earliest = (timers: readonly Timer[]): Date | undefined =>
   timers.map((timer) => timer.dueAt).sort((a, b) => a.getTime() - b.getTime())[0];
 

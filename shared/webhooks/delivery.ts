@@ -1,4 +1,5 @@
 import type mongoose from 'mongoose';
+import type { Outbox } from '../rides/outbox.ts';
 import { type Claim, type Delivery, type Ride, type RideEvent, rides } from '../rides/ride.ts';
 
 /** How long a claim holds: the attempt's 8 s and room to record its outcome. */
@@ -39,8 +40,6 @@ export async function claimEvent(rideId: string, seq: number, token: string): Pr
   return ride?.claim && event ? { ride, event, claim: ride.claim, askedAt } : null;
 }
 
-export type Settled = Pick<Ride, '_id' | 'keyId' | 'seq' | 'settledSeq'>;
-
 /**
  * Records the outcome of an attempt on its event and lifts the claim, in one write. Resolves with the ride's outbox as
  * it then stands, or null where another run has taken over. Only the run that holds the claim can settle, or one whose
@@ -51,7 +50,7 @@ export async function settleEvent(
   seq: number,
   token: string,
   delivery: Delivery,
-): Promise<Settled | null> {
+): Promise<Outbox | null> {
   return rides.findOneAndUpdate(
     {
       _id: rideId,
@@ -71,13 +70,14 @@ export async function settleEvent(
 /** Where an event's delivery stands, for a run that could not claim it. */
 export type Standing = { state: 'settled' | 'not_its_turn' | 'free' } | { state: 'held'; remainingMs: number };
 
+/** Reads where an event's delivery stands, by MongoDB's clock; a ride or event that is gone has nothing left to do. */
 export async function deliveryStanding(rideId: string, seq: number): Promise<Standing> {
-  const ride = await rides.findOne<Pick<Ride, 'settledSeq' | 'claim'> & { now: Date }>(
+  const ride = await rides.findOne<Pick<Ride, 'seq' | 'settledSeq' | 'claim'> & { now: Date }>(
     { _id: rideId },
-    { projection: { settledSeq: 1, claim: 1, now: '$$NOW' } },
+    { projection: { seq: 1, settledSeq: 1, claim: 1, now: '$$NOW' } },
   );
   if (!ride || ride.settledSeq >= seq) return { state: 'settled' };
-  if (ride.settledSeq < seq - 1) return { state: 'not_its_turn' };
+  if (ride.settledSeq < seq - 1 || ride.seq < seq) return { state: 'not_its_turn' };
   const remainingMs = (ride.claim?.until.getTime() ?? 0) - ride.now.getTime();
   return remainingMs > 0 ? { state: 'held', remainingMs } : { state: 'free' };
 }

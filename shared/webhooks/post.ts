@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import { before } from './deadline.ts';
+import { before } from '../deadline.ts';
 import { Ended, type Verdict } from './verdict.ts';
 
 const maxHeaderBytes = 16_384;

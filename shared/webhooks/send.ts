@@ -1,5 +1,5 @@
+import { before } from '../deadline.ts';
 import { connect, tlsClientFor } from './connect.ts';
-import { before } from './deadline.ts';
 import { type Message, post } from './post.ts';
 import { addressesOf, dnsResolver, type Resolver } from './resolve.ts';
 import { checkTargetUrl, hostOf, isLocalTarget, isPublicAddress } from './target.ts';

@@ -14,6 +14,7 @@ export async function markSlow(ctx: Pick<Context, 'redis' | 'log'>, keyId: strin
   }
 }
 
+/** Whether a key is marked as slow; while Redis is away, none is. */
 export async function isSlow(ctx: Pick<Context, 'redis'>, keyId: string): Promise<boolean> {
   try {
     return (await ctx.redis.exists(markOf(keyId))) === 1;

@@ -105,6 +105,11 @@ describe('malformed HTTP', () => {
     });
   }
 
+  const healthStatus = async () => {
+    const health = requestText(['GET /healthz HTTP/1.1', 'Host: x', 'Connection: close']);
+    return (await rawRequest(api.url, health)).status;
+  };
+
   for (const lines of [
     ['CONNECT rides.example:443 HTTP/1.1', 'Host: x'],
     ['GET /v1 HTTP/1.1', 'Host: x', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: x'],
@@ -117,6 +122,7 @@ describe('malformed HTTP', () => {
       socket.end(requestText(lines));
       socket.resume();
       await gone;
+      expect(await healthStatus()).to.equal(200);
     });
   }
 
@@ -133,6 +139,7 @@ describe('malformed HTTP', () => {
     socket.on('error', () => {});
     socket.write(requestText(lines, '{"fare":'), () => socket.destroy());
     await gone;
+    expect(await healthStatus()).to.equal(200);
   });
 
   it('answers HTTP/1.0 without a Host', async () => {

@@ -44,7 +44,7 @@ describe('npm run dev', function () {
   async function printed(pattern: RegExp): Promise<void> {
     while (!pattern.test(output)) {
       if (stack.exitCode !== null) throw new Error(`it ended with ${output}`);
-      await once(stack.stdout as NodeJS.ReadableStream, 'data');
+      await Promise.race([once(stack.stdout as NodeJS.ReadableStream, 'data'), once(stack, 'exit')]);
     }
   }
 

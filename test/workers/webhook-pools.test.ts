@@ -117,20 +117,20 @@ describe('the slow lane', () => {
     expect(await deliver(api.ctx, rideId, 1, { pool: 'webhooks-slow' })).to.include({ result: 'no_url' });
   });
 
-  it('takes what one key has under way beyond four attempts, so that it cannot fill the fast lane', async () => {
+  it('takes what one key has under way beyond eight attempts, so that it cannot fill the fast lane', async () => {
     const waiting: (() => void)[] = [];
     const receiver = await startReceiver((response) => waiting.push(() => response.end()));
     const ctx = withTargets(api.ctx, receiver.origin);
     const key = await newKey(ctx, receiver.url);
-    const rideIds = await Promise.all(Array.from({ length: 5 }, () => rideWithEvents(ctx, key, 1)));
-    const four = rideIds.slice(0, 4).map((rideId) => deliver(ctx, rideId, 1));
-    await receiver.received(4);
-    const fifth = rideIds[4] as string;
-    expect(await deliver(ctx, fifth, 1)).to.deep.equal({ result: 'handed to webhooks-slow' });
+    const rideIds = await Promise.all(Array.from({ length: 9 }, () => rideWithEvents(ctx, key, 1)));
+    const eight = rideIds.slice(0, 8).map((rideId) => deliver(ctx, rideId, 1));
+    await receiver.received(8);
+    const ninth = rideIds[8] as string;
+    expect(await deliver(ctx, ninth, 1)).to.deep.equal({ result: 'handed to webhooks-slow' });
     for (const answer of waiting) answer();
-    for (const outcome of await Promise.all(four)) expect(outcome).to.include({ result: 'delivered' });
-    const late = deliver(ctx, fifth, 1);
-    await receiver.received(5);
+    for (const outcome of await Promise.all(eight)) expect(outcome).to.include({ result: 'delivered' });
+    const late = deliver(ctx, ninth, 1);
+    await receiver.received(9);
     for (const answer of waiting) answer();
     expect(await late).to.include({ result: 'delivered' });
     await receiver.close();
