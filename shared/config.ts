@@ -63,7 +63,7 @@ const settings = Joi.object({
     'origins.form': '{{#label}} must be a comma-separated list of origins like http://127.0.0.1:4000',
   }),
   TRUSTED_PROXY_HOPS: Joi.number().integer().min(0).max(10).default(0),
-  SHUTDOWN_GRACE_MS: durationMs.default(9_500),
+  SHUTDOWN_GRACE_MS: durationMs.default(9_000),
   LOG_LEVEL: Joi.string().valid('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
   BIDDING_CONCURRENCY: concurrency.default(50),
   SIMULATOR_CONCURRENCY: concurrency.default(50),

@@ -45,6 +45,16 @@ export async function disconnectMongo(): Promise<void> {
   await mongoose.disconnect();
 }
 
+/** Calls the listener whenever a connection to MongoDB breaks or times out; answers how to stop that. */
+export function onBrokenConnection(listener: () => void): () => void {
+  const client = mongoose.connection.getClient();
+  const noteClosed = ({ reason }: { reason: string }) => {
+    if (reason === 'error') listener();
+  };
+  client.on('connectionClosed', noteClosed);
+  return () => client.off('connectionClosed', noteClosed);
+}
+
 /** Resolves when MongoDB answers, rejects when it does not. */
 export async function pingMongo(): Promise<void> {
   await database().command({ ping: 1 });

@@ -65,9 +65,15 @@ export interface NewJob {
  * Adds a job and never fails: the fact is in MongoDB already, and what Redis did not take the sweeper adds. Answers
  * whether Redis took it.
  */
-export async function addJob(ctx: { queues: Queues; log: Logger }, pool: PoolName, job: NewJob): Promise<boolean> {
+export async function addJob(
+  ctx: { queues: Queues; log: Logger; now(): number },
+  pool: PoolName,
+  job: NewJob,
+): Promise<boolean> {
   try {
     await (ctx.queues[pool] as Queue).add(job.name, job.data, {
+      // By MongoDB's clock, like all that is due: this host's own may be wrong.
+      timestamp: Math.round(ctx.now()),
       delay: Math.max(0, Math.ceil(job.delayMs ?? 0)),
       deduplication: { id: job.id, replace: true },
     });

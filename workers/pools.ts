@@ -43,17 +43,14 @@ export function startPool(ctx: Context, connection: Redis, pool: PoolName): Work
     },
   );
   worker.on('error', (error) => ctx.log.debug({ pool, error: describeError(error) }, 'worker error'));
-  worker.on('failed', (job, error) =>
-    ctx.log.error({ pool, job: job?.name, error: describeError(error) }, 'job failed'),
-  );
   worker.on('stalled', (jobId) => ctx.log.warn({ pool, jobId }, 'job stalled: its worker is gone'));
   return worker;
 }
 
 /**
  * A job that meets an outage of MongoDB waits for its end, and goes on as the same run: a claim that it holds is still
- * its own. What else goes wrong is logged here and thrown on by name
- * alone: BullMQ keeps an error's text in Redis, and it may quote a value.
+ * its own. What else goes wrong is logged here and thrown on by name alone: BullMQ keeps an error's text in Redis, and it
+ * may quote a value.
  */
 async function runOnce(
   ctx: Context,

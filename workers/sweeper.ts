@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Context } from '../shared/context.ts';
 import { describeError } from '../shared/errors.ts';
 import { randomBase62 } from '../shared/ids.ts';
+import { onBrokenConnection } from '../shared/mongo.ts';
 import { sweep } from './sweep.ts';
 
 const intervalMs = 2_000;
@@ -22,28 +23,36 @@ const allReconnectedMs = 1_500;
  */
 export function startSweeper(ctx: Context): { stop(): Promise<void> } {
   let stopped = false;
-  let reconnected = false;
+  /** Redis or MongoDB was away: jobs may be missing that no one knows of. */
+  let wasAway = false;
   let wake = new AbortController();
   /** A sweep of everything that began before this (ms, Redis's clock) is not enough. */
   let owedSince = 0;
-  const noteReconnect = () => {
-    reconnected = true;
+  const noteRedisIsBack = () => {
+    wasAway = true;
     wake.abort();
   };
-  ctx.redis.on('ready', noteReconnect);
+  ctx.redis.on('ready', noteRedisIsBack);
+  // A change may have been written whose answer was lost, and with it the adding of its jobs.
+  const forgetMongo = onBrokenConnection(() => {
+    wasAway = true;
+  });
 
   async function sweepOnce(): Promise<void> {
     if (ctx.redis.status !== 'ready') return;
     const now = await redisNow(ctx);
-    if (reconnected) owedSince = now + allReconnectedMs;
-    reconnected = false;
+    if (wasAway) owedSince = now + allReconnectedMs;
+    wasAway = false;
     await sweepWithLease(ctx, now, owedSince);
   }
 
   async function run(): Promise<void> {
     while (!stopped) {
       wake = new AbortController();
-      await sweepOnce().catch((error) => ctx.log.warn({ error: describeError(error) }, 'sweep failed'));
+      await sweepOnce().catch((error) => {
+        wasAway = true;
+        ctx.log.warn({ error: describeError(error) }, 'sweep failed');
+      });
       const jitter = 0.75 + Math.random() / 2;
       await setTimeout(intervalMs * jitter, undefined, { signal: wake.signal }).catch(() => {});
     }
@@ -53,7 +62,8 @@ export function startSweeper(ctx: Context): { stop(): Promise<void> } {
   return {
     async stop() {
       stopped = true;
-      ctx.redis.off('ready', noteReconnect);
+      ctx.redis.off('ready', noteRedisIsBack);
+      forgetMongo();
       wake.abort();
       await running;
     },

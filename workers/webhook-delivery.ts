@@ -6,7 +6,14 @@ import { deliverySettings } from '../shared/keys/manage-keys.ts';
 import type { DeliveryJob } from '../shared/queues.ts';
 import { enqueueNextDelivery, type Outbox } from '../shared/rides/outbox.ts';
 import { type Delivery, type DeliveryOutcome, rides } from '../shared/rides/ride.ts';
-import { type Claimed, claimEvent, deliveryStanding, loggedUrl, settleEvent } from '../shared/webhooks/delivery.ts';
+import {
+  type Claimed,
+  claimEvent,
+  deliveryStanding,
+  loggedUrl,
+  releaseClaim,
+  settleEvent,
+} from '../shared/webhooks/delivery.ts';
 import { send } from '../shared/webhooks/send.ts';
 import { signatureHeader } from '../shared/webhooks/sign.ts';
 import { isSlow, markSlow } from '../shared/webhooks/slow-keys.ts';
@@ -32,7 +39,10 @@ async function deliver(ctx: Context, job: DeliveryJob, run: Run): Promise<Outcom
   const claimed = await claimEvent(job.rideId, job.seq, run.token);
   if (!claimed) return withoutClaim(job);
   const delivery = await attempt(ctx, claimed, run);
-  if (!delivery) return { result: 'lost' };
+  if (!delivery) {
+    await releaseClaim(job.rideId, run.token);
+    return withoutClaim(job);
+  }
   const outbox = await settle(ctx, job, run, delivery);
   const { outcome, httpStatus, durationMs } = delivery;
   ctx.log.info({ ...job, event: claimed.event.event, outcome, httpStatus, durationMs, pool: run.pool }, 'delivery');

@@ -26,10 +26,10 @@ export async function serve(ctx: Context, app: Koa): Promise<Serving> {
     void handle(request, response);
   };
   const server = createServer(
-    // What is slow to arrive is cut: headers after 10 s, the whole request after 15 s.
+    // What is slow to arrive is cut: headers after 10 s, the whole request after 13 s.
     {
       headersTimeout: 10_000,
-      requestTimeout: 15_000,
+      requestTimeout: 13_000,
       keepAliveTimeout: 30_000,
       connectionsCheckingInterval: 2_000,
       // Node would answer without a body; `wellFormed` refuses a missing Host in the contract's form.
@@ -37,6 +37,13 @@ export async function serve(ctx: Context, app: Koa): Promise<Serving> {
     },
     answer,
   );
+  const connected = new Set<Socket>();
+  server.on('connection', (socket) => {
+    connected.add(socket);
+    socket.once('close', () => connected.delete(socket));
+  });
+  // Nor does a connection stay open that never sends anything.
+  server.setTimeout(14_000);
   // An Expect header that Node does not know is no reason to refuse, least of all without a body.
   server.on('checkExpectation', answer);
   server.on('clientError', (error, socket) => {
@@ -60,7 +67,7 @@ export async function serve(ctx: Context, app: Koa): Promise<Serving> {
       // The close of net, not of http: that one would close the idle connections at once.
       NetServer.prototype.close.call(server);
       await setTimeout(drainMs);
-      server.closeIdleConnections();
+      for (const socket of connected) if (!answering.has(socket)) socket.destroy();
       await closed;
     },
   };

@@ -67,6 +67,11 @@ export async function settleEvent(
   );
 }
 
+/** Gives back a claim under which nothing was sent. */
+export async function releaseClaim(rideId: string, token: string): Promise<void> {
+  await rides.updateOne({ _id: rideId, 'claim.token': token }, { $unset: { claim: '' } }, { writeConcern: { w: 1 } });
+}
+
 /** Where an event's delivery stands, for a run that could not claim it. */
 export type Standing = { state: 'settled' | 'not_its_turn' | 'free' } | { state: 'held'; remainingMs: number };
 

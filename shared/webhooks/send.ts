@@ -29,7 +29,9 @@ export type SendResult = Verdict & { durationMs: number };
 export async function send(attempt: Attempt): Promise<SendResult> {
   const startedAt = performance.now();
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), attempt.timeoutMs ?? attemptTimeoutMs);
+  // After the turn of the event loop: an answer that came while this process was paused is read before it is cut.
+  const cut = () => setImmediate(() => deadline.abort());
+  const timer = setTimeout(cut, attempt.timeoutMs ?? attemptTimeoutMs);
   const verdict = await deliver(attempt, deadline.signal).catch((error) => verdictOf(error, deadline.signal));
   clearTimeout(timer);
   return { ...verdict, durationMs: Math.round(performance.now() - startedAt) };
