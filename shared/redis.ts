@@ -13,7 +13,7 @@ export function connectRedis(url: string, log: Logger): Redis {
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: 500,
+    commandTimeout: 1_000,
     connectTimeout: 2_000,
     retryStrategy,
   });

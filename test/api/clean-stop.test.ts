@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import net from 'node:net';
+import { expect } from 'chai';
+import { createApp } from '../../api/app.ts';
+import { type Serving, serve } from '../../api/http/serve.ts';
+import type { Context } from '../../shared/context.ts';
+import { testContext } from '../support/service.ts';
+
+/** Asks again and again on one kept connection, until it is turned away; answers every status and the last error. */
+async function askUntilRefused(port: number): Promise<{ statuses: number[]; error: string }> {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  const statuses: number[] = [];
+  for (;;) {
+    const request = http.get({ port, host: '127.0.0.1', path: '/healthz', agent });
+    try {
+      const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+      statuses.push(response.statusCode ?? 0);
+      response.resume();
+      await once(response, 'end');
+    } catch (error) {
+      agent.destroy();
+      return { statuses, error: String((error as NodeJS.ErrnoException).code) };
+    }
+  }
+}
+
+describe('an API that stops', () => {
+  let ctx: Context;
+  let server: Serving;
+  before(async () => {
+    ctx = await testContext();
+  });
+  beforeEach(async () => {
+    server = await serve(ctx, createApp(ctx));
+  });
+  after(() => ctx.close());
+
+  it('answers every request of clients that go on asking, and refuses only new connections', async () => {
+    const clients = Array.from({ length: 4 }, () => askUntilRefused(server.port));
+    await once(http.get({ port: server.port, host: '127.0.0.1', path: '/healthz' }), 'response');
+    await server.close(200);
+    for (const { statuses, error } of await Promise.all(clients)) {
+      expect(new Set(statuses)).to.deep.equal(new Set([200]));
+      expect(error).to.equal('ECONNREFUSED');
+    }
+  });
+
+  it('does not wait for a connection that never sends anything', async () => {
+    const bare = net.connect(server.port, '127.0.0.1');
+    await once(bare, 'connect');
+    const closed = once(bare, 'close');
+    bare.on('error', () => {}).resume();
+    await server.close();
+    await closed;
+  });
+});
