@@ -18,8 +18,8 @@ export interface Context {
 }
 
 /**
- * Connects a process to MongoDB, which it cannot do without, and to Redis, which it can. Throws the driver's error when
- * MongoDB does not answer.
+ * Connects a process to MongoDB, which it cannot do without, and to Redis, which it can. Throws ConfigError where MongoDB
+ * does not answer.
  */
 export async function createContext(config: Readonly<Config>, processName: string): Promise<Context> {
   const log = createLogger(config.logLevel, processName);

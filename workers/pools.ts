@@ -38,6 +38,7 @@ export function startPool(ctx: Context, connection: Redis, pool: PoolName): Work
       connection,
       prefix: queuePrefix(pool),
       concurrency: ctx.config.concurrency[pool],
+      // BullMQ's version check stays on: skipping it rounds blocking waits up to whole seconds, and timers are late.
       ...recovery,
       ...keepFinished,
     },

@@ -14,6 +14,16 @@ export interface Serving {
   close(drainMs?: number): Promise<void>;
 }
 
+/** What is slow to arrive is cut: headers after 10 s, the whole request after 13 s. */
+const serverOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 13_000,
+  keepAliveTimeout: 30_000,
+  connectionsCheckingInterval: 2_000,
+  // Node would answer without a body; `wellFormed` refuses a missing Host in the contract's form.
+  requireHostHeader: false,
+};
+
 /** Listens on the configured host and port, or throws ConfigError where that cannot be. */
 export async function serve(ctx: Context, app: Koa): Promise<Serving> {
   const handle = app.callback();
@@ -25,18 +35,7 @@ export async function serve(ctx: Context, app: Koa): Promise<Serving> {
     if (isClosing) response.shouldKeepAlive = false;
     void handle(request, response);
   };
-  const server = createServer(
-    // What is slow to arrive is cut: headers after 10 s, the whole request after 13 s.
-    {
-      headersTimeout: 10_000,
-      requestTimeout: 13_000,
-      keepAliveTimeout: 30_000,
-      connectionsCheckingInterval: 2_000,
-      // Node would answer without a body; `wellFormed` refuses a missing Host in the contract's form.
-      requireHostHeader: false,
-    },
-    answer,
-  );
+  const server = createServer(serverOptions, answer);
   const connected = new Set<Socket>();
   server.on('connection', (socket) => {
     connected.add(socket);

@@ -7,14 +7,12 @@ const claimMs = 12_000;
 
 /** What an attempt needs of the ride: the event it claimed, and where it goes. */
 export interface Claimed {
-  ride: Pick<Ride, '_id' | 'keyId' | 'mode' | 'webhookUrl' | 'seq' | 'settledSeq'>;
+  ride: Pick<Ride, '_id' | 'keyId' | 'webhookUrl'>;
   event: RideEvent;
   claim: Claim;
   /** When this process asked for the claim, by both of its clocks (ms): the claim is at most as old. */
   askedAt: { monotonic: number; wall: number };
 }
-
-const claimedFields = { keyId: 1, mode: 1, webhookUrl: 1, seq: 1, settledSeq: 1, claim: 1 } as const;
 
 /**
  * Claims event number seq of a ride for one run of a job, by MongoDB's clock. Resolves with the event, or null where it
@@ -32,7 +30,7 @@ export async function claimEvent(rideId: string, seq: number, token: string): Pr
     {
       returnDocument: 'after',
       // Events are numbered from 1 without a gap, so number seq stands at place seq - 1.
-      projection: { ...claimedFields, events: { $slice: [seq - 1, 1] } },
+      projection: { keyId: 1, webhookUrl: 1, claim: 1, events: { $slice: [seq - 1, 1] } },
       writeConcern: { w: 1 },
     },
   );
