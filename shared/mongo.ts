@@ -1,5 +1,6 @@
 import mongoose from 'mongoose';
 import { ConfigError } from './config.ts';
+import { endWritesWithTheirSocket } from './mongo-driver.ts';
 
 /**
  * A request is answered within 3 s also while MongoDB is away or hangs. The driver tries a read that lost its connection
@@ -20,6 +21,7 @@ const impatient = {
  * waits for as long as an operation takes.
  */
 export async function connectMongo(url: string, { patient = false } = {}): Promise<void> {
+  endWritesWithTheirSocket();
   const replicaSet = await isReplicaSet(url).catch((error: unknown) => {
     throw new ConfigError(`Setting MONGO_URL: ${startProblem(error)}`);
   });
