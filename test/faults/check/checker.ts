@@ -1,0 +1,47 @@
+import type { Ride } from '../../../shared/rides/ride.ts';
+import type { Fault } from '../faults-log.ts';
+import type { Call } from '../load/partners.ts';
+import type { Manner, Receipt } from '../world/receivers.ts';
+import { deliveryViolations } from './deliveries.ts';
+import { lifecycleViolations } from './lifecycle.ts';
+import { requestViolations } from './requests.ts';
+
+/** All that is left of a run: MongoDB, the receivers' logs, the partners' journals, and every text that was kept. */
+export interface Evidence {
+  rides: Ride[];
+  receipts: Receipt[];
+  journal: Call[];
+  faults: Fault[];
+  /** How the receiver of each key answers. */
+  manners: Map<string, Manner | 'none'>;
+  /** Logs, Redis and the bodies of errors: none of the secrets may be in them. */
+  texts: { where: string; text: string }[];
+  /** What must be nowhere in the texts, with how to call it: a violation must not quote it. */
+  secrets: { what: string; value: string }[];
+  /** How much quicker than real the simulated drivers were. */
+  speed: number;
+  /** Ends of processes that nobody had asked for. */
+  crashes: string[];
+}
+
+/** THE checker: one line for each promise that the evidence shows broken; none where all were kept. */
+export function violationsIn(evidence: Evidence): string[] {
+  const { rides, receipts, journal, faults, manners } = evidence;
+  const ofRide = new Map<string, Receipt[]>();
+  for (const receipt of receipts) ofRide.set(receipt.rideId, [...(ofRide.get(receipt.rideId) ?? []), receipt]);
+  return [
+    ...requestViolations(journal, rides, faults),
+    ...rides.flatMap((ride) => [
+      ...lifecycleViolations(ride),
+      ...deliveryViolations(ride, ofRide.get(ride._id) ?? [], manners.get(ride.keyId) ?? 'none', faults),
+    ]),
+    ...leaks(evidence),
+    ...evidence.crashes.map((crash) => `a process ended by itself: ${crash}`),
+  ];
+}
+
+function leaks({ texts, secrets }: Evidence): string[] {
+  return texts.flatMap(({ where, text }) =>
+    secrets.filter(({ value }) => text.includes(value)).map(({ what }) => `${what} stands in ${where}`),
+  );
+}

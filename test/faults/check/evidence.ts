@@ -1,0 +1,63 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { type Ride, rides } from '../../../shared/rides/ride.ts';
+import type { Fault } from '../faults-log.ts';
+import { type Call, canaries } from '../load/partners.ts';
+import { canaryOfUrls } from '../world/receivers.ts';
+import type { World } from '../world/world.ts';
+import type { Evidence } from './checker.ts';
+import { redisText } from './redis-text.ts';
+
+/** What the simulated drivers are called stands in no log either. */
+const driversName = 'Alex Rivera';
+const driversPhone = '+12025550143';
+
+/** Gathers what a run has left, before its world is stopped. */
+export async function gatherEvidence(world: World, journal: Call[], faults: Fault[]): Promise<Evidence> {
+  const processes = [...world.apis, ...world.workers];
+  return {
+    rides: (await rides.find({}).toArray()) as Ride[],
+    receipts: world.receivers.receipts,
+    journal,
+    faults,
+    manners: world.manners,
+    texts: [
+      ...(await logTexts(world.logDir)),
+      { where: 'Redis', text: await redisText(world.redis.url) },
+      { where: 'the body of an error', text: errorBodies(journal) },
+    ],
+    secrets: secretsOf(world),
+    speed: world.config.simulationSpeed,
+    crashes: processes.flatMap(({ name, crashes }) => crashes.map((how) => `${name}, ${how}`)),
+  };
+}
+
+async function logTexts(logDir: string): Promise<Evidence['texts']> {
+  const names = await fs.readdir(logDir);
+  return Promise.all(
+    names.map(async (name) => ({ where: `the log ${name}`, text: await fs.readFile(path.join(logDir, name), 'utf8') })),
+  );
+}
+
+const errorBodies = (journal: readonly Call[]): string =>
+  journal
+    .filter(({ status }) => status >= 400)
+    .map(({ text }) => text)
+    .join('\n');
+
+function secretsOf(world: World): Evidence['secrets'] {
+  return [
+    { what: "a passenger's phone number", value: canaries.phone },
+    { what: "a passenger's name", value: canaries.name },
+    { what: 'a note', value: canaries.note },
+    { what: 'an address', value: canaries.address },
+    { what: "a webhook URL's query", value: canaryOfUrls },
+    { what: "a driver's name", value: driversName },
+    { what: "a driver's phone number", value: driversPhone },
+    { what: 'the key that secrets are encrypted with', value: world.env.SECRETS_KEY },
+    ...[...world.keys.values()].flatMap(({ key, signingSecret }) => [
+      { what: 'an API key', value: key },
+      { what: 'a signing secret', value: signingSecret },
+    ]),
+  ];
+}

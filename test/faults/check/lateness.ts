@@ -1,0 +1,86 @@
+import type { Ride } from '../../../shared/rides/ride.ts';
+import { nextStep } from '../../../shared/rides/simulation.ts';
+
+/** One piece of work that was due at a time and done at a time, both Unix ms. */
+export interface Work {
+  rideId: string;
+  what: string;
+  dueAt: number;
+  doneAt: number;
+}
+
+/**
+ * What the service had to do for a ride of its own accord, and when it did it: the simulated driver's steps, the end of
+ * the bidding, and the begin of each event's attempt, which is due when the event before it is settled.
+ */
+function workOf(ride: Ride, speed: number): Work[] {
+  return [...stepsOf(ride, speed), ...attemptsOf(ride)];
+}
+
+/** The same for many rides. */
+export const workOfAll = (rides: readonly Ride[], speed: number): Work[] =>
+  rides.flatMap((ride) => workOf(ride, speed));
+
+function stepsOf(ride: Ride, speed: number): Work[] {
+  const works: Work[] = [];
+  const scenario = ride.scenario ?? 'default';
+  let offers = 0;
+  let before: { step: NonNullable<ReturnType<typeof nextStep>>['step'] | 'create'; at: Date } = {
+    step: 'create',
+    at: ride.createdAt,
+  };
+  for (const { event, at, body } of ride.events) {
+    const status = event === 'offer.received' ? 'offer' : JSON.parse(body).status;
+    if (status === 'offer') offers += 1;
+    const step = stepThatMade(status, offers);
+    const due = nextStep(scenario, before.step);
+    // What a partner has accepted or cancelled came from no timer.
+    const dueAt = due && before.at.getTime() + due.afterMs / speed;
+    if (due && dueAt && step === due.step && at.getTime() >= dueAt) {
+      works.push({ rideId: ride._id, what: step, dueAt, doneAt: at.getTime() });
+    }
+    if (status === 'cancelled' && ride.cancelledBy === 'timeout') {
+      works.push({ rideId: ride._id, what: 'expire', dueAt: ride.biddingEndsAt.getTime(), doneAt: at.getTime() });
+    }
+    before = { step, at };
+  }
+  return works;
+}
+
+type Step = Parameters<typeof nextStep>[1];
+
+function stepThatMade(status: string, offers: number): Exclude<Step, 'create'> {
+  if (status === 'offer') return offers === 1 ? 'offer' : offers === 2 ? 'offer_2' : 'offer_3';
+  const steps: Record<string, Exclude<Step, 'create'>> = {
+    driver_arriving: 'accept',
+    arrived: 'arrive',
+    in_progress: 'start',
+    completed: 'complete',
+    cancelled: 'driver_cancel',
+  };
+  return steps[status] as Exclude<Step, 'create'>;
+}
+
+function attemptsOf(ride: Ride): Work[] {
+  let settledBefore = 0;
+  return ride.events.flatMap(({ seq, at, delivery }) => {
+    if (!delivery) return [];
+    const dueAt = Math.max(at.getTime(), settledBefore);
+    settledBefore = delivery.at.getTime() + delivery.durationMs;
+    return [{ rideId: ride._id, what: `event ${seq}`, dueAt, doneAt: delivery.at.getTime() }];
+  });
+}
+
+/**
+ * How late, in ms, the latest work was that was due from `since` on or still waiting then: counted from when it was due,
+ * or from `since` where that is later. `since` is when what kept it from being done was over.
+ */
+export function latestSince(works: readonly Work[], since: number, until: number): { lateMs: number; work?: Work } {
+  let latest: { lateMs: number; work?: Work } = { lateMs: 0 };
+  for (const work of works) {
+    if (work.doneAt < since || work.dueAt > until) continue;
+    const lateMs = work.doneAt - Math.max(work.dueAt, since);
+    if (lateMs > latest.lateMs) latest = { lateMs, work };
+  }
+  return latest;
+}

@@ -1,0 +1,48 @@
+import type { Ride, RideEvent, RideStatus } from '../../../shared/rides/ride.ts';
+
+/** The contract's own table (section 3), written down a second time: the checker must not trust the one it checks. */
+const next: Record<RideStatus, readonly RideStatus[]> = {
+  bidding: ['driver_arriving', 'cancelled'],
+  driver_arriving: ['arrived', 'cancelled'],
+  arrived: ['in_progress', 'cancelled'],
+  in_progress: ['completed', 'cancelled'],
+  completed: [],
+  cancelled: [],
+};
+
+/** How a ride broke the lifecycle, in a line for each way; none where it kept it. */
+export function lifecycleViolations(ride: Ride): string[] {
+  const violations: string[] = [];
+  const say = (what: string) => violations.push(`${ride._id}: ${what}`);
+  if (next[ride.status].length > 0) say(`has not ended: ${ride.status}`);
+  if (ride.nextDueAt || ride.timers.length > 0) say('has a timer left');
+  if (ride.events.length !== ride.seq) say(`${ride.events.length} events, but seq is ${ride.seq}`);
+  ride.events.forEach((event, index) => {
+    if (event.seq !== index + 1) say(`event ${index + 1} has number ${event.seq}`);
+    const before = ride.events[index - 1];
+    if (before && event.at <= before.at) say(`event ${event.seq} is not later than the one before`);
+    if (JSON.parse(event.body).at !== event.at.getTime()) say(`event ${event.seq} was sent with another time`);
+  });
+  const end = followed(ride.events, say);
+  if (end !== ride.status) say(`is ${ride.status}, but its events lead to ${end}`);
+  const offersSaid = ride.events.filter(({ event }) => event === 'offer.received').length;
+  if (offersSaid !== ride.offers.length) say(`${ride.offers.length} offers, but ${offersSaid} events of offers`);
+  const isAccepted = ride.events.some(({ body }) => JSON.parse(body).status === 'driver_arriving');
+  if (isAccepted !== (ride.acceptedOfferId !== undefined)) say('the accepted offer and the events disagree');
+  return violations;
+}
+
+/** Where the events lead; each that is not allowed there is said. */
+function followed(events: readonly RideEvent[], say: (what: string) => void): RideStatus {
+  let status: RideStatus = 'bidding';
+  for (const { event, seq, body } of events) {
+    if (event === 'offer.received') {
+      if (status !== 'bidding') say(`event ${seq} is an offer while ${status}`);
+      continue;
+    }
+    const to: RideStatus = JSON.parse(body).status;
+    if (!next[status].includes(to)) say(`event ${seq} goes from ${status} to ${to}`);
+    status = to;
+  }
+  return status;
+}

@@ -1,0 +1,54 @@
+import fs from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'chai';
+import { disconnectMongo } from '../../shared/mongo.ts';
+import { buildService } from '../support/service-process.ts';
+import { violationsIn } from './check/checker.ts';
+import { gatherEvidence } from './check/evidence.ts';
+import { startPartners } from './load/partners.ts';
+import { plant, plantedBugs } from './planted-bugs.ts';
+import { seededRandom } from './random.ts';
+import { startWorld } from './world/world.ts';
+
+/** Runs real processes under a short load, quick enough for a test, and checks what is left. */
+async function violationsOf(build: string): Promise<string[]> {
+  const settings = { SIMULATION_SPEED: '50', BIDDING_TIMEOUT_MS: '1500' };
+  const world = await startWorld({ build, apis: 1, copies: 1, settings });
+  try {
+    const keys = await Promise.all([1, 2, 3, 4].map(() => world.newKey()));
+    const partners = startPartners(world, keys, seededRandom(1), 30);
+    while (partners.journal.filter(({ operation }) => operation === 'create').length < 60) await setTimeout(20);
+    const journal = await partners.stop();
+    await world.quiet(20_000);
+    return violationsIn(await gatherEvidence(world, journal, []));
+  } finally {
+    await world.stop();
+  }
+}
+
+describe('the checker of the fault suite', () => {
+  let build: string;
+  const copies: string[] = [];
+
+  before(async function () {
+    this.timeout(60_000);
+    build = await buildService();
+    copies.push(build);
+    await disconnectMongo();
+  });
+  after(() => Promise.all(copies.map((folder) => fs.rm(folder, { recursive: true, force: true }))));
+
+  it('finds nothing wrong with the service as it is', async function () {
+    this.timeout(60_000);
+    expect(await violationsOf(build)).to.deep.equal([]);
+  });
+
+  for (const bug of plantedBugs) {
+    it(`catches a service that ${bug.what}`, async function () {
+      this.timeout(60_000);
+      const copy = await plant(build, bug);
+      copies.push(copy);
+      expect((await violationsOf(copy)).join('\n')).to.match(bug.caughtAs);
+    });
+  }
+});

@@ -1,0 +1,39 @@
+import { latestSince, workOfAll } from '../check/lateness.ts';
+import type { Figure } from '../figure.ts';
+import { shuffled } from '../random.ts';
+import { allKills, killCycle } from '../rounds/kills.ts';
+import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+
+const resumedWithinMs = 15_000;
+
+/** Every place of every process's work, again and again, under load. */
+export const kills: Figure = {
+  name: 'kills',
+  promise: "acknowledged rides lost; a killed worker's job goes on",
+  goal: '0 rides lost in 200 kill cycles; jobs go on within 15 s',
+  async measure(run) {
+    const cycles = run.short ? allKills.length : 200;
+    const came = new Map(allKills.map((kill) => [kill, 0]));
+    const { evidence, violations } = await undergo({
+      run,
+      // A step that is late must not be hidden by the end of the bidding.
+      world: { settings: { BIDDING_TIMEOUT_MS: '30000' } },
+      async faults(arena) {
+        const order = [];
+        while (order.length < cycles) order.push(...shuffled(arena.random, allKills));
+        for (const kill of order.slice(0, cycles)) {
+          if (await killCycle(arena, kill)) came.set(kill, (came.get(kill) ?? 0) + 1);
+        }
+      },
+    });
+    const works = workOfAll(evidence.rides, evidence.speed);
+    const latestMs = Math.max(...evidence.faults.map(({ from, until }) => latestSince(works, from, until).lateMs));
+    if (latestMs > resumedWithinMs) violations.push(`work went on only ${latestMs} ms after a kill`);
+    const counts = [...came.values()];
+    const reached =
+      `${cycles} kill cycles, ${counts.reduce((sum, count) => sum + count)} of them at the very place (each of ` +
+      `${counts.length} places at least ${Math.min(...counts)} times); the latest work went on after ` +
+      `${(latestMs / 1_000).toFixed(1)} s; ${summaryOf(evidence)}`;
+    return { reached, violations };
+  },
+};

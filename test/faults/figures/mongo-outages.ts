@@ -1,0 +1,77 @@
+import { setTimeout } from 'node:timers/promises';
+import { latestSince, workOfAll } from '../check/lateness.ts';
+import { type Fault, overlaps } from '../faults-log.ts';
+import type { Figure } from '../figure.ts';
+import { between } from '../random.ts';
+import { type Arena, making } from '../rounds/arena.ts';
+import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+
+const answeredWithinMs = 3_000;
+const normalWithinMs = 5_000;
+
+/** Ways in which MongoDB goes away, and for how long (ms). */
+const outages = {
+  'killed and started at once': [0, 0],
+  'killed, and away for a while': [500, 5_000],
+  'away for 30 s': [30_000, 30_000],
+  hung: [1_000, 10_000],
+} as const;
+type Outage = keyof typeof outages;
+
+export const mongoOutages: Figure = {
+  name: 'mongo-outages',
+  promise: 'MongoDB away',
+  goal: 'JSON 5xx within 3 s, never a hang, no process ends; normal within 5 s of its return',
+  async measure(run) {
+    const once = Object.keys(outages) as Outage[];
+    const order: Outage[] = run.short
+      ? ['killed and started at once', 'hung', 'killed, and away for a while']
+      : [1, 2, 3].flatMap(() => [...once, 'killed and started at once', 'killed and started at once', 'hung']);
+    const { evidence, violations } = await undergo({
+      run,
+      world: { wired: false },
+      async faults(arena) {
+        for (const kind of order) {
+          await outage(arena, kind, run.short ? 4_000 : Number.POSITIVE_INFINITY);
+          await setTimeout(normalWithinMs + 1_000);
+        }
+      },
+    });
+    const { faults, journal } = evidence;
+    const works = workOfAll(evidence.rides, evidence.speed);
+    const latestMs = Math.max(...faults.map(({ until }) => latestSince(works, until, until + normalWithinMs).lateMs));
+    if (latestMs > normalWithinMs) violations.push(`work went on only ${latestMs} ms after MongoDB's return`);
+    const meanwhile = journal.filter(({ at, ms }) => faults.some((fault) => overlaps(fault, at, at + ms)));
+    const slowestMs = Math.max(...meanwhile.map(({ ms }) => ms));
+    if (slowestMs > answeredWithinMs) violations.push(`an answer took ${slowestMs} ms`);
+    const lastRefusalMs = Math.max(
+      0,
+      ...journal.filter(({ status }) => status >= 500).map(({ at }) => sinceReturn(faults, at)),
+    );
+    const reached =
+      `${order.length} outages; ${meanwhile.length} requests meanwhile, ${meanwhile.filter(({ status }) => status >= 500).length} ` +
+      `of them answered 5xx, the slowest of all after ${slowestMs} ms; the last 5xx was asked ${lastRefusalMs} ms after the ` +
+      `return; the latest work resumed ${(latestMs / 1_000).toFixed(1)} s after it; ${summaryOf(evidence)}`;
+    return { reached, violations };
+  },
+};
+
+/** So many ms after MongoDB's last return a time is; 0 while it is away. */
+function sinceReturn(faults: readonly Fault[], at: number): number {
+  if (faults.some((fault) => overlaps(fault, at, at))) return 0;
+  return Math.min(...faults.map(({ until }) => at - until).filter((ms) => ms >= 0));
+}
+
+async function outage(arena: Arena, kind: Outage, longestMs: number): Promise<void> {
+  const { mongo } = arena.world;
+  const [leastMs, mostMs] = outages[kind];
+  const ms = Math.min(between(arena.random, leastMs, mostMs), longestMs);
+  arena.say(`MongoDB ${kind}: ${(ms / 1_000).toFixed(1)} s`);
+  await making(arena, { what: `MongoDB ${kind}`, hit: 'mongo' }, async () => {
+    if (kind === 'hung') mongo.pause();
+    else await (kind === 'away for 30 s' ? mongo.stop() : mongo.kill());
+    await setTimeout(ms);
+    if (kind === 'hung') mongo.resume();
+    else await mongo.start();
+  });
+}

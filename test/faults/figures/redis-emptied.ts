@@ -1,0 +1,34 @@
+import { setTimeout } from 'node:timers/promises';
+import { latestSince, workOfAll } from '../check/lateness.ts';
+import type { Figure } from '../figure.ts';
+import { between } from '../random.ts';
+import { emptyRedis } from '../rounds/faults.ts';
+import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+
+const doneWithinMs = 10_000;
+
+/** FLUSHALL, while timers wait and attempts run. */
+export const redisEmptied: Figure = {
+  name: 'redis-emptied',
+  promise: 'due work done after Redis is emptied',
+  goal: 'all, within 10 s',
+  async measure(run) {
+    const times = run.short ? 2 : 12;
+    const { evidence, violations } = await undergo({
+      run,
+      world: { wired: false },
+      async faults(arena) {
+        for (let time = 1; time <= times; time++) {
+          await emptyRedis(arena);
+          arena.say(`emptied ${time} of ${times} times`);
+          await setTimeout(between(arena.random, 4_000, 12_000));
+        }
+      },
+    });
+    const works = workOfAll(evidence.rides, evidence.speed);
+    const latest = evidence.faults.map(({ from }) => latestSince(works, from, from + doneWithinMs).lateMs);
+    for (const lateMs of latest) if (lateMs > doneWithinMs) violations.push(`work was done only after ${lateMs} ms`);
+    const reached = `emptied ${times} times; the latest work was done after ${(Math.max(...latest) / 1_000).toFixed(1)} s`;
+    return { reached: `${reached}; ${summaryOf(evidence)}`, violations };
+  },
+};

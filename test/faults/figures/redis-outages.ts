@@ -1,0 +1,79 @@
+import { setTimeout } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { latestSince, workOfAll } from '../check/lateness.ts';
+import { overlaps } from '../faults-log.ts';
+import type { Figure } from '../figure.ts';
+import { between } from '../random.ts';
+import { type Arena, making } from '../rounds/arena.ts';
+import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+
+const resumedWithinMs = 3_000;
+const longMs = 60_000;
+
+/** Redis stopped, killed or hung, again and again, while partners go on. */
+export const redisOutages: Figure = {
+  name: 'redis-outages',
+  promise: 'Redis away',
+  goal: 'create answers 201; all resumes within 3 s of its return; 0 hung workers in 50 outages, three of them of 60 s',
+  async measure(run) {
+    const outages = run.short ? 4 : 50;
+    const hung: string[] = [];
+    const { evidence, violations } = await undergo({
+      run,
+      world: { wired: false },
+      perSecond: 6,
+      async faults(arena) {
+        for (let number = 1; number <= outages; number++) {
+          const isLong = !run.short && number % 17 === 0;
+          const ms = isLong ? longMs : between(arena.random, 1_000, run.short ? 3_000 : 10_000);
+          await outage(arena, number, ms);
+          await setTimeout(resumedWithinMs);
+          const missing = await missingWorkers(arena);
+          if (missing > 0) hung.push(`${missing} workers hung after outage ${number}`);
+        }
+      },
+    });
+    const { faults, journal } = evidence;
+    const works = workOfAll(evidence.rides, evidence.speed);
+    const latestMs = Math.max(...faults.map(({ until }) => latestSince(works, until, until + resumedWithinMs).lateMs));
+    if (latestMs > resumedWithinMs) violations.push(`work went on only ${latestMs} ms after Redis's return`);
+    const meanwhile = journal.filter(
+      ({ operation, at, ms }) => operation === 'create' && faults.some((fault) => overlaps(fault, at, at + ms)),
+    );
+    for (const { status } of meanwhile) if (status !== 201) violations.push(`a creation was answered ${status}`);
+    const slowestMs = Math.max(...meanwhile.map(({ ms }) => ms));
+    const reached =
+      `${outages} outages; ${meanwhile.length} creations meanwhile, all but ` +
+      `${meanwhile.filter(({ status }) => status !== 201).length} answered 201, the slowest after ${slowestMs} ms; the latest ` +
+      `work resumed ${(latestMs / 1_000).toFixed(1)} s after the return; ${hung.length} times a worker hung; ` +
+      summaryOf(evidence);
+    return { reached, violations: [...violations, ...hung] };
+  },
+};
+
+async function outage(arena: Arena, number: number, ms: number): Promise<void> {
+  const { redis } = arena.world;
+  const kind = (['stopped', 'killed', 'hung'] as const)[number % 3] ?? 'stopped';
+  arena.say(`outage ${number}: Redis ${kind} for ${(ms / 1_000).toFixed(1)} s`);
+  await making(arena, { what: `Redis ${kind}`, hit: 'redis' }, async () => {
+    if (kind === 'hung') redis.pause();
+    else await (kind === 'stopped' ? redis.stop() : redis.kill());
+    await setTimeout(ms);
+    if (kind === 'hung') redis.resume();
+    else await redis.start();
+  });
+}
+
+/** A worker that lives waits for jobs in a blocking command whenever it has none; a hung one never does. */
+async function missingWorkers({ world }: Arena): Promise<number> {
+  const redis = new Redis(world.redis.url);
+  const deadline = Date.now() + 10_000;
+  let most = 0;
+  while (most < world.workers.length && Date.now() < deadline) {
+    const [, blocked] = /blocked_clients:(\d+)/.exec(await redis.info('clients')) ?? [];
+    most = Math.max(most, Number(blocked));
+    await setTimeout(20);
+  }
+  redis.disconnect();
+  return world.workers.length - most;
+}

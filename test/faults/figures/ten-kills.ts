@@ -1,0 +1,68 @@
+import { setTimeout } from 'node:timers/promises';
+import { setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import type { Figure } from '../figure.ts';
+import { killFirstAt } from '../rounds/arena.ts';
+import { startWorld, type World } from '../world/world.ts';
+import { httpConnection, smallRide } from './http-client.ts';
+
+const resumedWithinMs = 15_000;
+
+/** The same ride's worker is killed whenever it is at it: first the simulator, then whoever sends its first event. */
+export const tenKills: Figure = {
+  name: 'ten-kills',
+  promise: 'a ride whose worker is killed ten times',
+  goal: 'goes on within 15 s of each kill, and still ends',
+  async measure(run) {
+    const kills = run.short ? 2 : 10;
+    // The bidding must not be over before the simulator has come to its step.
+    const settings = { BIDDING_TIMEOUT_MS: '600000' };
+    const world = await startWorld({ build: run.build, wired: true, seed: run.seed, settings });
+    try {
+      const key = await world.newKey({ manner: 'silent' });
+      const api = httpConnection(world.apis[0]?.url ?? '');
+      const created = await api.request({ method: 'POST', path: '/v1/rides', key: key.key, body: smallRide });
+      api.close();
+      const { rideId } = JSON.parse(created.text);
+      const steps = await killAgainAndAgain(world, 'simulator', 'before a change', kills, run.say);
+      const sends = await killAgainAndAgain(world, 'webhooks', 'during a send', kills, run.say);
+      await setWebhookUrl(world.config, key.keyId, world.receivers.urlOf(key.keyId, 'prompt'));
+      await world.quiet(60_000);
+      const ride = await rides.findOne({ _id: rideId });
+      const violations = [...steps, ...sends].flatMap((ms) => {
+        return ms > resumedWithinMs ? [`the ride went on only ${ms} ms after a kill`] : [];
+      });
+      if (ride?.status !== 'completed' || ride.unsettled > 0) violations.push(`the ride is ${ride?.status}`);
+      const seconds = (times: number[]) => `${(Math.max(...times) / 1_000).toFixed(1)} s`;
+      const reached =
+        `${kills} kills of the simulator at the ride's first step, each tried again within ${seconds(steps)}; ${kills} kills ` +
+        `during the send of its first event, within ${seconds(sends)}; the ride is ${ride?.status}, all events settled`;
+      return { reached, violations };
+    } finally {
+      await world.stop();
+    }
+  },
+};
+
+/** How many ms after each kill the next process came to the same place. */
+async function killAgainAndAgain(
+  world: World,
+  kind: 'simulator' | 'webhooks',
+  place: Parameters<typeof killFirstAt>[2],
+  kills: number,
+  say: (line: string) => void,
+): Promise<number[]> {
+  const candidates = world.workers.filter((worker) => worker.kind.startsWith(kind));
+  const resumedMs: number[] = [];
+  let killedAt = 0;
+  for (let kill = 1; kill <= kills; kill++) {
+    const victim = await killFirstAt({ world }, candidates, place, 60_000);
+    if (!victim) throw new Error(`no ${kind} came to the place "${place}" for the ${kill}th time`);
+    if (killedAt) resumedMs.push(Date.now() - killedAt);
+    killedAt = Date.now();
+    say(`${victim.name} killed ${place}, ${kill} of ${kills}`);
+    await setTimeout(100);
+    await victim.start();
+  }
+  return resumedMs;
+}

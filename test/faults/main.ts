@@ -1,0 +1,87 @@
+import fs from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { buildService } from '../support/service-process.ts';
+import type { FigureRun, Measured } from './figure.ts';
+import { figures } from './figures.ts';
+import { runRounds } from './rounds/run-rounds.ts';
+
+const usage = `Usage: npm run faults -- [--seed N] [--rounds N] [--short] [--only NAME[,NAME]] [--figures] [--fuzz [--cases N]]
+
+  --rounds N    so many rounds of faults under load, then the checker (16 where nothing else is asked for)
+  --figures     every figure of test/faults/README.md
+  --only NAME   these figures: ${figures.map(({ name }) => name).join(', ')}
+  --fuzz        100,000 generated requests, or --cases N
+  --short       shorter outages and fewer trials
+  --seed N      makes the same choices again; every run prints its own`;
+
+/** `npm run faults`: tries to break what the service promises. Exit code 0 only where nothing was broken. */
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      seed: { type: 'string' },
+      rounds: { type: 'string' },
+      cases: { type: 'string', default: '100000' },
+      only: { type: 'string' },
+      figures: { type: 'boolean', default: false },
+      fuzz: { type: 'boolean', default: false },
+      short: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(usage);
+    return 0;
+  }
+  const names = values.only?.split(',') ?? [];
+  const unknown = names.filter((name) => !figures.some((figure) => figure.name === name));
+  if (unknown.length > 0) throw new Error(`there is no figure ${unknown.join(', ')}\n\n${usage}`);
+  const seed = wholeNumber('seed', values.seed ?? String(Date.now() % 1_000_000));
+  const chosen = figures.filter(({ name }) => values.figures || names.includes(name));
+  const isRoundsAsked = values.rounds !== undefined || (chosen.length === 0 && !values.fuzz);
+
+  console.log(`seed: ${seed}`);
+  const build = await buildService();
+  const run: FigureRun = { build, seed, short: values.short, say };
+  const parts: [name: string, goal: string, measure: () => Promise<Measured>][] = chosen.map((figure) => {
+    return [figure.name, figure.goal, () => figure.measure(run)];
+  });
+  if (isRoundsAsked) {
+    const rounds = wholeNumber('rounds', values.rounds ?? '16');
+    parts.unshift(['rounds', 'no violation', () => runRounds(run, rounds, values.short ? 10_000 : 60_000)]);
+  }
+  let violations = 0;
+  try {
+    for (const [name, goal, measure] of parts) violations += await told(name, goal, measure);
+  } finally {
+    await fs.rm(build, { recursive: true, force: true });
+  }
+  console.log(`violations: ${violations}`);
+  return violations === 0 ? 0 : 1;
+}
+
+/** Runs one part and prints what it came to; answers how often it was broken. */
+async function told(name: string, goal: string, measure: () => Promise<Measured>): Promise<number> {
+  console.log(`\n== ${name}: ${goal}`);
+  const { reached, violations } = await measure();
+  for (const violation of violations.slice(0, 20)) console.log(`violation: ${violation}`);
+  if (violations.length > 20) console.log(`and ${violations.length - 20} more`);
+  console.log(`${name}: ${reached}`);
+  return violations.length;
+}
+
+const startedAt = performance.now();
+
+function say(line: string): void {
+  console.log(`${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
+}
+
+function wholeNumber(name: string, text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new Error(`--${name} takes a whole number\n\n${usage}`);
+  return Number(text);
+}
+
+process.exitCode = await main().catch((error: Error) => {
+  console.error(error.message);
+  return 2;
+});
+process.exit();

@@ -1,0 +1,118 @@
+import fs from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { oneOf } from '../random.ts';
+import { type Arena, awhile, making } from './arena.ts';
+import { allKills, killAll, killCycle } from './kills.ts';
+
+/** What a round does to the world; it returns when everything is up again. */
+export type RoundFault = (arena: Arena) => Promise<unknown>;
+
+const hourMs = 3_600_000;
+
+/** Every kind of fault, by the name that a run prints. */
+export const roundFaults: Record<string, RoundFault> = {
+  'a process killed at a place of its work': async (arena) => {
+    for (let cycle = 0; cycle < 4; cycle++) await killCycle(arena, oneOf(arena.random, allKills));
+  },
+  'everything killed at once': killAll,
+  'a worker stopped and continued': (arena) => pauseWorker(arena, awhile(arena, 13_000, 20_000)),
+  'Redis stopped': (arena) => redisAway(arena, awhile(arena, 1_000, 60_000), () => arena.world.redis.stop()),
+  'Redis killed': (arena) => redisAway(arena, awhile(arena, 1_000, 10_000), () => arena.world.redis.kill()),
+  'Redis hung': async (arena) => {
+    await making(arena, { what: 'Redis hung', hit: 'redis' }, async () => {
+      arena.world.redis.pause();
+      await setTimeout(awhile(arena, 1_000, 10_000));
+      arena.world.redis.resume();
+    });
+  },
+  'Redis emptied': (arena) => emptyRedis(arena),
+  'Redis emptied again and again': async (arena) => {
+    for (let time = 0; time < 5; time++) {
+      await emptyRedis(arena);
+      await setTimeout(awhile(arena, 100, 3_000));
+    }
+  },
+  'Redis restarted with a truncated AOF': (arena) =>
+    redisAway(arena, awhile(arena, 500, 3_000), async () => {
+      await arena.world.redis.kill();
+      await truncateAof(arena);
+    }),
+  'MongoDB killed': (arena) => mongoAway(arena, 0, () => arena.world.mongo.kill()),
+  'MongoDB killed under load, twice': async (arena) => {
+    await mongoAway(arena, 0, () => arena.world.mongo.kill());
+    await setTimeout(1_000);
+    await mongoAway(arena, awhile(arena, 500, 3_000), () => arena.world.mongo.kill());
+  },
+  'MongoDB away': (arena) => mongoAway(arena, awhile(arena, 5_000, 30_000), () => arena.world.mongo.stop()),
+  'MongoDB hung': async (arena) => {
+    await making(arena, { what: 'MongoDB hung', hit: 'mongo' }, async () => {
+      arena.world.mongo.pause();
+      await setTimeout(awhile(arena, 1_000, 10_000));
+      arena.world.mongo.resume();
+    });
+  },
+  "a worker's clock an hour ahead": (arena) => wrongClock(arena, hourMs),
+  "a worker's clock an hour behind": (arena) => wrongClock(arena, -hourMs),
+  'SIGTERM to everything in turn': (arena) => stopInTurn(arena),
+};
+
+async function pauseWorker(arena: Arena, ms: number): Promise<void> {
+  const victim = oneOf(arena.random, arena.world.workers);
+  await making(arena, { what: 'a worker stopped', hit: 'worker', name: victim.name }, async () => {
+    victim.signal('SIGSTOP');
+    await setTimeout(ms);
+    victim.signal('SIGCONT');
+  });
+}
+
+export async function redisAway(arena: Arena, ms: number, end: () => Promise<void>): Promise<void> {
+  await making(arena, { what: 'Redis away', hit: 'redis' }, async () => {
+    await end();
+    await setTimeout(ms);
+    await arena.world.redis.start();
+  });
+}
+
+export async function mongoAway(arena: Arena, ms: number, end: () => Promise<void>): Promise<void> {
+  await making(arena, { what: 'MongoDB away', hit: 'mongo' }, async () => {
+    await end();
+    await setTimeout(ms);
+    await arena.world.mongo.start();
+  });
+}
+
+export async function emptyRedis(arena: Arena): Promise<void> {
+  const redis = new Redis(arena.world.redis.url);
+  await making(arena, { what: 'Redis emptied', hit: 'redis' }, () => redis.flushall());
+  redis.disconnect();
+}
+
+/** Cuts off the end of what Redis has written, in the middle of a command more likely than not. */
+async function truncateAof({ world, random }: Arena): Promise<void> {
+  const folder = `${world.redisDir}/appendonlydir`;
+  for (const name of await fs.readdir(folder)) {
+    if (!name.includes('.incr.')) continue;
+    const { size } = await fs.stat(`${folder}/${name}`);
+    await fs.truncate(`${folder}/${name}`, Math.floor(size * (0.5 + random() / 2)));
+  }
+}
+
+/** Further workers with a wrong clock take part for a while. */
+async function wrongClock(arena: Arena, shiftMs: number): Promise<void> {
+  const wrong = arena.world.moreWorkers(`clock-${shiftMs > 0 ? 'ahead' : 'behind'}`, { shiftMs });
+  await wrong.start();
+  await setTimeout(awhile(arena, 5_000, 10_000));
+  await wrong.stop();
+}
+
+async function stopInTurn(arena: Arena): Promise<void> {
+  for (const process of [...arena.world.apis, ...arena.world.workers]) {
+    const hit = process.kind === 'api' ? 'api' : 'worker';
+    await making(arena, { what: 'SIGTERM', hit, name: process.name }, async () => {
+      const { how, ms } = await process.stop();
+      if (how !== 'code 0' || ms > 10_000) throw new Error(`${process.name} ended with ${how} after ${ms} ms`);
+      await process.start();
+    });
+  }
+}

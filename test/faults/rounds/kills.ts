@@ -1,0 +1,75 @@
+import { setTimeout } from 'node:timers/promises';
+import { between, oneOf } from '../random.ts';
+import type { Inhabitant } from '../world/world.ts';
+import { type Arena, type KillPlace, killFirstAt, making } from './arena.ts';
+
+/** Where each kind of process is killed. */
+const killPlaces = {
+  api: ['before the insert', 'between commit and enqueue', 'between enqueue and answer', 'between change and enqueue'],
+  bidding: ['before a change', 'between change and enqueue', 'before a job is finished'],
+  simulator: [
+    'before a change',
+    'between change and enqueue',
+    'between enqueue and answer',
+    'before a job is finished',
+  ],
+  webhooks: [
+    'before the claim',
+    'between claim and send',
+    'during a send',
+    'after a send',
+    'between outcome and settling',
+    'between settling and the next job',
+    'before a job is finished',
+  ],
+} as const satisfies Record<string, readonly KillPlace[]>;
+
+export interface Kill {
+  kind: keyof typeof killPlaces;
+  place: KillPlace;
+}
+
+/** Every kind of process with every place at which it is killed. */
+export const allKills: readonly Kill[] = Object.entries(killPlaces).flatMap(([kind, places]) =>
+  places.map((place) => ({ kind: kind as Kill['kind'], place })),
+);
+
+/**
+ * One kill cycle: the first process of the kind that comes to the place is killed there, is away for up to half a
+ * second, and is started again. Answers whether one came there; else some process of the kind is killed wherever it is.
+ */
+export async function killCycle(arena: Arena, { kind, place }: Kill): Promise<boolean> {
+  const { world, random } = arena;
+  const isSender = kind === 'webhooks';
+  const candidates = [...world.apis, ...world.workers].filter(
+    (process) => process.kind === kind || (isSender && process.kind === 'webhooks-slow'),
+  );
+  const killed = await killFirstAt(arena, candidates, place);
+  const victim = killed ?? oneOf(random, candidates);
+  const what = `${kind} killed ${killed ? '' : 'at random, not '}${place}`;
+  await making(arena, { what, hit: kind === 'api' ? 'api' : 'worker', name: victim.name }, async () => {
+    await victim.kill();
+    await startAgain(arena, victim);
+  });
+  arena.say(what);
+  return killed !== undefined;
+}
+
+async function startAgain({ random }: Arena, victim: Inhabitant): Promise<void> {
+  await setTimeout(between(random, 0, 500));
+  await victim.start();
+}
+
+/** Everything but the servers is killed in the same moment. */
+export async function killAll(arena: Arena): Promise<void> {
+  const { apis, workers } = arena.world;
+  await Promise.all(
+    [...apis, ...workers].map((process) => {
+      const hit = process.kind === 'api' ? 'api' : 'worker';
+      return making(arena, { what: 'everything killed', hit, name: process.name }, async () => {
+        await process.kill();
+        await process.start();
+      });
+    }),
+  );
+}

@@ -1,0 +1,102 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { type Evidence, violationsIn } from '../check/checker.ts';
+import { repeatsAmong } from '../check/deliveries.ts';
+import { gatherEvidence } from '../check/evidence.ts';
+import type { FigureRun, Measured } from '../figure.ts';
+import { startPartners } from '../load/partners.ts';
+import { between, seededRandom, shuffled } from '../random.ts';
+import { manners } from '../world/receivers.ts';
+import { startWorld, type World, type WorldOptions } from '../world/world.ts';
+import type { Arena } from './arena.ts';
+import { roundFaults } from './faults.ts';
+
+export interface Ordeal {
+  run: FigureRun;
+  /** Beyond that it is wired, and has keys of every manner. */
+  world?: Partial<WorldOptions>;
+  /** Creations begun a second. */
+  perSecond?: number;
+  longestMs?: number;
+  /** What is done to it while partners work. */
+  faults(arena: Arena, partners: ReturnType<typeof startPartners>): Promise<void>;
+}
+
+export interface Outcome {
+  evidence: Evidence;
+  violations: string[];
+}
+
+/** The last event of a ride whose receiver is silent comes a minute after the ride's end. */
+const quietMs = 150_000;
+
+/**
+ * Starts a world, puts partners to work in it, makes the faults, waits until nothing is left to do, and gathers the
+ * evidence. What is still left to do then, the checker finds.
+ */
+export async function undergo({ run, world: more, perSecond = 10, longestMs, faults }: Ordeal): Promise<Outcome> {
+  const random = seededRandom(run.seed);
+  const world = await startWorld({ build: run.build, wired: true, seed: run.seed, ...more });
+  let evidence: Evidence | undefined;
+  let violations: string[] = [];
+  try {
+    const keys = await keysOfEveryManner(world);
+    const partners = startPartners(world, keys, seededRandom(run.seed + 1), perSecond);
+    const arena: Arena = { world, random, faults: [], longestMs: longestMs ?? 60_000, say: run.say };
+    await setTimeout(2_000);
+    await faults(arena, partners);
+    await setTimeout(1_000);
+    const journal = await partners.stop();
+    run.say(`${journal.length} requests made; waiting until nothing is left to do`);
+    await world.quiet(quietMs);
+    evidence = await gatherEvidence(world, journal, arena.faults);
+    violations = violationsIn(evidence);
+    return { evidence, violations };
+  } finally {
+    // Whoever has to find out why wants to see what happened.
+    if (violations.length > 0) await keepEvidence(world, evidence, run.say);
+    await world.stop({ keep: violations.length > 0 });
+  }
+}
+
+async function keepEvidence(world: World, evidence: Evidence | undefined, say: FigureRun['say']): Promise<void> {
+  const file = path.join(world.logDir, 'evidence.json');
+  const { rides, receipts, journal, faults } = evidence ?? {};
+  await fs.writeFile(file, JSON.stringify({ rides, receipts, journal, faults }));
+  say(`the evidence and the logs are kept in ${world.logDir}`);
+}
+
+/** Most receivers answer at once, and of every other kind there are some. */
+async function keysOfEveryManner(world: World) {
+  const prompt = Array.from({ length: 24 }, () => 'prompt' as const);
+  const others = [...manners, ...manners, 'none'] as const;
+  return Promise.all([...prompt, ...others].map((manner) => world.newKey({ manner })));
+}
+
+/** Rounds of faults in an order that follows from the seed: each kind comes once before any comes again. */
+export async function runRounds(run: FigureRun, rounds: number, longestMs: number): Promise<Measured> {
+  const { evidence, violations } = await undergo({
+    run,
+    longestMs,
+    async faults(arena) {
+      const order: string[] = [];
+      while (order.length < rounds) order.push(...shuffled(arena.random, Object.keys(roundFaults)));
+      for (const [index, name] of order.slice(0, rounds).entries()) {
+        run.say(`round ${index + 1} of ${rounds}: ${name}`);
+        await roundFaults[name]?.(arena);
+        await setTimeout(between(arena.random, 500, 3_000));
+      }
+    },
+  });
+  return { reached: summaryOf(evidence), violations };
+}
+
+/** What the evidence is about, in a line. */
+export function summaryOf({ rides, receipts, journal, faults }: Evidence): string {
+  const created = journal.filter(({ status }) => status === 201).length;
+  return (
+    `${faults.length} faults, ${journal.length} requests, ${created} creations acknowledged, ${rides.length} rides, ` +
+    `${receipts.length} attempts received, ${repeatsAmong(receipts)} of them second ones`
+  );
+}

@@ -1,0 +1,37 @@
+import type { RunningServer } from '../../../dev/servers/running-server.ts';
+
+/** A server that can be lost in every way and comes back at the same address, with the data it had. */
+export interface Restartable {
+  readonly url: string;
+  readonly pid: number;
+  /** Ends it at once, with SIGKILL. */
+  kill(): Promise<void>;
+  /** Ends it as an operator would. */
+  stop(): Promise<void>;
+  /** Starts it again after `kill` or `stop`; returns when it answers. */
+  start(): Promise<void>;
+  /** It keeps its connections and answers nothing (SIGSTOP), until `resume`. */
+  pause(): void;
+  resume(): void;
+}
+
+export async function restartable(start: (url?: string) => Promise<RunningServer>): Promise<Restartable> {
+  let server = await start();
+  const { url } = server;
+  return {
+    url,
+    get pid() {
+      return server.pid;
+    },
+    async kill() {
+      process.kill(server.pid, 'SIGKILL');
+      await server.exited;
+    },
+    stop: () => server.stop(),
+    async start() {
+      server = await start(url);
+    },
+    pause: () => void process.kill(server.pid, 'SIGSTOP'),
+    resume: () => void process.kill(server.pid, 'SIGCONT'),
+  };
+}

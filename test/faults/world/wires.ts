@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import net from 'node:net';
+
+/**
+ * Places in the work of a process at which it can be killed to the byte, since they show on its connections to MongoDB and
+ * Redis: just before the server sees a command (`asked`), or when it has done it and no one knows yet (`answered`).
+ */
+const places = {
+  'before the insert': { server: 'mongo', when: 'asked', has: ['insert\0', 'rides\0'] },
+  'between commit and enqueue': { server: 'mongo', when: 'answered', has: ['insert\0', 'rides\0'] },
+  'between enqueue and answer': { server: 'redis', when: 'answered', has: ['"rideId"'] },
+  'before a change': { server: 'mongo', when: 'asked', has: ['findAndModify\0', '\x10rev\0'] },
+  'between change and enqueue': { server: 'mongo', when: 'answered', has: ['findAndModify\0', '\x10rev\0'] },
+  'before the claim': { server: 'mongo', when: 'asked', has: ['findAndModify\0', '$claim.until'] },
+  'between claim and send': { server: 'mongo', when: 'answered', has: ['findAndModify\0', '$claim.until'] },
+  'between outcome and settling': { server: 'mongo', when: 'asked', has: ['findAndModify\0', 'events.$.delivery'] },
+  'between settling and the next job': {
+    server: 'mongo',
+    when: 'answered',
+    has: ['findAndModify\0', 'events.$.delivery'],
+  },
+  'before a job is finished': { server: 'redis', when: 'asked', has: ['"result"'] },
+} as const satisfies Record<string, { server: 'mongo' | 'redis'; when: 'asked' | 'answered'; has: string[] }>;
+
+export type Place = keyof typeof places;
+
+export interface Wires {
+  mongoUrl: string;
+  redisUrl: string;
+  /**
+   * Calls `trip` in the tick in which the process comes to the place; the command (or its answer) is not passed on.
+   * Answers how to disarm.
+   */
+  arm(place: Place, trip: () => void): () => void;
+  /** The rides whose events this process has asked to claim, each with when (ms). */
+  claimed: Map<string, number>;
+  close(): void;
+}
+
+type Armed = { place: Place; trip: () => void };
+
+/** Stands between one process and its servers. */
+export async function layWires(mongoUrl: string, redisUrl: string): Promise<Wires> {
+  const armed = new Set<Armed>();
+  const claimed = new Map<string, number>();
+  const noteClaim = (bytes: Buffer) => {
+    if (!bytes.includes('$claim.until')) return;
+    const [rideId] = /ride_[0-9A-Za-z]+/.exec(bytes.toString('latin1')) ?? [];
+    if (rideId) claimed.set(rideId, Date.now());
+  };
+  const found = (server: 'mongo' | 'redis', bytes: Buffer): Armed | undefined =>
+    [...armed].find(({ place }) => {
+      const { server: its, has } = places[place];
+      return its === server && has.every((text) => bytes.includes(text));
+    });
+
+  const lay = (server: 'mongo' | 'redis', target: net.NetConnectOpts) => {
+    const wire = net.createServer({ noDelay: true }, (client) => {
+      const upstream = net.connect({ ...target, noDelay: true } as net.NetConnectOpts);
+      const end = () => {
+        client.destroy();
+        upstream.destroy();
+      };
+      const spring = (hit: Armed) => {
+        armed.delete(hit);
+        hit.trip();
+        end();
+      };
+      let hitAtAnswer: Armed | undefined;
+      for (const socket of [client, upstream]) socket.on('error', () => {}).on('close', end);
+      client.on('data', (bytes) => {
+        if (server === 'mongo') noteClaim(bytes);
+        const hit = found(server, bytes);
+        if (hit && places[hit.place].when === 'asked') return spring(hit);
+        hitAtAnswer ??= hit;
+        upstream.write(bytes);
+      });
+      upstream.on('data', (bytes) => {
+        if (hitAtAnswer && armed.has(hitAtAnswer)) return spring(hitAtAnswer);
+        client.write(bytes);
+      });
+    });
+    wire.listen(0, '127.0.0.1');
+    return wire;
+  };
+
+  const socketPath = decodeURIComponent(/^mongodb:\/\/([^/]+)/.exec(mongoUrl)?.[1] ?? '');
+  const mongo = lay('mongo', { path: socketPath });
+  const redis = lay('redis', { host: '127.0.0.1', port: Number(new URL(redisUrl).port) });
+  await Promise.all([once(mongo, 'listening'), once(redis, 'listening')]);
+  const portOf = (server: net.Server) => (server.address() as net.AddressInfo).port;
+  return {
+    mongoUrl: `mongodb://127.0.0.1:${portOf(mongo)}/rides?directConnection=true`,
+    redisUrl: `redis://127.0.0.1:${portOf(redis)}`,
+    arm(place, trip) {
+      const entry = { place, trip };
+      armed.add(entry);
+      return () => armed.delete(entry);
+    },
+    claimed,
+    close() {
+      mongo.close();
+      redis.close();
+    },
+  };
+}

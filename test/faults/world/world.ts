@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { startMongo } from '../../../dev/servers/mongo.ts';
+import { freePort } from '../../../dev/servers/ports.ts';
+import { startRedis } from '../../../dev/servers/redis.ts';
+import { accountOf } from '../../../shared/accounts/account.ts';
+import { type Config, readConfig } from '../../../shared/config.ts';
+import { createKey, type NewKey, setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
+import { migrate } from '../../../shared/migrate.ts';
+import { connectMongo, disconnectMongo } from '../../../shared/mongo.ts';
+import { type PoolName, poolNames } from '../../../shared/queues.ts';
+import { type Mode, rides } from '../../../shared/rides/ride.ts';
+import { type ServiceProcess, serviceProcess } from '../../support/service-process.ts';
+import { seededRandom } from '../random.ts';
+import { type Manner, type Receivers, startReceivers } from './receivers.ts';
+import { type Restartable, restartable } from './restartable.ts';
+import { layWires, type Wires } from './wires.ts';
+
+export interface WorldOptions {
+  /** The folder of the compiled service. */
+  build: string;
+  /** Processes of the API; 2 where nothing is said. */
+  apis?: number;
+  /** Which pools run, and how many processes each has; all, and 2, where nothing is said. */
+  pools?: readonly PoolName[];
+  copies?: number;
+  /** Beyond the settings of every world, which are quick: a trip takes 3 s, a bidding 8 s. */
+  settings?: Record<string, string>;
+  /** Puts wires between each process and its servers, by which it can be killed at any place of its work. */
+  wired?: boolean;
+  seed?: number;
+}
+
+/** A process of the service in a world, at the address of its own where it is an API. */
+export interface Inhabitant extends ServiceProcess {
+  kind: 'api' | PoolName;
+  url: string;
+  wires?: Wires;
+}
+
+/** The whole service as real processes on loopback, with its own servers and its partners' receivers. */
+export interface World {
+  /** Of the processes' settings. This process is connected to the same MongoDB. */
+  config: Readonly<Config>;
+  env: NodeJS.ProcessEnv & { SECRETS_KEY: string };
+  mongo: Restartable;
+  redis: Restartable;
+  apis: Inhabitant[];
+  workers: Inhabitant[];
+  receivers: Receivers;
+  keys: Map<string, NewKey>;
+  /** How the receiver of each key answers. */
+  manners: Map<string, Manner | 'none'>;
+  /** A new key whose events go to a receiver of that manner; `none` has no webhook URL. */
+  newKey(options?: { mode?: Mode; manner?: Manner | 'none' }): Promise<NewKey>;
+  /** Where the processes' logs are, and where Redis keeps its data. */
+  logDir: string;
+  redisDir: string;
+  /** A further worker process, which the caller starts and ends; `shiftMs` sets its clock off. */
+  moreWorkers(name: string, options?: { shiftMs?: number; pools?: readonly PoolName[] }): Inhabitant;
+  /** Waits until no ride has anything left to do; answers how many still have when maxMs are over. */
+  quiet(maxMs: number): Promise<number>;
+  /** Ends everything and removes its folder, unless that is to be kept. Answers how each process ended, and when. */
+  stop(options?: { keep?: boolean }): Promise<{ name: string; how: string; ms: number }[]>;
+}
+
+const clockShifter = path.join(import.meta.dirname, 'shifted-clock.ts');
+
+export async function startWorld(options: WorldOptions): Promise<World> {
+  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-faults-'));
+  const logDir = path.join(folder, 'logs');
+  await fs.mkdir(logDir);
+  const mongo = await restartable(() => startMongo({ dataDir: path.join(folder, 'mongo') }));
+  const redis = await restartable((url) => {
+    const port = url ? Number(new URL(url).port) : undefined;
+    return startRedis({ dataDir: path.join(folder, 'redis'), appendonly: true, port });
+  });
+  const keys = new Map<string, NewKey>();
+  const manners = new Map<string, Manner | 'none'>();
+  const receivers = await startReceivers(
+    (keyId) => keys.get(keyId)?.signingSecret ?? '',
+    seededRandom(options.seed ?? 1),
+  );
+  const env = settingsOf(options, mongo.url, redis.url, receivers.origin);
+  const config = readConfig(env);
+  await connectMongo(mongo.url, { patient: true });
+  await migrate();
+  const account = await accountOf('faults@rides.example');
+
+  const inhabitant = async (kind: Inhabitant['kind'], name: string): Promise<Inhabitant> => {
+    const wires = options.wired ? await layWires(mongo.url, redis.url) : undefined;
+    const port = kind === 'api' ? await freePort() : 0;
+    const started = serviceProcess({
+      name,
+      build: options.build,
+      script: kind === 'api' ? 'api/main.js' : 'workers/main.js',
+      args: kind === 'api' ? [] : [kind],
+      env: { ...env, PORT: String(port), ...(wires && { MONGO_URL: wires.mongoUrl, REDIS_URL: wires.redisUrl }) },
+      logDir,
+    });
+    return Object.assign(started, { kind, url: `http://127.0.0.1:${port}`, wires });
+  };
+  const numbered = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+  const apis = await Promise.all(numbered(options.apis ?? 2).map((n) => inhabitant('api', `api-${n}`)));
+  const pools = (options.pools ?? poolNames).flatMap((pool) => numbered(options.copies ?? 2).map((n) => ({ pool, n })));
+  const workers = await Promise.all(pools.map(({ pool, n }) => inhabitant(pool, `${pool}-${n}`)));
+  await Promise.all([...apis, ...workers].map((process) => process.start()));
+
+  return {
+    config,
+    env,
+    mongo,
+    redis,
+    apis,
+    workers,
+    receivers,
+    keys,
+    manners,
+    logDir,
+    redisDir: path.join(folder, 'redis'),
+    async newKey({ mode = 'test', manner = 'prompt' } = {}) {
+      const key = await createKey(config, { accountId: account._id, name: 'faults', mode });
+      keys.set(key.keyId, key);
+      manners.set(key.keyId, manner);
+      if (manner !== 'none') await setWebhookUrl(config, key.keyId, receivers.urlOf(key.keyId, manner));
+      return key;
+    },
+    moreWorkers(name, { shiftMs = 0, pools: its = poolNames } = {}) {
+      const nodeArgs = shiftMs ? ['--import', 'tsx', '--import', clockShifter] : [];
+      const shifted = { ...env, SHIFTED_CLOCK_MS: String(shiftMs) };
+      const script = 'workers/main.js';
+      const { build } = options;
+      const started = serviceProcess({ name, build, script, args: [...its], nodeArgs, env: shifted, logDir });
+      return Object.assign(started, { kind: its[0] ?? 'bidding', url: '' });
+    },
+    async quiet(maxMs) {
+      const deadline = Date.now() + maxMs;
+      const open = { $or: [{ unsettled: { $gt: 0 } }, { nextDueAt: { $exists: true } }] };
+      for (;;) {
+        const left = await rides.countDocuments(open);
+        if (left === 0 || Date.now() > deadline) return left;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+    },
+    async stop({ keep = false } = {}) {
+      const running = [...apis, ...workers].filter((process) => process.isRunning);
+      const ends = await Promise.all(
+        running.map(async (process) => ({ name: process.name, ...(await process.stop()) })),
+      );
+      for (const { wires } of [...apis, ...workers]) wires?.close();
+      receivers.close();
+      await disconnectMongo();
+      await redis.stop();
+      await mongo.stop();
+      if (!keep) await fs.rm(folder, { recursive: true, force: true });
+      return ends;
+    },
+  };
+}
+
+function settingsOf(options: WorldOptions, mongoUrl: string, redisUrl: string, receiversOrigin: string) {
+  return {
+    PATH: process.env.PATH,
+    SERVICE_ENV: 'development',
+    MONGO_URL: mongoUrl,
+    REDIS_URL: redisUrl,
+    SECRETS_KEY: randomBytes(32).toString('base64'),
+    PUBLIC_BASE_URL: 'https://rides.example',
+    WEBHOOK_LOCAL_TARGETS: receiversOrigin,
+    SIMULATION_SPEED: '5',
+    BIDDING_TIMEOUT_MS: '8000',
+    ...options.settings,
+  };
+}

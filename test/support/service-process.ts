@@ -1,0 +1,136 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+const root = path.join(import.meta.dirname, '..', '..');
+const startMs = 30_000;
+
+/**
+ * Compiles the service as for production into a new folder of the project's cache, where its packages are found, and
+ * answers the folder. Whoever calls removes it.
+ */
+export async function buildService(): Promise<string> {
+  const cache = path.join(root, '.cache');
+  await fs.promises.mkdir(cache, { recursive: true });
+  const folder = await fs.promises.mkdtemp(path.join(cache, 'build-'));
+  const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
+  const args = [compiler, '-p', path.join(root, 'tsconfig.build.json'), '--outDir', folder, '--sourceMap', 'false'];
+  await promisify(execFile)(process.execPath, args);
+  return folder;
+}
+
+export interface ServiceProcess {
+  readonly name: string;
+  /** Of the process that runs now, or ran last. */
+  readonly pid: number;
+  readonly isRunning: boolean;
+  readonly logFile: string;
+  /** How it ended where nobody had asked for it: a crash. */
+  readonly crashes: readonly string[];
+  /** Starts it (again) and waits until it serves. */
+  start(): Promise<void>;
+  /** Resolves when the process that runs now has ended, with how. */
+  ended(): Promise<string>;
+  /** Ends it with SIGKILL, in this very tick, and resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Asks it to end with SIGTERM; after graceMs it is killed. Resolves with how it ended and after how many ms. */
+  stop(graceMs?: number): Promise<{ how: string; ms: number }>;
+  signal(signal: NodeJS.Signals): void;
+  /** Resident memory in bytes, of Linux's /proc. */
+  residentBytes(): number;
+  /** What it has used of the CPU so far, in ms. */
+  cpuMs(): number;
+}
+
+export interface ServiceProcessOptions {
+  name: string;
+  /** Of `buildService`. */
+  build: string;
+  /** `api/main.js` or `workers/main.js`. */
+  script: string;
+  args?: string[];
+  /** Given to Node before the script. */
+  nodeArgs?: string[];
+  env: NodeJS.ProcessEnv;
+  /** What it prints is appended to `<logDir>/<name>.log`. */
+  logDir: string;
+}
+
+/** A compiled process of the service, that can be ended in every way and started again. */
+export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
+  const logFile = path.join(options.logDir, `${options.name}.log`);
+  const crashes: string[] = [];
+  let child: ChildProcess | undefined;
+  let running = false;
+  let isEndWanted = false;
+  let ended = Promise.resolve('never started');
+
+  const proc = (file: string): string => fs.readFileSync(`/proc/${child?.pid}/${file}`, 'utf8');
+  return {
+    name: options.name,
+    logFile,
+    crashes,
+    get pid() {
+      return child?.pid ?? 0;
+    },
+    get isRunning() {
+      return running;
+    },
+    async start() {
+      const log = fs.openSync(logFile, 'a');
+      const args = [...(options.nodeArgs ?? []), path.join(options.build, options.script), ...(options.args ?? [])];
+      const started = spawn(process.execPath, args, { env: options.env, stdio: ['ignore', log, log, 'ipc'] });
+      fs.closeSync(log);
+      child = started;
+      running = true;
+      isEndWanted = false;
+      ended = new Promise((resolve) => {
+        started.once('exit', (code, signal) => {
+          running = false;
+          const how = signal ?? `code ${code}`;
+          if (!isEndWanted) crashes.push(how);
+          resolve(how);
+        });
+      });
+      endWithParent(started, ended);
+      const ready = new Promise<undefined>((resolve) => {
+        started.on('message', (message) => message === 'ready' && resolve(undefined));
+      });
+      const timeout = AbortSignal.timeout(startMs);
+      const late = new Promise<string>((resolve) => timeout.addEventListener('abort', () => resolve('no answer')));
+      const failure = await Promise.race([ready, ended, late]);
+      if (failure) throw new Error(`${options.name} did not start (${failure}): see ${logFile}`);
+    },
+    ended: () => ended,
+    async kill() {
+      isEndWanted = true;
+      child?.kill('SIGKILL');
+      await ended;
+    },
+    async stop(graceMs = 15_000) {
+      isEndWanted = true;
+      const askedAt = performance.now();
+      child?.kill('SIGTERM');
+      const force = setTimeout(() => child?.kill('SIGKILL'), graceMs);
+      const how = await ended;
+      clearTimeout(force);
+      return { how, ms: Math.round(performance.now() - askedAt) };
+    },
+    signal: (signal) => void child?.kill(signal),
+    residentBytes: () => Number(/VmRSS:\s+(\d+)/.exec(proc('status'))?.[1]) * 1_024,
+    cpuMs: () => {
+      // The fields stand after the name in parentheses: user and system time, in hundredths of a second.
+      const fields = proc('stat').split(') ').at(-1)?.split(' ') ?? [];
+      return (Number(fields[11]) + Number(fields[12])) * 10;
+    },
+  };
+}
+
+/** Nothing that was started outlives this process, however it ends. */
+function endWithParent(child: ChildProcess, ended: Promise<unknown>): void {
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  process.setMaxListeners(0);
+  void ended.then(() => process.removeListener('exit', kill));
+}
