@@ -26,9 +26,9 @@ export async function connectMongo(url: string, { patient = false } = {}): Promi
     throw new ConfigError(`Setting MONGO_URL: ${startProblem(error)}`);
   });
   committedRead = replicaSet ? { readConcern: { level: 'majority' } } : {};
-  const journaled = { w: replicaSet ? 'majority' : 1, journal: true } as const;
+  durable = { w: replicaSet ? 'majority' : 1, journal: true };
   await mongoose.connect(url, {
-    writeConcern: journaled,
+    writeConcern: durable,
     ...(patient ? {} : impatient),
     autoIndex: false,
     autoCreate: false,
@@ -42,6 +42,27 @@ export async function connectMongo(url: string, { patient = false } = {}): Promi
  */
 export const committedReads = (): mongoose.mongo.FindOptions => committedRead;
 let committedRead: mongoose.mongo.FindOptions = {};
+let durable: mongoose.mongo.WriteConcernSettings = {};
+
+/**
+ * Inserts documents in one command, as durably as a single one, and answers for each null or the server's error: one that
+ * fails does not keep the others out. Rejects where it is not known of any.
+ */
+export async function insertDocuments<T extends object>(
+  collection: mongoose.mongo.Collection<T>,
+  documents: readonly T[],
+): Promise<(null | mongoose.mongo.MongoServerError)[]> {
+  const { w, journal: j } = durable;
+  const command = { insert: collection.collectionName, documents, ordered: false, writeConcern: { w, j } };
+  const { writeErrors = [], writeConcernError } = await database().command(command);
+  // Written, but not known to last: as if its answer had been lost.
+  if (writeConcernError) throw new mongoose.mongo.MongoNetworkError('the write concern was not met');
+  const outcomes: (null | mongoose.mongo.MongoServerError)[] = documents.map(() => null);
+  for (const { index, code, errmsg } of writeErrors) {
+    outcomes[index] = new mongoose.mongo.MongoServerError({ message: errmsg, code });
+  }
+  return outcomes;
+}
 
 export async function disconnectMongo(): Promise<void> {
   await mongoose.disconnect();

@@ -1,20 +1,19 @@
 import type { Context } from '../../shared/context.ts';
-import { AppError } from '../../shared/errors.ts';
+import { gatheredFind } from '../../shared/gather.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
-import { rides } from '../../shared/rides/ride.ts';
+import { type Ride, rides } from '../../shared/rides/ride.ts';
 import { validate } from '../http/validate.ts';
 import type { Middleware } from '../types.ts';
 import { callerOf } from './authenticate.ts';
 import { offerFields, presentOffers, presentOutcome } from './presenters.ts';
-import { rideIdOf } from './rides.ts';
+import { own, rideIdOf } from './rides.ts';
 import { acceptSchema } from './schemas.ts';
+
+const findOffers = gatheredFind<Ride>(rides, '_id', offerFields);
 
 /** GET /rides/:rideId/offers (contract, section 4.3). */
 export const listOffers: Middleware = async (ctx) => {
-  const own = { _id: rideIdOf(ctx), keyId: callerOf(ctx).keyId };
-  const ride = await rides.findOne(own, { projection: offerFields });
-  if (!ride) throw new AppError('ride_not_found');
-  ctx.body = presentOffers(ride);
+  ctx.body = presentOffers(own(await findOffers(rideIdOf(ctx)), ctx));
 };
 
 /** POST /rides/:rideId/accept (contract, section 4.4). Accepting the accepted offer again is a 200. */

@@ -24,6 +24,7 @@ export function presentCreated(links: Links, ride: CreationFields) {
 
 /** What retrieve reads of a ride, with MongoDB's clock. */
 export const shownFields = {
+  keyId: 1,
   mode: 1,
   status: 1,
   fare: 1,
@@ -71,7 +72,7 @@ function presentDriver({ name, phone, rating, vehicle, plate }: Driver) {
   return { name, phone, rating, vehicle, plate };
 }
 
-export const offerFields = { status: 1, offers: 1, acceptedOfferId: 1 } as const;
+export const offerFields = { keyId: 1, status: 1, offers: 1, acceptedOfferId: 1 } as const;
 
 /** A ride's offers, cheapest first (contract, section 4.3). */
 export function presentOffers(ride: Pick<Ride, '_id' | 'status' | 'offers' | 'acceptedOfferId'>) {

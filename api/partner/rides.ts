@@ -1,9 +1,10 @@
 import type { Context } from '../../shared/context.ts';
 import { AppError } from '../../shared/errors.ts';
+import { gatheredFind } from '../../shared/gather.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { createRide, findReplay, type NewRide } from '../../shared/rides/create-ride.ts';
 import { greatCircleKm } from '../../shared/rides/position.ts';
-import { type RideRequest, rides } from '../../shared/rides/ride.ts';
+import { type Ride, type RideRequest, rides } from '../../shared/rides/ride.ts';
 import { validate } from '../http/validate.ts';
 import type { Middleware, RequestContext } from '../types.ts';
 import { callerOf } from './authenticate.ts';
@@ -37,14 +38,20 @@ export function create(service: Context, charge: ReturnType<typeof creationLimit
   }
 }
 
+const findShownRide = gatheredFind<Ride, ShownRide>(rides, '_id', shownFields);
+
 /** GET /rides/:rideId (contract, section 4.2). */
 export function retrieve(service: Context): Middleware {
   return async (ctx) => {
-    const own = { _id: rideIdOf(ctx), keyId: callerOf(ctx).keyId };
-    const ride = await rides.findOne<ShownRide>(own, { projection: shownFields });
-    if (!ride) throw new AppError('ride_not_found');
+    const ride = own(await findShownRide(rideIdOf(ctx)), ctx);
     ctx.body = presentRide(service.config, ride);
   };
+}
+
+/** The ride that was found, if it is the caller's; throws the same 404 for a foreign one as for none. */
+export function own<T extends { keyId: string }>(ride: T | null, ctx: RequestContext): T {
+  if (ride?.keyId !== callerOf(ctx).keyId) throw new AppError('ride_not_found');
+  return ride;
 }
 
 /** POST /rides/:rideId/cancel (contract, section 4.5). A body is not even read. */

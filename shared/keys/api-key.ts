@@ -1,4 +1,5 @@
 import mongoose from 'mongoose';
+import { gatheredFind } from '../gather.ts';
 import { sha256 } from '../ids.ts';
 import type { Mode } from '../rides/ride.ts';
 import { isWellFormedKey } from './key-format.ts';
@@ -51,6 +52,7 @@ export interface Caller {
   mode: Mode;
 }
 
+const findByHash = gatheredFind<ApiKey>(keys, 'hash', { accountId: 1, mode: 1, revokedAt: 1, lastUsedAt: 1 });
 const lastUsedResolutionMs = 60_000;
 
 /**
@@ -59,10 +61,7 @@ const lastUsedResolutionMs = 60_000;
  */
 export async function findCaller(secretKey: string, nowMs: number): Promise<Caller | null> {
   if (!isWellFormedKey(secretKey)) return null;
-  const found = await keys.findOne(
-    { hash: sha256(secretKey) },
-    { projection: { accountId: 1, mode: 1, revokedAt: 1, lastUsedAt: 1 } },
-  );
+  const found = await findByHash(sha256(secretKey));
   if (!found || found.revokedAt) return null;
   if (nowMs - (found.lastUsedAt?.getTime() ?? 0) > lastUsedResolutionMs) noteUse(found._id, nowMs);
   return { keyId: found._id, accountId: found.accountId, mode: found.mode };

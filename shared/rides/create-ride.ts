@@ -3,6 +3,7 @@ import mongoose from 'mongoose';
 import type { Context } from '../context.ts';
 import { before } from '../deadline.ts';
 import { AppError } from '../errors.ts';
+import { gatheredInsert } from '../gather.ts';
 import { newRideId, newTrackToken, sha256 } from '../ids.ts';
 import { committedReads, isOutageOfMongo } from '../mongo.ts';
 import { simulatedTimers } from './decide.ts';
@@ -19,6 +20,8 @@ export interface NewRide {
 const creationFields = { fare: 1, carType: 1, distanceKm: 1, trackToken: 1, mode: 1, idempotency: 1 } as const;
 /** What a creation is answered with. */
 export type CreationFields = Pick<Ride, '_id' | 'fare' | 'carType' | 'distanceKm' | 'trackToken' | 'mode'>;
+
+const insertRide = gatheredInsert(rides);
 
 /** A request is answered within 3 s: so long is an insert of unknown outcome tried again. */
 const deadlineMs = 3_000;
@@ -123,8 +126,7 @@ async function insertOnce(ride: Ride): Promise<Existing | null> {
 
 async function tryInsert(ride: Ride): Promise<Existing | null | 'gone'> {
   try {
-    await rides.insertOne(ride);
-    return null;
+    return await insertRide(ride);
   } catch (error) {
     if (isDuplicate(error)) return holderOfIdempotencyKey(ride);
     throw error;

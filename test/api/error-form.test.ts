@@ -3,19 +3,11 @@ import mongoose from 'mongoose';
 import { keys } from '../../shared/keys/api-key.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { type Answer, type Client, call } from '../support/client.ts';
+import { database, failOnce } from '../support/failing-mongo.ts';
 import { rideIn } from '../support/ride-steps.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 
 const secret = 'sEcReT-detail';
-
-/** Lets the next call of one method of a collection fail, and that one alone. */
-function failOnce(collection: object, method: string, error: Error): void {
-  const target = collection as Record<string, unknown>;
-  target[method] = () => {
-    delete target[method];
-    throw error;
-  };
-}
 
 describe('the form of an error', () => {
   let api: TestApi;
@@ -68,10 +60,10 @@ describe('the form of an error', () => {
   const unknownError = () => new Error(`E11000 ${secret} { fare: 25 }`);
   const operations: [title: string, collection: () => object, method: string, send: (id: string) => Promise<Answer>][] =
     [
-      ['the look at the key', () => keys, 'findOne', () => partner.get('')],
-      ['the insert', () => rides, 'insertOne', () => partner.createRide()],
-      ['the read of a ride', () => rides, 'findOne', (id) => partner.get(`/rides/${id}`)],
-      ['the read of offers', () => rides, 'findOne', (id) => partner.get(`/rides/${id}/offers`)],
+      ['the look at the key', () => keys, 'find', () => partner.get('')],
+      ['the insert', database, 'command', () => partner.createRide()],
+      ['the read of a ride', () => rides, 'find', (id) => partner.get(`/rides/${id}`)],
+      ['the read of offers', () => rides, 'find', (id) => partner.get(`/rides/${id}/offers`)],
       [
         'the read before accept',
         () => rides,
@@ -95,7 +87,7 @@ describe('the form of an error', () => {
 
   it('is a 503 in the same form where MongoDB is away, and says when to try again', async () => {
     const { rideId } = (await partner.createRide()).body;
-    failOnce(rides, 'findOne', new mongoose.mongo.MongoNetworkError(`connect to ${secret}:27017 failed`));
+    failOnce(rides, 'find', new mongoose.mongo.MongoNetworkError(`connect to ${secret}:27017 failed`));
     const answer = await partner.get(`/rides/${rideId}`);
     expect(answer.status).to.equal(503);
     expectErrorForm(answer);

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { rotateKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { type Client, clientOf, validRide } from '../support/client.ts';
+import { database, failOnce } from '../support/failing-mongo.ts';
 import { offerOn } from '../support/ride-steps.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 
@@ -163,11 +164,7 @@ describe('Idempotency-Key', () => {
   });
 
   it('does not remember a request that failed', async () => {
-    const target = rides as unknown as Record<string, unknown>;
-    target.insertOne = () => {
-      delete target.insertOne;
-      throw new Error('disk full');
-    };
+    failOnce(database(), 'command', new Error('disk full'));
     expect((await partner.createRide({}, under('a'))).status).to.equal(500);
     expect((await partner.createRide({}, under('a'))).status).to.equal(201);
     expect(await ridesMade()).to.equal(1);

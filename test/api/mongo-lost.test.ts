@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { rides } from '../../shared/rides/ride.ts';
 import { call, clientOf, validRide } from '../support/client.ts';
+import { database, onceInsteadOf } from '../support/failing-mongo.ts';
 import { type MongoProxy, startMongoProxy } from '../support/mongo-proxy.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 
@@ -84,12 +85,10 @@ describe('a lost connection to MongoDB', () => {
 
   it('to a server that hangs, after the key was seen, is a 5xx within about 3 s for a creation', async () => {
     const { key } = await api.key();
-    const target = rides as unknown as Record<string, unknown>;
-    target.insertOne = (...args: unknown[]) => {
-      delete target.insertOne;
+    onceInsteadOf(database(), 'command', (insert) => {
       proxy.hang();
-      return rides.insertOne(...(args as Parameters<typeof rides.insertOne>));
-    };
+      return database().command(insert as object);
+    });
     const { status, body } = await send(key, 'POST', '/rides');
     expect(status).to.be.within(500, 599);
     expect(Object.keys(body)).to.deep.equal(['error']);

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { rotateKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { type Answer, clientOf } from '../support/client.ts';
+import { database, failOnce } from '../support/failing-mongo.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 
 const perMinute = 30;
@@ -130,11 +131,7 @@ describe('the limit on creations', () => {
 
   it('charges nothing where the insert fails', async () => {
     const partner = await api.partner();
-    const target = rides as unknown as Record<string, unknown>;
-    target.insertOne = () => {
-      delete target.insertOne;
-      throw new Error('disk full');
-    };
+    failOnce(database(), 'command', new Error('disk full'));
     expect((await partner.createRide()).status).to.equal(500);
     expect(await charges(partner.keyId)).to.equal(0);
   });
