@@ -3,7 +3,7 @@ import type mongoose from 'mongoose';
 import { insertDocuments } from './mongo.ts';
 
 /** So long a batch waits for the one before it: while MongoDB hangs, nothing may queue up behind what will not return. */
-const patienceMs = 5;
+const patienceMs = 50;
 const maxBatchSize = 200;
 
 /**

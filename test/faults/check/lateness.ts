@@ -84,3 +84,17 @@ export function latestSince(works: readonly Work[], since: number, until: number
   }
   return latest;
 }
+
+/**
+ * The longest time, in ms, for which a work stood still: between two of the moments at which something happened to it, which
+ * are when it was due, when it was done, and the marks in between (an attempt at it, or a further kill).
+ */
+export function longestStandstill(works: readonly Work[], marksOf: (work: Work) => readonly number[]): number {
+  let longestMs = 0;
+  for (const work of works) {
+    const between = marksOf(work).filter((at) => at > work.dueAt && at < work.doneAt);
+    const moments = [work.dueAt, ...between.sort((a, b) => a - b), work.doneAt];
+    for (const [index, at] of moments.entries()) longestMs = Math.max(longestMs, at - (moments[index - 1] ?? at));
+  }
+  return longestMs;
+}

@@ -56,13 +56,13 @@ async function killAgainAndAgain(
   const resumedMs: number[] = [];
   let killedAt = 0;
   for (let kill = 1; kill <= kills; kill++) {
-    const victim = await killFirstAt({ world }, candidates, place, 60_000);
-    if (!victim) throw new Error(`no ${kind} came to the place "${place}" for the ${kill}th time`);
-    if (killedAt) resumedMs.push(Date.now() - killedAt);
-    killedAt = Date.now();
-    say(`${victim.name} killed ${place}, ${kill} of ${kills}`);
+    const killed = await killFirstAt({ world }, candidates, place, 60_000);
+    if (!killed) throw new Error(`no ${kind} came to the place "${place}" for the ${kill}th time`);
+    if (killedAt) resumedMs.push(killed.killedAt - killedAt);
+    ({ killedAt } = killed);
+    say(`${killed.victim.name} killed ${place}, ${kill} of ${kills}`);
     await setTimeout(100);
-    await victim.start();
+    await killed.victim.start();
   }
   return resumedMs;
 }

@@ -18,11 +18,11 @@ export interface Arena {
 /** Makes a fault by `breakIt`, which returns when the victim is back, and writes it down. */
 export async function making<T>(
   arena: Pick<Arena, 'faults'>,
-  fault: Omit<Fault, 'from' | 'until'>,
+  fault: Omit<Fault, 'from' | 'until'> & { from?: number },
   breakIt: () => Promise<T>,
 ): Promise<T> {
   // It stands in the log from its beginning: who looks at it meanwhile finds it without an end.
-  const entry: Fault = { ...fault, from: Date.now(), until: Number.POSITIVE_INFINITY };
+  const entry: Fault = { from: Date.now(), ...fault, until: Number.POSITIVE_INFINITY };
   arena.faults.push(entry);
   const result = await breakIt();
   entry.until = Date.now();
@@ -37,21 +37,21 @@ export const awhile = ({ random, longestMs }: Arena, leastMs: number, mostMs: nu
 export type KillPlace = Place | 'during a send' | 'after a send';
 
 /**
- * Kills, in that very tick, the first of the processes that comes to the place, and answers which one; undefined where
- * none came there within patienceMs.
+ * Kills, in that very tick, the first of the processes that comes to the place, and answers which one and when; undefined
+ * where none came there within patienceMs.
  */
 export async function killFirstAt(
   { world }: Pick<Arena, 'world'>,
   candidates: readonly Inhabitant[],
   place: KillPlace,
   patienceMs = 4_000,
-): Promise<Inhabitant | undefined> {
+): Promise<{ victim: Inhabitant; killedAt: number } | undefined> {
   let disarm = () => {};
-  const tripped = new Promise<Inhabitant>((resolve) => {
+  const tripped = new Promise<{ victim: Inhabitant; killedAt: number }>((resolve) => {
     const kill = (victim: Inhabitant) => {
       disarm();
       void victim.kill();
-      resolve(victim);
+      resolve({ victim, killedAt: Date.now() });
     };
     if (place === 'during a send' || place === 'after a send') {
       const seen = ({ rideId }: { rideId: string }) => {
@@ -66,10 +66,10 @@ export async function killFirstAt(
       };
     }
   });
-  const victim = await Promise.race([tripped, setTimeout(patienceMs, undefined)]);
+  const killed = await Promise.race([tripped, setTimeout(patienceMs, undefined)]);
   disarm();
-  await victim?.kill();
-  return victim;
+  await killed?.victim.kill();
+  return killed;
 }
 
 /** Who makes the attempt that a receiver sees: the one that has claimed an event of this ride last. */

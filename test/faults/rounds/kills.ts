@@ -45,9 +45,10 @@ export async function killCycle(arena: Arena, { kind, place }: Kill): Promise<bo
     (process) => process.kind === kind || (isSender && process.kind === 'webhooks-slow'),
   );
   const killed = await killFirstAt(arena, candidates, place);
-  const victim = killed ?? oneOf(random, candidates);
+  const victim = killed?.victim ?? oneOf(random, candidates);
+  const from = killed?.killedAt ?? Date.now();
   const what = `${kind} killed ${killed ? '' : 'at random, not '}${place}`;
-  await making(arena, { what, hit: kind === 'api' ? 'api' : 'worker', name: victim.name }, async () => {
+  await making(arena, { what, hit: kind === 'api' ? 'api' : 'worker', name: victim.name, from }, async () => {
     await victim.kill();
     await startAgain(arena, victim);
   });

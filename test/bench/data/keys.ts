@@ -1,0 +1,40 @@
+import mongoose from 'mongoose';
+import { newAccountId, newKeyId, sha256 } from '../../../shared/ids.ts';
+import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
+import { encrypt } from '../../../shared/keys/encryption.ts';
+import { keyHint, newApiKey, newSigningSecret } from '../../../shared/keys/key-format.ts';
+import type { Mode } from '../../../shared/rides/ride.ts';
+import { secretsKey } from '../stack.ts';
+
+export interface BenchKey {
+  keyId: string;
+  accountId: string;
+  mode: Mode;
+  /** The secret key itself, as a partner sends it. */
+  key: string;
+}
+
+/**
+ * So many new keys, as the service would have made them. They are keys in use, so that noting their first use is no part
+ * of what is measured.
+ */
+export async function newKeys(count: number, mode: Mode, webhookUrl?: string, database?: string): Promise<BenchKey[]> {
+  const accountId = newAccountId();
+  const made = Array.from({ length: count }, () => ({ keyId: newKeyId(), accountId, mode, key: newApiKey(mode) }));
+  const now = new Date();
+  const records = made.map<ApiKey>(({ keyId, key }, index) => ({
+    _id: keyId,
+    accountId,
+    name: `bench ${index}`,
+    mode,
+    hash: sha256(key),
+    hint: keyHint(key),
+    ...(webhookUrl && { webhookUrl }),
+    signingSecret: encrypt(newSigningSecret(), secretsKey, keyId),
+    createdAt: now,
+    lastUsedAt: now,
+  }));
+  const db = mongoose.connection.useDb(database ?? mongoose.connection.name);
+  await db.collection<ApiKey>(keys.collectionName).insertMany(records, { ordered: false });
+  return made;
+}

@@ -1,0 +1,108 @@
+import mongoose from 'mongoose';
+import { newOfferId, newRideId, newTrackToken } from '../../../shared/ids.ts';
+import { eventBody } from '../../../shared/rides/events.ts';
+import { greatCircleKm, legBetween } from '../../../shared/rides/position.ts';
+import type { Driver, EventName, Offer, Ride, RideEvent, RideStatus } from '../../../shared/rides/ride.ts';
+import type { BenchKey } from './keys.ts';
+
+const place = (lat: number, lng: number, address: string) => ({ lat, lng, address });
+const pickup = place(40.758, -73.9855, 'Times Square, New York');
+const destination = place(40.7128, -74.006, 'City Hall, New York');
+
+/** What a partner posts: the fields that most requests have. */
+export const rideRequest = { pickup, destination, fare: 24.5, passenger: { name: 'Ada', phone: '+12025550100' } };
+
+const driver: Driver = {
+  driverId: 'sim_1',
+  name: 'Alex Rivera',
+  phone: '+12025550143',
+  rating: 4.9,
+  vehicle: 'Toyota Camry, silver',
+  plate: 'TST 1043',
+};
+
+/** A ride that still takes offers, with nothing due soon. */
+export function biddingRide(key: BenchKey, offers = 0, nowMs = Date.now()): Ride {
+  const createdAt = new Date(nowMs);
+  const biddingEndsAt = new Date(nowMs + 3_600_000);
+  return {
+    _id: newRideId(nowMs),
+    keyId: key.keyId,
+    accountId: key.accountId,
+    mode: key.mode,
+    ...rideRequest,
+    carType: 'regular',
+    rideType: 'standard',
+    passengerCount: 1,
+    distanceKm: greatCircleKm(pickup, destination),
+    trackToken: newTrackToken(),
+    createdAt,
+    biddingEndsAt,
+    rev: offers,
+    status: 'bidding',
+    statusAt: createdAt,
+    offers: Array.from({ length: offers }, (_, index) => newOffer(createdAt, index)),
+    timers: [{ name: 'expire', dueAt: biddingEndsAt }],
+    nextDueAt: biddingEndsAt,
+    events: [],
+    seq: 0,
+    settledSeq: 0,
+    unsettled: 0,
+  };
+}
+
+const newOffer = (at: Date, index = 0): Offer => {
+  return { offerId: newOfferId(), price: 24.5 + ((index * 7) % 5), etaMinutes: 4 + index, driver, at };
+};
+
+const trip: [RideStatus, EventName][] = [
+  ['bidding', 'offer.received'],
+  ['driver_arriving', 'ride.status'],
+  ['arrived', 'ride.status'],
+  ['in_progress', 'ride.status'],
+  ['completed', 'ride.status'],
+];
+
+/** A ride as it stands after its trip has come to `status`, every event delivered. */
+export function tripRide(key: BenchKey, status: RideStatus, nowMs = Date.now()): Ride {
+  const at = new Date(nowMs);
+  const offer = newOffer(at);
+  const ride: Ride = { ...biddingRide(key, 0, nowMs), offers: [offer], acceptedOfferId: offer.offerId, driver };
+  ride.agreedPrice = offer.price;
+  ride.leg = legBetween(pickup, destination, at, 3_000);
+  const steps = trip.slice(0, 1 + trip.findIndex(([step]) => step === status));
+  for (const [step, event] of steps) addEvent(ride, step, event, new Date(nowMs + ride.seq));
+  for (const sent of ride.events) {
+    sent.delivery = { outcome: 'delivered', url: 'https://partner.example/', httpStatus: 200, durationMs: 41, at };
+  }
+  const settled = { settledSeq: ride.seq, unsettled: 0, rev: ride.seq };
+  if (status !== 'completed') return { ...ride, ...settled };
+  const { nextDueAt: _, ...ended } = ride;
+  return { ...ended, ...settled, timers: [] };
+}
+
+/** A ride whose one event waits to be delivered. */
+export function unsettledRide(key: BenchKey, nowMs = Date.now()): Ride {
+  const ride = tripRide(key, 'bidding', nowMs);
+  ride.events = [];
+  ride.seq = 0;
+  addEvent(ride, 'driver_arriving', 'ride.status', new Date(nowMs));
+  return { ...ride, settledSeq: 0, unsettled: 1 };
+}
+
+function addEvent(ride: Ride, status: RideStatus, event: EventName, at: Date): void {
+  const trackUrl = `https://track.example/${ride.trackToken}`;
+  Object.assign(ride, { status, statusAt: at, lastEventAt: at, seq: ride.seq + 1 });
+  const body = eventBody({ event, at: at.getTime(), ride, offer: ride.offers[0], trackUrl });
+  const added: RideEvent = { seq: ride.seq, event, at, body };
+  ride.events.push(added);
+}
+
+/** Inserts without waiting for the journal: nothing that is measured. In the present database unless another is given. */
+export async function insertRides(rides: readonly Ride[], database?: string): Promise<void> {
+  const db = mongoose.connection.useDb(database ?? mongoose.connection.name);
+  const options = { ordered: false, writeConcern: { w: 1, journal: false } } as const;
+  for (let start = 0; start < rides.length; start += 1_000) {
+    await db.collection<Ride>('rides').insertMany(rides.slice(start, start + 1_000), options);
+  }
+}

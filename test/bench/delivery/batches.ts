@@ -1,0 +1,76 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Queue } from 'bullmq';
+import { enqueueNextDelivery } from '../../../shared/rides/outbox.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { assertCount } from '../bench.ts';
+import type { BenchKey } from '../data/keys.ts';
+import { insertRides, unsettledRide } from '../data/rides.ts';
+import { producer, type Stack } from '../stack.ts';
+import type { BenchReceiver } from './receiver.ts';
+
+/** Jobs that are held back until `run` lets them go; it resolves with the rate when the last one has ended. */
+export interface Batch {
+  run(): Promise<number>;
+  /** Throws unless the work was done; apart from `run`, which is what is measured. */
+  check(): Promise<void>;
+}
+
+/** Rides with one event each that waits, and its jobs. */
+export async function serviceBatch(
+  stack: Stack,
+  receiver: BenchReceiver,
+  keys: readonly BenchKey[],
+  count: number,
+): Promise<Batch> {
+  const { webhooks } = stack.queues;
+  const made = Array.from({ length: count }, (_, index) => unsettledRide(keys[index % keys.length] as BenchKey));
+  await webhooks.pause();
+  await insertRides(made);
+  for (let start = 0; start < count; start += 500) {
+    await Promise.all(made.slice(start, start + 500).map((ride) => enqueueNextDelivery(producer(stack), ride)));
+  }
+  await receiver.reset();
+  const isSettled = async () => (await rides.countDocuments({ unsettled: { $gt: 0 } })) === 0;
+  return {
+    run: () => letGo(webhooks, receiver, count, isSettled),
+    async check() {
+      assertCount(count, (await receiver.taken()).count, 'deliveries received');
+      const delivered = await rides.countDocuments({ 'events.delivery.outcome': 'delivered', settledSeq: 1 });
+      assertCount(count, delivered, 'deliveries recorded in MongoDB');
+      await rides.deleteMany({});
+    },
+  };
+}
+
+/** The same bodies as jobs of the bare worker. */
+export async function floorBatch(bare: Queue, receiver: BenchReceiver, key: BenchKey, count: number): Promise<Batch> {
+  await bare.pause();
+  for (let start = 0; start < count; start += 500) {
+    const size = Math.min(500, count - start);
+    const jobs = Array.from({ length: size }, () => ({
+      name: 'event',
+      data: { body: unsettledRide(key).events[0]?.body },
+    }));
+    await bare.addBulk(jobs);
+  }
+  await receiver.reset();
+  return {
+    run: () => letGo(bare, receiver, count, async () => true),
+    check: async () => assertCount(count, (await receiver.taken()).count, 'deliveries received'),
+  };
+}
+
+async function letGo(queue: Queue, receiver: BenchReceiver, count: number, isDone: () => Promise<boolean>) {
+  const startedAt = Date.now();
+  await queue.resume();
+  // Nothing else is asked while the work goes on.
+  while ((await receiver.taken()).count < count) await pause(startedAt, queue.name);
+  const { lastMs } = await receiver.taken();
+  while ((await queue.getActiveCount()) > 0 || !(await isDone())) await pause(startedAt, queue.name);
+  return count / ((lastMs - startedAt) / 1_000);
+}
+
+async function pause(startedAt: number, queue: string): Promise<void> {
+  if (Date.now() > startedAt + 90_000) throw new Error(`${queue}: the jobs did not end`);
+  await setTimeout(10);
+}

@@ -1,0 +1,78 @@
+import { Queue } from 'bullmq';
+import type { Bench, Measurement } from '../bench.ts';
+import { type BenchKey, newKeys } from '../data/keys.ts';
+import { cpuUsOf } from '../measured/machine-cpu.ts';
+import type { Program } from '../measured/program.ts';
+import type { Figure } from '../report.ts';
+import { type Batch, floorBatch, serviceBatch } from './batches.ts';
+import { startReceiver } from './receiver.ts';
+
+/** After so many a process costs what it will go on costing. */
+const warmUpCount = 4_500;
+
+interface Round {
+  perSecond: number;
+  cpuUs: number;
+  mongoUs: number;
+  others: number;
+}
+
+/** One delivery by the webhooks pool, from job to recorded outcome, against a bare worker that only posts. */
+export function delivery(scheme: 'http' | 'https', concurrency: number, atMost: number): Measurement {
+  return async (bench) => {
+    const { stack } = bench;
+    const receiver = await startReceiver(stack, { scheme });
+    // Far more than 8 jobs side by side for each key, which is what one key may have in the fast lane.
+    const keys = await newKeys(1_000, 'live', receiver.url);
+    const env = { ...receiver.senderEnv, WEBHOOKS_CONCURRENCY: String(concurrency) };
+    const service = await stack.start('webhooks', 'workers/main.js', { args: ['webhooks'], env });
+    const floorEnv = { ...receiver.senderEnv, TARGET_URL: receiver.url, CONCURRENCY: String(concurrency) };
+    const floor = await stack.start('floor', 'test/bench/floor/deliver.js', { env: floorEnv });
+    const bare = new Queue('bare', { connection: stack.redis, skipVersionCheck: true });
+
+    const rounds = { service: [] as Round[], floor: [] as Round[] };
+    for (let round = 0; round <= bench.rounds; round++) {
+      bench.say(
+        `delivery ${scheme} at ${concurrency}: ${round === 0 ? 'warm-up' : `round ${round} of ${bench.rounds}`}`,
+      );
+      const count = round === 0 ? warmUpCount / (bench.quick ? 3 : 1) : bench.quick ? 1_000 : 3_000;
+      const ours = await measured(bench, service, count, await serviceBatch(stack, receiver, keys, count));
+      const bareCount = scheme === 'http' ? count * 3 : count;
+      const bareBatch = await floorBatch(bare, receiver, keys[0] as BenchKey, bareCount);
+      const theirs = await measured(bench, floor, bareCount, bareBatch);
+      if (round === 0) continue;
+      rounds.service.push(ours);
+      rounds.floor.push(theirs);
+    }
+    return figuresOf(`delivery ${scheme} at ${concurrency}`, atMost, rounds);
+  };
+}
+
+async function measured(bench: Bench, worker: Program, count: number, batch: Batch): Promise<Round> {
+  const { stack } = bench;
+  const othersShare = stack.watchOthers();
+  const mongoBefore = cpuUsOf(stack.mongo.pid);
+  const before = await worker.cpuUs();
+  const stopProfile = await bench.profiles.start('delivery', worker.name === 'webhooks' ? [worker] : []);
+  const perSecond = await batch.run();
+  await stopProfile();
+  const cpuUs = ((await worker.cpuUs()) - before) / count;
+  const mongoUs = (cpuUsOf(stack.mongo.pid) - mongoBefore) / count;
+  const others = othersShare();
+  await batch.check();
+  return { perSecond, cpuUs, mongoUs, others };
+}
+
+function figuresOf(name: string, atMost: number, rounds: Record<'service' | 'floor', Round[]>): Figure[] {
+  const others = Math.max(...[...rounds.service, ...rounds.floor].map((round) => round.others));
+  const both = (of: (round: Round) => number) => ({
+    service: rounds.service.map(of),
+    floor: rounds.floor.map(of),
+    others,
+  });
+  return [
+    { name: `${name}, CPU`, unit: 'us each', ...both(({ cpuUs }) => cpuUs), goal: `<= ${atMost}` },
+    { name: `${name}, rate`, unit: 'a second', ...both(({ perSecond }) => perSecond) },
+    { name: `${name}, CPU of MongoDB`, unit: 'us each', service: rounds.service.map(({ mongoUs }) => mongoUs), others },
+  ];
+}

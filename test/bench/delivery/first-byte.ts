@@ -1,0 +1,56 @@
+import { setTimeout } from 'node:timers/promises';
+import { assertAll, assertCount, type Measurement } from '../bench.ts';
+import { newKeys } from '../data/keys.ts';
+import { biddingRide, insertRides } from '../data/rides.ts';
+import type { LoadResult, OpenLoad } from '../load/load.ts';
+import type { Receipt } from '../load/receiver.ts';
+import { percentile } from '../statistics.ts';
+import { startReceiver } from './receiver.ts';
+
+const perSecond = 20;
+
+/**
+ * From an event's `at`, which is a little before its commit, to its first byte at the receiver: rides that are cancelled
+ * by their partner one after the other on an idle machine.
+ */
+export const firstByte: Measurement = async (bench) => {
+  const { stack } = bench;
+  const seconds = bench.quick ? 5 : 15;
+  const receiver = await startReceiver(stack);
+  const load = await stack.start('load', 'test/bench/load/load.js');
+  const api = await stack.startApi(receiver.senderEnv);
+  await stack.start('webhooks', 'workers/main.js', { args: ['webhooks'], env: receiver.senderEnv });
+  const keys = await newKeys(100, 'live', receiver.url);
+
+  const cancelAll = async (count: number): Promise<number[]> => {
+    const owned = Array.from({ length: count }, (_, index) => keys[index % keys.length] ?? (keys[0] as never));
+    const made = owned.map((key) => ({ key, ride: biddingRide(key) }));
+    await insertRides(made.map(({ ride }) => ride));
+    await receiver.reset(true);
+    const requests = made.map(
+      ({ key, ride }) =>
+        `POST /v1/rides/${ride._id}/cancel HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key.key}\r\n` +
+        'Content-Length: 0\r\n\r\n',
+    );
+    const phases = [{ perSecond, seconds: count / perSecond }];
+    const options: OpenLoad = { port: api.ready as number, connections: 2, requests, phases };
+    const [result] = await load.ask<LoadResult[]>('open', options);
+    assertAll(200, result as LoadResult, 'cancel');
+    await setTimeout(500);
+    const receipts = await receiver.ask<Receipt[]>('receipts');
+    assertCount(count, receipts.length, 'cancel: deliveries received');
+    return receipts.map(({ atMs, text }) => atMs - JSON.parse(text.slice(text.indexOf('\r\n\r\n'))).at);
+  };
+  bench.say('first byte: warm-up');
+  await cancelAll(perSecond * 3);
+  const rounds: number[][] = [];
+  for (let round = 1; round <= (bench.quick ? 1 : 2); round++) {
+    bench.say(`first byte: round ${round}`);
+    rounds.push(await cancelAll(perSecond * seconds));
+  }
+  const at = (p: number) => rounds.map((delays) => percentile(delays, p));
+  return [
+    { name: 'event to first byte at the receiver, p50', unit: 'ms', service: at(0.5), goal: '<= 10' },
+    { name: 'event to first byte at the receiver, p99', unit: 'ms', service: at(0.99), goal: '<= 50' },
+  ];
+};

@@ -1,0 +1,20 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import mongoose from 'mongoose';
+
+/** The database of a floor: the native driver, no models. Writes are acknowledged after the journal, as the service's. */
+export async function connect(): Promise<mongoose.mongo.Db> {
+  const url = process.env.MONGO_URL ?? '';
+  return (await mongoose.mongo.MongoClient.connect(url, { writeConcern: { w: 1, journal: true } })).db();
+}
+
+/** Listens on a free port and tells the bench which. */
+export function serve(status: number, handle: (request: IncomingMessage) => Promise<unknown>): void {
+  const server = createServer(async (request, response) => {
+    const body = JSON.stringify(await handle(request));
+    response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) });
+    response.end(body);
+  });
+  server.keepAliveTimeout = 30_000;
+  server.listen(0, '127.0.0.1', () => process.send?.({ ready: (server.address() as AddressInfo).port }));
+}

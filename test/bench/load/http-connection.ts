@@ -1,0 +1,57 @@
+import net from 'node:net';
+
+/** What came back: a status of 0 stands for a connection that broke. */
+export type Reply = { status: number; retryAfter: boolean };
+
+/** One keep-alive connection that sends one request at a time: as little work for each as can be. */
+export interface HttpConnection {
+  send(request: Buffer, answered: (reply: Reply) => void): void;
+  close(): void;
+}
+
+/** Connects at the first request, and again at the next one after the server has closed. */
+export function httpConnection(port: number): HttpConnection {
+  let socket: net.Socket | undefined;
+  let answered: ((reply: Reply) => void) | undefined;
+  let received: Buffer | undefined;
+
+  const settle = (reply: Reply) => {
+    const settled = answered;
+    answered = undefined;
+    received = undefined;
+    settled?.(reply);
+  };
+  const connect = (): net.Socket => {
+    const opened = net.connect({ port, host: '127.0.0.1', noDelay: true });
+    opened.on('data', (chunk) => {
+      received = received ? Buffer.concat([received, chunk]) : chunk;
+      const reply = wholeReply(received);
+      if (reply) settle(reply);
+    });
+    opened.on('error', () => {});
+    opened.once('close', () => {
+      if (socket === opened) socket = undefined;
+      settle({ status: 0, retryAfter: false });
+    });
+    return opened;
+  };
+  return {
+    send(request, onReply) {
+      answered = onReply;
+      socket ??= connect();
+      socket.write(request);
+    },
+    close: () => socket?.destroy(),
+  };
+}
+
+/** Of a reply with a Content-Length, which all of them have; undefined while some of it is missing. */
+function wholeReply(received: Buffer): Reply | undefined {
+  const headLength = received.indexOf('\r\n\r\n');
+  if (headLength < 0) return undefined;
+  const head = received.toString('latin1', 0, headLength);
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head);
+  if (!length) throw new Error(`a reply without Content-Length: ${head}`);
+  if (received.length < headLength + 4 + Number(length[1])) return undefined;
+  return { status: Number(head.slice(9, 12)), retryAfter: /\r\nretry-after: /i.test(head) };
+}

@@ -1,0 +1,23 @@
+import { performance } from 'node:perf_hooks';
+import { readConfig } from '../../../shared/config.ts';
+import { createContext } from '../../../shared/context.ts';
+import { sweep } from '../../../workers/sweep.ts';
+import { answer } from './ipc.ts';
+
+/** A process that only sweeps, as often as it is told to. */
+const ctx = await createContext(readConfig(), 'sweeps');
+
+export type Sweeps = { count: number; ms: number[]; timers: number; deliveries: number };
+
+answer('sweep', async ({ count }: { count: number }): Promise<Sweeps> => {
+  const sweeps: Sweeps = { count, ms: [], timers: 0, deliveries: 0 };
+  for (let done = 0; done < count; done++) {
+    const startedAt = performance.now();
+    const { timers, deliveries } = await sweep(ctx, { everything: false });
+    sweeps.ms.push(performance.now() - startedAt);
+    sweeps.timers += timers;
+    sweeps.deliveries += deliveries;
+  }
+  return sweeps;
+});
+process.send?.('ready');

@@ -1,0 +1,29 @@
+import type { Measurement } from './bench.ts';
+import { delivery } from './delivery/delivery.ts';
+import { firstByte } from './delivery/first-byte.ts';
+import { twoProcesses } from './delivery/two-processes.ts';
+import { create } from './paths/create.ts';
+import { offers, retrieve } from './paths/reads.ts';
+import { redisMemory } from './processes/redis-memory.ts';
+import { apiStart, idleMemory } from './processes/start-and-memory.ts';
+import { timerLag } from './rides/timer-lag.ts';
+import { wholeRides } from './rides/whole-rides.ts';
+import { million } from './scale/million.ts';
+
+/** All that the bench measures, by the names that `--only` takes, in the order in which it runs. */
+export const measurements = {
+  create,
+  retrieve,
+  offers,
+  'http-64': delivery('http', 64, 3.3),
+  'http-256': delivery('http', 256, 2.5),
+  'https-64': delivery('https', 64, 1.5),
+  'first-byte': firstByte,
+  'timer-lag': timerLag,
+  'whole-rides': wholeRides,
+  million,
+  'redis-memory': redisMemory,
+  'two-processes': twoProcesses,
+  start: apiStart,
+  memory: idleMemory,
+} satisfies Record<string, Measurement>;

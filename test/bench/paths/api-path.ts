@@ -1,0 +1,114 @@
+import { assertAll, type Bench, type Measurement } from '../bench.ts';
+import type { ClosedLoad, LoadResult } from '../load/load.ts';
+import { cpuUsOf } from '../measured/machine-cpu.ts';
+import type { Program } from '../measured/program.ts';
+import type { Figure, Goal } from '../report.ts';
+
+const connectionCounts = [1, 16, 64] as const;
+type Connections = (typeof connectionCounts)[number];
+
+/** A path of the API and its floor, which are asked the very same requests. */
+export interface ApiPath {
+  name: string;
+  status: number;
+  cpuGoals: Record<Connections, number>;
+  rateGoals: Record<Connections, number>;
+  /** Makes what the requests need, before a round. `check` throws unless the work was done. */
+  prepare(bench: Bench, who: Who, seconds: number): Promise<Prepared>;
+}
+
+export type Who = 'service' | 'floor';
+export type Prepared = Pick<ClosedLoad, 'requests' | 'usesOfEach'> & { check?(result: LoadResult): Promise<void> };
+
+interface Round {
+  cpuUs: number;
+  mongoUs: number;
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  others: number;
+}
+
+/** Measures the service and the floor in turn, on the same servers, at each number of connections. */
+export function apiPath(path: ApiPath): Measurement {
+  return async (bench) => {
+    const { stack, say } = bench;
+    const seconds = bench.quick ? 0.7 : 2;
+    const load = await stack.start('load', 'test/bench/load/load.js');
+    const programs: Record<Who, Program> = {
+      service: await stack.startApi(),
+      floor: await stack.start('floor', `test/bench/floor/${path.name}.js`),
+    };
+    const run = async (who: Who, connections: number) =>
+      measure(bench, path, load, programs[who], who, connections, seconds);
+    say(`${path.name}: warm-up`);
+    for (let again = bench.quick ? 1 : 2; again > 0; again--) {
+      await run('service', 64);
+      await run('floor', 64);
+    }
+
+    const figures: Figure[] = [];
+    for (const connections of connectionCounts) {
+      const rounds: Record<Who, Round[]> = { service: [], floor: [] };
+      for (let round = 1; round <= bench.rounds; round++) {
+        say(`${path.name} at ${connections}: round ${round} of ${bench.rounds}`);
+        rounds.service.push(await run('service', connections));
+        rounds.floor.push(await run('floor', connections));
+      }
+      figures.push(...figuresOf(path, connections, rounds));
+    }
+    return figures;
+  };
+}
+
+async function measure(
+  bench: Bench,
+  path: ApiPath,
+  load: Program,
+  program: Program,
+  who: Who,
+  connections: number,
+  seconds: number,
+): Promise<Round> {
+  const { requests, usesOfEach, check } = await path.prepare(bench, who, seconds);
+  const othersShare = bench.stack.watchOthers();
+  const mongoBefore = cpuUsOf(bench.stack.mongo.pid);
+  const before = await program.cpuUs();
+  const options: ClosedLoad = { port: program.ready as number, connections, seconds, requests, usesOfEach };
+  const profiled = who === 'service' ? [program] : [];
+  const stopProfile = await bench.profiles.start(`${path.name} at ${connections}`, profiled);
+  const result = await load.ask<LoadResult>('closed', options);
+  await stopProfile();
+  const cpuUs = (await program.cpuUs()) - before;
+  const mongoUs = cpuUsOf(bench.stack.mongo.pid) - mongoBefore;
+  const others = othersShare();
+  assertAll(path.status, result, `${path.name}, ${who}`);
+  await check?.(result);
+  return {
+    cpuUs: cpuUs / result.operations,
+    mongoUs: mongoUs / result.operations,
+    perSecond: result.operations / result.seconds,
+    p50Ms: result.p50Ms,
+    p99Ms: result.p99Ms,
+    others,
+  };
+}
+
+function figuresOf({ name, cpuGoals, rateGoals }: ApiPath, at: Connections, rounds: Record<Who, Round[]>): Figure[] {
+  const others = Math.max(...[...rounds.service, ...rounds.floor].map((round) => round.others));
+  const figure = (what: string, unit: string, of: (round: Round) => number, goal?: Goal): Figure => ({
+    name: `${name} at ${at}, ${what}`,
+    unit,
+    service: rounds.service.map(of),
+    floor: rounds.floor.map(of),
+    goal,
+    others,
+  });
+  return [
+    figure('CPU', 'us each', ({ cpuUs }) => cpuUs, `<= ${cpuGoals[at]}`),
+    figure('rate', 'a second', ({ perSecond }) => perSecond, `>= ${rateGoals[at]}`),
+    figure('p50', 'ms', ({ p50Ms }) => p50Ms),
+    figure('p99', 'ms', ({ p99Ms }) => p99Ms),
+    figure('CPU of MongoDB', 'us each', ({ mongoUs }) => mongoUs),
+  ];
+}

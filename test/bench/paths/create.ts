@@ -1,0 +1,43 @@
+import { rides } from '../../../shared/rides/ride.ts';
+import { assertCount, type Bench } from '../bench.ts';
+import { type BenchKey, newKeys } from '../data/keys.ts';
+import { creation } from '../data/requests.ts';
+import { type ApiPath, apiPath, type Prepared, type Who } from './api-path.ts';
+
+/** Under the 30 that a key may create in a minute; the keys are new in each round. */
+export const usesOfEach = 25;
+/** More than any floor has answered yet: the load stops where they are used up. */
+const mostPerSecond = 6_000;
+
+/** With live keys: one insert and one delayed job for each creation, in the service and in the floor. */
+export const createPath: ApiPath = {
+  name: 'create',
+  status: 201,
+  cpuGoals: { 1: 1.6, 16: 1, 64: 0.85 },
+  rateGoals: { 1: 0.8, 16: 1.1, 64: 1.2 },
+  prepare: prepareCreations,
+};
+export const create = apiPath(createPath);
+
+async function prepareCreations({ stack }: Bench, who: Who, seconds: number): Promise<Prepared> {
+  const delayed = who === 'service' ? '{rides:bidding}:bidding:delayed' : 'floor:delayed';
+  const logOf = ({ keyId }: BenchKey) => `${who === 'service' ? 'rides' : 'floor'}:created:${keyId}`;
+  const keys = await newKeys(Math.ceil((mostPerSecond * seconds) / usesOfEach), 'live');
+  const delayedBefore = await stack.redis.zcard(delayed);
+  return {
+    requests: keys.map((key) => creation(key)),
+    usesOfEach,
+    async check({ operations }) {
+      const { accountId } = keys[0] as BenchKey;
+      assertCount(operations, await rides.countDocuments({ accountId }), `create, ${who}: rides in MongoDB`);
+      const delayedNow = await stack.redis.zcard(delayed);
+      assertCount(operations, delayedNow - delayedBefore, `create, ${who}: delayed jobs in Redis`);
+      const charged = await Promise.all(keys.map((key) => stack.redis.zcard(logOf(key))));
+      assertCount(
+        operations,
+        charged.reduce((sum, count) => sum + count, 0),
+        `create, ${who}: charges in Redis`,
+      );
+    },
+  };
+}

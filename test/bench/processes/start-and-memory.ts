@@ -1,0 +1,33 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Measurement } from '../bench.ts';
+
+const mega = 1_048_576;
+
+/** From the start of an API process to `ready`, which it says when it listens. */
+export const apiStart: Measurement = async ({ stack, rounds, say }) => {
+  const seconds: number[] = [];
+  for (let round = 0; round <= rounds; round++) {
+    say(`start of an API process: ${round === 0 ? 'warm-up' : `round ${round}`}`);
+    const startedAt = performance.now();
+    await stack.startApi();
+    if (round > 0) seconds.push((performance.now() - startedAt) / 1_000);
+    await stack.stopPrograms();
+  }
+  return [{ name: 'start of an API process to ready', unit: 's', service: seconds, goal: '<= 1.5' }];
+};
+
+/** What a process holds in memory that has nothing to do. */
+export const idleMemory: Measurement = async ({ stack, quick, say }) => {
+  say('memory of idle processes');
+  const processes = {
+    'an API process': await stack.startApi(),
+    'a worker process, webhooks pool': await stack.start('webhooks', 'workers/main.js', { args: ['webhooks'] }),
+    'a worker process, all pools': await stack.start('worker', 'workers/main.js'),
+  };
+  await setTimeout(quick ? 2_000 : 8_000);
+  const measured = Object.entries(processes).map(async ([name, program]) => {
+    const bytes = await program.ask<number>('memory');
+    return { name: `memory of ${name}, idle`, unit: 'MB', service: [bytes / mega], goal: '<= 120' } as const;
+  });
+  return Promise.all(measured);
+};

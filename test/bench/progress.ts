@@ -1,0 +1,20 @@
+/** A line that shows what the bench is at and for how long it has run: on a terminal one that moves, else a line each. */
+export function newProgress(): { say(line: string): void; end(): void } {
+  const startedAt = Date.now();
+  const { stderr } = process;
+  let current = 'starting';
+  const elapsed = () => `${Math.round((Date.now() - startedAt) / 1_000)} s`.padStart(5);
+  const draw = () => stderr.write(`\r\x1b[2K${elapsed()}  ${current}`);
+  const clock = stderr.isTTY ? setInterval(draw, 1_000) : undefined;
+  return {
+    say(line) {
+      current = line;
+      if (stderr.isTTY) draw();
+      else stderr.write(`${elapsed()}  ${line}\n`);
+    },
+    end() {
+      clearInterval(clock);
+      stderr.write(`${stderr.isTTY ? '\r\x1b[2K' : ''}${elapsed()}  done\n`);
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { type Spread, spreadOf } from './statistics.ts';
+
+/** A limit to the ratio, or to the service's own figure where there is no floor. */
+export type Goal = `${'<=' | '>='} ${number}`;
+
+/** One figure: the rounds of the service and, where there is one, of the floor. */
+export interface Figure {
+  name: string;
+  unit: string;
+  service: readonly number[];
+  floor?: readonly number[];
+  goal?: Goal;
+  /** The largest share of the machine's CPU that others took in a round, 0 to 1. */
+  others?: number;
+}
+
+/** What `--json` holds a list of: medians, the ratio of medians, and beside them the ranges. */
+export interface Row {
+  name: string;
+  unit: string;
+  service: number;
+  floor: number | null;
+  ratio: number | null;
+  goal: Goal | null;
+  /** Null where the figure is only reported. */
+  ok: boolean | null;
+  serviceRange: [min: number, max: number];
+  floorRange: [min: number, max: number] | null;
+  othersShare: number | null;
+}
+
+export function rowOf({ name, unit, service, floor, goal, others }: Figure): Row {
+  const ours = spreadOf(service);
+  const theirs = floor && spreadOf(floor);
+  const ratio = theirs ? ours.median / theirs.median : null;
+  return {
+    name,
+    unit,
+    service: rounded(ours.median),
+    floor: theirs ? rounded(theirs.median) : null,
+    ratio: ratio === null ? null : rounded(ratio),
+    goal: goal ?? null,
+    ok: goal ? isReached(goal, ratio ?? ours.median) : null,
+    serviceRange: rangeOf(ours),
+    floorRange: theirs ? rangeOf(theirs) : null,
+    othersShare: others === undefined ? null : rounded(others),
+  };
+}
+
+function isReached(goal: Goal, value: number): boolean {
+  const limit = Number(goal.slice(3));
+  return goal.startsWith('<=') ? value <= limit : value >= limit;
+}
+
+/** A readable table, which is Markdown too: medians, and the range of the rounds in brackets. */
+export function tableOf(rows: readonly Row[]): string {
+  const head = ['name', 'unit', 'service', 'floor', 'ratio', 'goal', 'ok', 'others'];
+  const cells = rows.map((row) => [
+    row.name,
+    row.unit,
+    withRange(row.service, row.serviceRange),
+    row.floor === null ? '' : withRange(row.floor, row.floorRange),
+    row.ratio === null ? '' : row.ratio.toFixed(2),
+    row.goal ?? '',
+    row.ok === null ? '' : row.ok ? 'yes' : 'NO',
+    row.othersShare === null ? '' : `${Math.round(row.othersShare * 100)} %`,
+  ]);
+  const widths = head.map((_, column) => Math.max(...[head, ...cells].map((line) => (line[column] ?? '').length)));
+  const line = (texts: string[]) => `| ${texts.map((text, column) => text.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...cells.map(line)].join('\n');
+}
+
+function withRange(median: number, range: [number, number] | null): string {
+  const [min, max] = range ?? [median, median];
+  return min === max ? shown(median) : `${shown(median)} [${shown(min)}, ${shown(max)}]`;
+}
+
+const shown = (value: number): string =>
+  value.toLocaleString('en-US', { maximumSignificantDigits: value < 1_000 ? 3 : 6 });
+const rangeOf = ({ min, max }: Spread): [number, number] => [rounded(min), rounded(max)];
+const rounded = (value: number): number => Number(value.toPrecision(4));

@@ -1,0 +1,29 @@
+import os from 'node:os';
+import { cpuUsOf } from '../measured/machine-cpu.ts';
+import type { Program } from '../measured/program.ts';
+import type { Stack } from '../stack.ts';
+
+/** From now until `ended`: what each program and server took of the CPU, and what all of them did. */
+export async function cpuByProgram(stack: Stack, programs: readonly Program[]) {
+  const servers = [
+    { name: 'MongoDB', cpuUs: async () => cpuUsOf(stack.mongo.pid) },
+    { name: 'Redis', cpuUs: async () => cpuUsOf(stack.redisServer.pid) },
+    { name: 'the bench itself', cpuUs: async () => cpuUsOf(process.pid) },
+  ];
+  const measured = [...programs, ...servers];
+  const read = () => Promise.all(measured.map(({ cpuUs }) => cpuUs()));
+  const startedAt = performance.now();
+  const othersShare = stack.watchOthers();
+  const before = await read();
+  return {
+    async ended() {
+      const after = await read();
+      const seconds = (performance.now() - startedAt) / 1_000;
+      const perSecondMs = measured.map(({ name }, index): [string, number] => {
+        return [name, ((after[index] ?? 0) - (before[index] ?? 0)) / 1_000 / seconds];
+      });
+      const totalMs = perSecondMs.reduce((sum, [, ms]) => sum + ms, 0);
+      return { perSecondMs, machinePercent: totalMs / 10 / os.availableParallelism(), othersShare: othersShare() };
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { setTimeout } from 'node:timers/promises';
+import { rides } from '../../../shared/rides/ride.ts';
+
+const lateMs = 250;
+const intervalMs = 500;
+
+/** Looks twice a second how many rides have a timer that is late, or an event that waits to be delivered. */
+export function watchBacklog() {
+  const samples: { at: number; late: number }[] = [];
+  let stopped = false;
+  const watching = (async () => {
+    while (!stopped) {
+      const late = await rides.countDocuments({ nextDueAt: { $lte: new Date(Date.now() - lateMs) } });
+      samples.push({ at: Date.now(), late });
+      await setTimeout(intervalMs);
+    }
+  })();
+  const lastLate = () => samples.findLast(({ late }) => late > 0)?.at ?? 0;
+  return {
+    most: () => Math.max(...samples.map(({ late }) => late)),
+    /** When a timer was late for the last time (Unix ms). */
+    goneAt: lastLate,
+    /** Resolves when every ride has ended and every event is settled; throws when that takes too long. */
+    async isGone(withinMs: number) {
+      const giveUpAt = Date.now() + withinMs;
+      const left = () => rides.countDocuments({ $or: [{ nextDueAt: { $exists: true } }, { unsettled: { $gt: 0 } }] });
+      while ((await left()) > 0) {
+        if (Date.now() > giveUpAt) throw new Error(`whole rides: ${await left()} have not ended`);
+        await setTimeout(intervalMs);
+      }
+    },
+    stop() {
+      stopped = true;
+      return watching;
+    },
+  };
+}

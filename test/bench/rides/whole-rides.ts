@@ -1,0 +1,120 @@
+import { setTimeout } from 'node:timers/promises';
+import { poolNames } from '../../../shared/queues.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { assertCount, type Bench, type Measurement } from '../bench.ts';
+import { newKeys } from '../data/keys.ts';
+import { creation } from '../data/requests.ts';
+import { type BenchReceiver, startReceiver } from '../delivery/receiver.ts';
+import type { LoadResult, OpenLoad } from '../load/load.ts';
+import type { Program } from '../measured/program.ts';
+import { usesOfEach } from '../paths/create.ts';
+import type { Figure } from '../report.ts';
+import { cpuByProgram } from './cpu-by-program.ts';
+import { readTrips, type Trips } from './trips.ts';
+import { watchBacklog } from './watch-backlog.ts';
+
+/** Of a test ride at real speed: its first ride ends only then, so only then all steps go side by side. */
+const rideSeconds = 14;
+const eventsOfEach = 5;
+/** A little more is driven than is to be held, or the chance of what ends just after the last second would decide. */
+const margin = 1.02;
+
+/**
+ * Whole test rides, at real speed: at a rate to be held, then at twice that, then at half of it until all has recovered.
+ * API, a process for each pool, MongoDB, Redis, the load and the receiver share the machine.
+ */
+export const wholeRides: Measurement = async (bench) => {
+  const { stack, say, ridesPerSecond: rate, quick } = bench;
+  const driven = rate * margin;
+  const [held, over, recovering] = quick ? [8, 10, 6] : [60, 30, 30];
+  const phases = [
+    { perSecond: driven, seconds: rideSeconds + 1 },
+    { perSecond: driven, seconds: held },
+    { perSecond: rate * 2, seconds: over },
+    { perSecond: rate / 2, seconds: recovering },
+  ];
+  const { load, api, services, programs, receiver } = await startAll(bench);
+  const count = phases.reduce((sum, { perSecond, seconds }) => sum + Math.ceil(perSecond * seconds), 0);
+  const keys = await newKeys(Math.ceil(count / usesOfEach), 'test', receiver.url);
+  const requests = keys.map((key) => creation(key));
+
+  const startedAt = Date.now();
+  const begins = phases.map(
+    (_, index) => startedAt + 1_000 * sum(phases.slice(0, index).map(({ seconds }) => seconds)),
+  );
+  const [, heldAt = 0, overAt = 0, recoverAt = 0] = begins;
+  say(`whole rides: ${rate} a second, ${rideSeconds + 1} s to fill, ${held} s held`);
+  const options: OpenLoad = { port: api.ready as number, connections: 64, requests, phases };
+  const loaded = load.ask<LoadResult[]>('open', options);
+  const backlog = watchBacklog();
+  await setTimeout(heldAt - Date.now());
+  const cpu = await cpuByProgram(stack, programs);
+  const stopProfile = await bench.profiles.start('whole rides', services);
+  await setTimeout(overAt - Date.now());
+  const used = await cpu.ended();
+  await stopProfile();
+  say(`whole rides: ${rate * 2} a second, ${over} s`);
+  await setTimeout(recoverAt - Date.now());
+  say(`whole rides: ${rate / 2} a second, until all is on time again`);
+  const results = await loaded;
+  await backlog.isGone(120_000);
+  backlog.stop();
+
+  const trips = await readTrips();
+  await check(results, receiver, trips);
+  const others = used.othersShare;
+  const [fill, hold, overload] = results as [LoadResult, LoadResult, LoadResult];
+  const [inHold, inOver] = [
+    trips.between(heldAt, overAt),
+    trips.between(overAt + rideSeconds * 1_000 * 0.5, recoverAt),
+  ];
+  const name = `whole rides at ${rate} a second`;
+  const overName = `whole rides at ${rate * 2} a second`;
+  const eventGoal = rate * eventsOfEach;
+  return [
+    figure(`${name}, completed`, 'a second', inHold.completedPerSecond, `>= ${rate}`, others),
+    figure(`${name}, timer lag p50`, 'ms', inHold.lagMs(0.5), undefined, others),
+    figure(`${name}, timer lag p99`, 'ms', inHold.lagMs(0.99), '<= 250', others),
+    figure(`${name}, event to the receiver's answer p99`, 'ms', inHold.answeredMs(0.99)),
+    figure(`${name}, creation p99`, 'ms', Math.max(fill.p99Ms, hold.p99Ms)),
+    figure(`${name}, CPU of the machine`, '%', used.machinePercent),
+    ...used.perSecondMs.map(([who, ms]) => figure(`${name}, CPU of ${who}`, 'ms a ride', ms / driven)),
+    figure(`${overName}, steps`, 'a second', inOver.stepsPerSecond, `>= ${eventGoal}`),
+    figure(`${overName}, deliveries recorded`, 'a second', inOver.settledPerSecond, `>= ${eventGoal}`),
+    figure(`${overName}, timer lag p99`, 'ms', inOver.lagMs(0.99)),
+    figure(`${overName}, answered 201`, 'a second', (overload.statuses[201] ?? 0) / overload.seconds),
+    figure(`${overName}, answered 503`, 'a second', (overload.statuses[503] ?? 0) / overload.seconds),
+    figure(`${overName}, creation p99`, 'ms', overload.p99Ms),
+    figure(`${overName}, most timers overdue by 250 ms`, 'rides', backlog.most()),
+    figure('whole rides, recovered after', 's', Math.max(0, backlog.goneAt() - recoverAt) / 1_000, '<= 60'),
+  ];
+};
+
+async function startAll({ stack }: Bench) {
+  const receiver = await startReceiver(stack);
+  const load = await stack.start('load', 'test/bench/load/load.js');
+  const api = await stack.startApi(receiver.senderEnv);
+  const startPool = (pool: string) => stack.start(pool, 'workers/main.js', { args: [pool], env: receiver.senderEnv });
+  const pools = await Promise.all(poolNames.map(startPool));
+  const services: Program[] = [api, ...pools];
+  return { load, api, services, programs: [...services, load, receiver], receiver };
+}
+
+/** Every ride that was answered 201 has come to its end, and each of its events to the receiver, once. */
+async function check(results: LoadResult[], receiver: BenchReceiver, trips: Trips): Promise<void> {
+  const created = sum(results.map(({ statuses }) => statuses[201] ?? 0));
+  const refused = sum(results.map(({ statuses }) => statuses[503] ?? 0));
+  const asked = sum(results.map(({ operations }) => operations));
+  assertCount(asked, created + refused, 'creations answered 201, or 503');
+  assertCount(refused, sum(results.map(({ withRetryAfter }) => withRetryAfter)), 'answers of 503 with Retry-After');
+  assertCount(created, await rides.countDocuments({}), 'rides in MongoDB');
+  assertCount(created, trips.completed, 'rides completed');
+  assertCount(created * eventsOfEach, trips.delivered, 'deliveries recorded as delivered');
+  assertCount(created * eventsOfEach, (await receiver.taken()).count, 'deliveries received');
+}
+
+function figure(name: string, unit: string, value: number, goal?: Figure['goal'], others?: number): Figure {
+  return { name, unit, service: [value], goal, others };
+}
+
+const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0);

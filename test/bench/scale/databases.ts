@@ -1,0 +1,76 @@
+import { setTimeout } from 'node:timers/promises';
+import mongoose from 'mongoose';
+import { newRideId, newTrackToken } from '../../../shared/ids.ts';
+import { KeyModel } from '../../../shared/keys/api-key.ts';
+import { type Ride, RideModel } from '../../../shared/rides/ride.ts';
+import type { Bench } from '../bench.ts';
+import { type BenchKey, newKeys } from '../data/keys.ts';
+import { biddingRide, insertRides, tripRide, unsettledRide } from '../data/rides.ts';
+import { cpuUsOf } from '../measured/machine-cpu.ts';
+
+/** A database of its own on the same server, with so many rides. */
+export interface FilledDatabase {
+  name: string;
+  url: string;
+  /** Rides from all over the collection, and whose they are. */
+  sample: { key: BenchKey; rideId: string }[];
+  drop(): Promise<void>;
+}
+
+const keyCount = 1_000;
+const sampleSize = 2_000;
+/** Due for long, and with an event that waits: what a sweep finds, the same number in each database. */
+export const overdue = { timers: 50, deliveries: 50 };
+const overdueMs = 60_000;
+
+export async function filledDatabase({ stack, say }: Bench, name: string, count: number): Promise<FilledDatabase> {
+  const db = mongoose.connection.useDb(name);
+  for (const model of [KeyModel, RideModel]) {
+    await db.model(model.modelName, model.schema as mongoose.Schema, model.collection.collectionName).createIndexes();
+  }
+  const keys = await newKeys(keyCount, 'live', undefined, name);
+  const templates = keys.map((key, index) => (index % 10 === 0 ? biddingRide(key, 3) : tripRide(key, 'completed')));
+  const sampleEvery = Math.floor(count / sampleSize);
+  const sample: FilledDatabase['sample'] = [];
+  let inFlight: Promise<void>[] = [];
+  for (let made = 0; made < count; made += 1_000) {
+    if (made % 50_000 === 0) say(`inserting ${made.toLocaleString('en-US')} of ${count.toLocaleString('en-US')} rides`);
+    const batch = Array.from({ length: Math.min(1_000, count - made) }, (_, index) => {
+      const template = templates[(made + index) % keyCount] as Ride;
+      const ride = { ...template, _id: newRideId(Date.now() - (count - made)), trackToken: newTrackToken() };
+      if ((made + index) % sampleEvery === 0)
+        sample.push({ key: keys[(made + index) % keyCount] as BenchKey, rideId: ride._id });
+      return ride;
+    });
+    inFlight.push(insertRides(batch, name));
+    if (inFlight.length < 4) continue;
+    await Promise.all(inFlight);
+    inFlight = [];
+  }
+  await Promise.all(inFlight);
+  await insertRides(overdueRides(keys), name);
+  const url = stack.mongo.url.replace('/rides?', `/${name}?`);
+  return { name, url, sample, drop: async () => void (await db.dropDatabase()) };
+}
+
+function overdueRides(keys: readonly BenchKey[]): Ride[] {
+  const at = Date.now() - overdueMs;
+  const dueAt = new Date(at);
+  const [key] = keys as [BenchKey];
+  const timers = [{ name: 'offer', dueAt }] satisfies Ride['timers'];
+  return [
+    ...Array.from({ length: overdue.timers }, () => ({ ...biddingRide(key, 0, at), timers, nextDueAt: dueAt })),
+    ...Array.from({ length: overdue.deliveries }, () => unsettledRide(key, at)),
+  ];
+}
+
+/** What was inserted is still being written out for a while: waits until the server is at rest. */
+export async function atRest(mongoPid: number, withinMs: number): Promise<void> {
+  const giveUpAt = Date.now() + withinMs;
+  for (let before = cpuUsOf(mongoPid); Date.now() < giveUpAt; ) {
+    await setTimeout(1_000);
+    const after = cpuUsOf(mongoPid);
+    if (after - before < 30_000) return;
+    before = after;
+  }
+}

@@ -1,0 +1,100 @@
+import { assertAll, assertCount, type Bench, type Measurement } from '../bench.ts';
+import { retrieval } from '../data/requests.ts';
+import type { ClosedLoad, LoadResult } from '../load/load.ts';
+import { cpuUsOf } from '../measured/machine-cpu.ts';
+import type { Program } from '../measured/program.ts';
+import type { Sweeps } from '../measured/sweeps.ts';
+import type { Figure } from '../report.ts';
+import { median } from '../statistics.ts';
+import { atRest, type FilledDatabase, filledDatabase, overdue } from './databases.ts';
+
+const connections = 16;
+const goal = '<= 1.15';
+
+interface Measured {
+  api: Program;
+  sweeper: Program;
+  database: FilledDatabase;
+}
+
+/**
+ * Retrieve, offers and a sweep in a collection of a million rides against one of ten thousand, as the floor: in turn,
+ * each with an API process of its own on its own database of the same server. Cost is the CPU of process and server.
+ */
+export const million: Measurement = async (bench) => {
+  const { stack, say, quick } = bench;
+  const [few, many] = quick ? [10_000, 50_000] : [10_000, 1_000_000];
+  const databases = [
+    await filledDatabase(bench, 'bench_few', few),
+    await filledDatabase(bench, 'bench_many', many),
+  ] as const;
+  say('waiting for MongoDB to be at rest');
+  await atRest(stack.mongo.pid, 30_000);
+  const load = await stack.start('load', 'test/bench/load/load.js');
+  const [floor, service] = await Promise.all([startOn(bench, databases[0]), startOn(bench, databases[1])]);
+  const size = many.toLocaleString('en-US');
+  const figures: Figure[] = [];
+  for (const below of ['', '/offers']) {
+    const name = below ? 'offers' : 'retrieve';
+    const read = (measured: Measured) => readCost(bench, load, measured, below);
+    const costs = await inTurn(bench, name, { service, floor }, read);
+    figures.push({ name: `${name}, ${size} rides (floor: 10,000), CPU`, unit: 'us each', ...costs, goal });
+  }
+  const sweeps = await inTurn(bench, 'sweep', { service, floor }, (measured) => sweepCost(bench, measured));
+  figures.push({ name: `sweep, ${size} rides (floor: 10,000), CPU`, unit: 'us each', ...sweeps, goal });
+  await stack.stopPrograms();
+  for (const database of databases) await database.drop();
+  return figures;
+};
+
+async function startOn({ stack }: Bench, database: FilledDatabase): Promise<Measured> {
+  const env = { MONGO_URL: database.url };
+  const api = await stack.startApi(env);
+  return { api, sweeper: await stack.start('sweeps', 'test/bench/measured/sweeps.js', { env }), database };
+}
+
+async function inTurn(
+  bench: Bench,
+  name: string,
+  { service, floor }: { service: Measured; floor: Measured },
+  measure: (measured: Measured) => Promise<{ cost: number; others: number }>,
+) {
+  const rounds: { service: number; floor: number; others: number }[] = [];
+  for (let round = 0; round <= (bench.quick ? 1 : bench.rounds); round++) {
+    bench.say(`${name} among many rides: ${round === 0 ? 'warm-up' : `round ${round}`}`);
+    const [many, few] = [await measure(service), await measure(floor)];
+    if (round > 0) rounds.push({ service: many.cost, floor: few.cost, others: Math.max(many.others, few.others) });
+  }
+  return {
+    service: rounds.map((round) => round.service),
+    floor: rounds.map((round) => round.floor),
+    others: Math.max(...rounds.map((round) => round.others)),
+  };
+}
+
+async function readCost({ stack, quick }: Bench, load: Program, { api, database }: Measured, below: string) {
+  const requests = database.sample.map(({ key, rideId }) => retrieval(key, rideId, below));
+  const options: ClosedLoad = { port: api.ready as number, connections, seconds: quick ? 1 : 2, requests };
+  const othersShare = stack.watchOthers();
+  const cpu = await costOf(stack.mongo.pid, api);
+  const result = await load.ask<LoadResult>('closed', options);
+  const cost = (await cpu.ended()) / result.operations;
+  assertAll(200, result, `read in ${database.name}`);
+  return { cost, others: othersShare() };
+}
+
+async function sweepCost({ stack, quick }: Bench, { sweeper, database }: Measured) {
+  const othersShare = stack.watchOthers();
+  const cpu = await costOf(stack.mongo.pid, sweeper);
+  const sweeps = await sweeper.ask<Sweeps>('sweep', { count: quick ? 30 : 100 });
+  const cost = (await cpu.ended()) / sweeps.count;
+  assertCount(sweeps.count * overdue.timers, sweeps.timers, `${database.name}: timers swept`);
+  assertCount(sweeps.count * overdue.deliveries, sweeps.deliveries, `${database.name}: deliveries swept`);
+  if (median(sweeps.ms) > 1_000) throw new Error(`a sweep takes ${median(sweeps.ms)} ms`);
+  return { cost, others: othersShare() };
+}
+
+async function costOf(mongoPid: number, program: Program) {
+  const before = (await program.cpuUs()) + cpuUsOf(mongoPid);
+  return { ended: async () => (await program.cpuUs()) + cpuUsOf(mongoPid) - before };
+}

@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
+import mongoose from 'mongoose';
+import { startMongo } from '../../dev/servers/mongo.ts';
+import { freePort } from '../../dev/servers/ports.ts';
+import { startRedis } from '../../dev/servers/redis.ts';
+import type { RunningServer } from '../../dev/servers/running-server.ts';
+import type { Context } from '../../shared/context.ts';
+import { createLogger } from '../../shared/logger.ts';
+import { migrate } from '../../shared/migrate.ts';
+import { connectMongo, disconnectMongo } from '../../shared/mongo.ts';
+import { createQueues, type Queues } from '../../shared/queues.ts';
+import { watchOthers } from './measured/machine-cpu.ts';
+import { type Program, type ProgramOptions, startProgram } from './measured/program.ts';
+
+const root = path.join(import.meta.dirname, '..', '..');
+export const secretsKey = Buffer.alloc(32, 7);
+
+/** What every measurement stands on: one MongoDB, one Redis, the compiled service, and this process's own connections. */
+export interface Stack {
+  mongo: RunningServer;
+  redisServer: RunningServer;
+  redis: Redis;
+  queues: Queues;
+  start(name: string, script: string, more?: StartOptions): Promise<Program>;
+  /** An API process that serves; `ready` is its port. */
+  startApi(env?: NodeJS.ProcessEnv): Promise<Program>;
+  /** Empties both, for the next measurement. No process of the service may run. */
+  clean(): Promise<void>;
+  /** Ends what was started since the stack was, or was cleaned. */
+  stopPrograms(): Promise<void>;
+  /** See `watchOthers`; of this process and all that it has started. */
+  watchOthers(): () => number;
+  close(): Promise<void>;
+}
+
+type StartOptions = Pick<ProgramOptions, 'args'> & { env?: NodeJS.ProcessEnv };
+
+/** Compiles the service and the bench's own programs, and starts the servers. */
+export async function startStack(say: (line: string) => void): Promise<Stack> {
+  say('compiling');
+  const build = await compile();
+  say('starting MongoDB and Redis');
+  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-bench-'));
+  const mongo = await startMongo({ dataDir: path.join(folder, 'mongo') });
+  const redisServer = await startRedis({ dataDir: path.join(folder, 'redis') });
+  await connectMongo(mongo.url, { patient: true });
+  await migrate();
+  const redis = new Redis(redisServer.url);
+  const queues = createQueues(redis, createLogger('silent', 'bench'));
+
+  const programs = new Set<Program>();
+  const start: Stack['start'] = async (name, script, { env, ...more } = {}) => {
+    const settings = { ...serviceSettings(mongo.url, redisServer.url), ...env };
+    const program = await startProgram({ name, script, build, logDir: folder, ...more, env: settings });
+    programs.add(program);
+    return program;
+  };
+  const stopPrograms = async () => {
+    await Promise.all([...programs].map((program) => program.stop()));
+    programs.clear();
+  };
+  return {
+    mongo,
+    redisServer,
+    redis,
+    queues,
+    start,
+    async startApi(env) {
+      const port = await freePort();
+      const api = await start('api', 'api/main.js', { env: { ...env, PORT: String(port) } });
+      return { ...api, ready: port };
+    },
+    stopPrograms,
+    async clean() {
+      await stopPrograms();
+      await redis.flushall();
+      await mongoose.connection.dropDatabase();
+      await migrate();
+    },
+    watchOthers: () => {
+      return watchOthers([process.pid, mongo.pid, redisServer.pid, ...[...programs].map(({ pid }) => pid)]);
+    },
+    async close() {
+      await stopPrograms();
+      await disconnectMongo();
+      redis.disconnect();
+      await Promise.all([mongo.stop(), redisServer.stop()]);
+      await fs.rm(build, { recursive: true, force: true });
+      await fs.rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What `shared/` needs to add jobs as the service does: MongoDB's clock is this machine's. */
+export function producer({ queues, redis }: Pick<Stack, 'queues' | 'redis'>): Context {
+  return { queues, redis, log: createLogger('silent', 'bench'), now: Date.now } as unknown as Context;
+}
+
+/** As for production, with the bench's programs beside it, into the project's cache, where its packages are found. */
+async function compile(): Promise<string> {
+  await fs.mkdir(path.join(root, '.cache'), { recursive: true });
+  const folder = await fs.mkdtemp(path.join(root, '.cache', 'bench-'));
+  const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
+  const project = path.join(import.meta.dirname, 'tsconfig.json');
+  try {
+    await promisify(execFile)(process.execPath, [compiler, '-p', project, '--outDir', folder]);
+  } catch (error) {
+    await fs.rm(folder, { recursive: true, force: true });
+    throw new Error(`the compiler refuses:\n${(error as { stdout?: string }).stdout}`);
+  }
+  return folder;
+}
+
+/** Nothing of the caller's environment changes what is measured. */
+function serviceSettings(mongoUrl: string, redisUrl: string): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env.PATH,
+    NODE_ENV: 'production',
+    SERVICE_ENV: 'development',
+    MONGO_URL: mongoUrl,
+    REDIS_URL: redisUrl,
+    SECRETS_KEY: secretsKey.toString('base64'),
+  };
+}

@@ -1,0 +1,26 @@
+/** Several rounds of one figure. */
+export interface Spread {
+  min: number;
+  median: number;
+  max: number;
+}
+
+export function spreadOf(rounds: readonly number[]): Spread {
+  const sorted = [...rounds].sort((a, b) => a - b);
+  return { min: sorted[0] ?? Number.NaN, median: quantile(sorted, 0.5), max: sorted.at(-1) ?? Number.NaN };
+}
+
+export const median = (numbers: readonly number[]): number => spreadOf(numbers).median;
+
+/** The p-quantile of many numbers in any order: the smallest that at least a share p of them does not exceed. */
+export function percentile(numbers: ArrayLike<number>, p: number): number {
+  const sorted = Float64Array.from(numbers).sort();
+  return sorted[Math.max(0, Math.ceil(sorted.length * p) - 1)] ?? Number.NaN;
+}
+
+/** Between two neighbours it is their mean, as a median of few is. */
+function quantile(sorted: number[], p: number): number {
+  const place = (sorted.length - 1) * p;
+  const [below, above] = [sorted[Math.floor(place)] ?? Number.NaN, sorted[Math.ceil(place)] ?? Number.NaN];
+  return (below + above) / 2;
+}
