@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
+import { gatheredFind } from '../gather.ts';
 import { newKeyId, sha256 } from '../ids.ts';
 import type { Mode } from '../rides/ride.ts';
 import { checkTargetUrl } from '../webhooks/target.ts';
@@ -84,12 +85,14 @@ export async function rollSigningSecret(
   return { keyId, signingSecret };
 }
 
+const findSettings = gatheredFind<ApiKey>(keys, '_id', { webhookUrl: 1, signingSecret: 1 });
+
 /** Where and with what a key's events are sent, as it stands now. Also for a revoked key: its rides go on. */
 export async function deliverySettings(
   config: Pick<Config, 'secrets'>,
   keyId: string,
 ): Promise<{ webhookUrl?: string; signingSecret: string }> {
-  const found = await keys.findOne({ _id: keyId }, { projection: { webhookUrl: 1, signingSecret: 1 } });
+  const found = await findSettings(keyId);
   if (!found) throw new AppError('not_found');
   return { webhookUrl: found.webhookUrl, signingSecret: decrypt(found.signingSecret, config.secrets.key, keyId) };
 }

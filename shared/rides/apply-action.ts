@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
+import { gather } from '../gather.ts';
 import { committedReads } from '../mongo.ts';
 import { type Change, type Command, decide } from './decide.ts';
 import { eventBody } from './events.ts';
@@ -73,17 +74,23 @@ async function isCommitted({ _id, rev }: RideState): Promise<boolean> {
 }
 
 async function readRide({ rideId, keyId }: Which): Promise<{ ride: RideState; now: Date } | null> {
-  const [found] = await rides
+  const found = await findWithClock(rideId);
+  if (!found || (keyId !== undefined && found.keyId !== keyId)) return null;
+  const { now, ...ride } = found;
+  return { ride, now };
+}
+
+const findWithClock = gather<string, (RideState & { now: Date }) | null>(async (ids) => {
+  const found = await rides
     .aggregate<RideState & { now: Date }>([
-      { $match: { _id: rideId, ...(keyId !== undefined && { keyId }) } },
+      { $match: { _id: { $in: [...new Set(ids)] } } },
       { $unset: 'events' },
       { $set: { now: '$$NOW' } },
     ])
     .toArray();
-  if (!found) return null;
-  const { now, ...ride } = found;
-  return { ride, now };
-}
+  const byId = new Map(found.map((ride) => [ride._id, ride]));
+  return ids.map((id) => byId.get(id) ?? null);
+});
 
 /** One update, or null where someone else was first or the deadline has just passed. */
 async function write(ctx: Context, ride: RideState, change: Change, at: Date): Promise<RideState | null> {
