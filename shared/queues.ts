@@ -59,6 +59,11 @@ export interface NewJob {
   name: string;
   data: TimerJob | DeliveryJob;
   delayMs?: number;
+  /**
+   * Adds it also beside one that is active. In an outage Redis may have given that one to a worker that never heard of
+   * it, and BullMQ would miss it only when its lock has lapsed. Where it does run, the second finds nothing to do.
+   */
+  evenIfActive?: boolean;
 }
 
 /**
@@ -71,6 +76,7 @@ export async function addJob(
   job: NewJob,
 ): Promise<boolean> {
   try {
+    if (job.evenIfActive) await forgetIfActive(ctx.queues[pool], job.id);
     await (ctx.queues[pool] as Queue).add(job.name, job.data, {
       // By MongoDB's clock, like all that is due: this host's own may be wrong.
       timestamp: Math.round(ctx.now()),
@@ -82,4 +88,9 @@ export async function addJob(
     ctx.log.warn({ pool, job: job.id, error: describeError(error) }, 'job not added: the sweeper will');
     return false;
   }
+}
+
+async function forgetIfActive(queue: Queue, id: string): Promise<void> {
+  const jobId = await queue.getDeduplicationJobId(id);
+  if (jobId && (await queue.getJobState(jobId)) === 'active') await queue.removeDeduplicationKey(id);
 }

@@ -24,7 +24,8 @@ export interface Swept {
 
 /**
  * One walk over all rides with something left to do. Usually it adds what is overdue by the grace; with `everything`, at
- * once and also what is not due yet, since every job may be gone. Adding a job that exists changes nothing. It ends
+ * once and also what is not due yet, since every job may be gone, or be with a worker that never heard of it. Adding a job
+ * that waits changes nothing. It ends
  * early where `mayGoOn` says so.
  */
 export async function sweep(
@@ -41,7 +42,7 @@ export async function sweep(
   };
   const visitDue = (ride: DueRide) => sweepTimers(ctx, swept, ride, now, everything ? null : overdue).catch(failed);
   const visitUnsettled = (ride: UnsettledRide) =>
-    sweepDelivery(ctx, swept, ride, now, everything ? now : overdue).catch(failed);
+    sweepDelivery(ctx, swept, ride, now, everything ? null : overdue).catch(failed);
   const ended = [
     await walk(dueRides(now, everything), visitDue, mayGoOn),
     await walk(unsettledRides(), visitUnsettled, mayGoOn),
@@ -84,7 +85,8 @@ async function sweepTimers(ctx: Context, swept: Swept, ride: DueRide, now: Date,
     return;
   }
   const missing = ride.timers.filter(({ name, dueAt }) => name !== 'stall' && (!overdue || dueAt <= overdue));
-  swept.isComplete = (await enqueueTimers(ctx, ride, missing, now)) && swept.isComplete;
+  const taken = await enqueueTimers(ctx, ride, missing, now, { evenIfActive: overdue === null });
+  swept.isComplete &&= taken;
   swept.timers += missing.length;
 }
 
@@ -105,9 +107,16 @@ const unsettledRides = () =>
     },
   );
 
-async function sweepDelivery(ctx: Context, swept: Swept, ride: UnsettledRide, now: Date, before: Date): Promise<void> {
-  if (ride.oldestAt > before || (ride.claim && ride.claim.until > now)) return;
+async function sweepDelivery(
+  ctx: Context,
+  swept: Swept,
+  ride: UnsettledRide,
+  now: Date,
+  overdue: Date | null,
+): Promise<void> {
+  if ((overdue && ride.oldestAt > overdue) || (ride.claim && ride.claim.until > now)) return;
   const pool = (await isSlow(ctx, ride.keyId)) ? 'webhooks-slow' : 'webhooks';
-  swept.isComplete = (await enqueueNextDelivery(ctx, ride, pool)) && swept.isComplete;
+  const taken = await enqueueNextDelivery(ctx, ride, pool, { evenIfActive: overdue === null });
+  swept.isComplete &&= taken;
   swept.deliveries += 1;
 }

@@ -13,6 +13,7 @@ export async function enqueueNextDelivery(
   ctx: Context,
   ride: Outbox,
   pool: Extract<PoolName, `webhooks${string}`> = 'webhooks',
+  { evenIfActive = false } = {},
 ): Promise<boolean> {
   if (ride.settledSeq >= ride.seq) return true;
   const seq = ride.settledSeq + 1;
@@ -20,5 +21,6 @@ export async function enqueueNextDelivery(
     id: `${ride._id}_${seq}`,
     name: `event ${seq} of ${ride._id}`,
     data: { rideId: ride._id, keyId: ride.keyId, seq },
+    evenIfActive,
   });
 }

@@ -8,13 +8,14 @@ export const earliest = (timers: readonly Timer[]): Date | undefined =>
 
 /**
  * Adds a delayed job for each timer; `now` is the time on MongoDB's clock. Never fails. A stall has no job: it is hours
- * away, and the sweeper finds it. Answers whether Redis took all of them.
+ * away, and the sweeper finds it. Answers whether Redis took all of them. `evenIfActive` is for those that are due.
  */
 export async function enqueueTimers(
   ctx: Context,
   ride: Pick<RideState, '_id'>,
   timers: readonly Timer[],
   now: Date,
+  { evenIfActive = false } = {},
 ): Promise<boolean> {
   const taken = await Promise.all(
     timers
@@ -25,6 +26,7 @@ export async function enqueueTimers(
           name: `${name} ${ride._id}`,
           data: { rideId: ride._id, timer: name },
           delayMs: dueAt.getTime() - now.getTime(),
+          evenIfActive: evenIfActive && dueAt <= now,
         }),
       ),
   );

@@ -1,6 +1,7 @@
+import { Worker } from 'bullmq';
 import { expect } from 'chai';
 import type { Context } from '../../shared/context.ts';
-import type { PoolName } from '../../shared/queues.ts';
+import { type PoolName, queuePrefix } from '../../shared/queues.ts';
 import { fireTimer } from '../../shared/rides/fire-timer.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { claimEvent } from '../../shared/webhooks/delivery.ts';
@@ -44,6 +45,26 @@ describe('the sweeper', () => {
       expect((await jobFor(ctx, 'simulator', `${waiting}_offer`))?.opts.delay).to.be.within(1, 2_000);
       expect((await jobFor(ctx, 'webhooks', `${rideId}_1`))?.data).to.include({ rideId, seq: 1 });
       expect(await jobFor(ctx, 'webhooks', `${rideId}_2`)).to.equal(undefined);
+    });
+
+    it('adds again what Redis had given to a worker that never heard of it', async () => {
+      const { rideId } = await rideWhoseEventIs(0);
+      const timed = await newRide(ctx, { mode: 'test' });
+      await makeDue(timed, 'offer');
+      await sweep(ctx, { everything: true });
+      const handOut = async (pool: PoolName) => {
+        const worker = new Worker(pool, null, { connection: ctx.redis, prefix: queuePrefix(pool), autorun: false });
+        while (await worker.getNextJob('a worker that dies', { block: false }));
+        await worker.close();
+      };
+      await handOut('webhooks');
+      await handOut('simulator');
+      const stateOf = async (pool: PoolName, id: string) => (await jobFor(ctx, pool, id))?.getState();
+      expect(await stateOf('webhooks', `${rideId}_1`)).to.equal('active');
+      expect(await stateOf('simulator', `${timed}_offer`)).to.equal('active');
+      await sweep(ctx, { everything: true });
+      expect(await stateOf('webhooks', `${rideId}_1`)).to.equal('waiting');
+      expect(await stateOf('simulator', `${timed}_offer`)).to.equal('waiting');
     });
 
     it('does so once: after that it knows that the data is there', async () => {
