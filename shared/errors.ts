@@ -23,6 +23,8 @@ const errorTable = {
   rate_limited: [429, 'Rate limit exceeded: 30 rides per minute and 300 per hour for each key'],
   headers_too_large: [431, 'The request headers are too large'],
   internal: [500, 'Internal error: the request is safe to retry'],
+  /** MongoDB may have done it all the same: it broke off before it said so. */
+  unconfirmed: [503, 'The service is temporarily unavailable: the request is safe to retry'],
   unavailable: [503, 'The service is temporarily unavailable: the request is safe to retry'],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 

@@ -6,7 +6,7 @@ import { endWritesWithTheirSocket } from './mongo-driver.ts';
  * A request is answered within 3 s also while MongoDB is away or hangs. The driver tries a read that lost its connection
  * once more, so that each try has less than half of that.
  */
-const giveUpMs = 1_400;
+export const giveUpMs = 1_400;
 const impatient = {
   serverSelectionTimeoutMS: giveUpMs,
   connectTimeoutMS: giveUpMs,
@@ -107,6 +107,18 @@ export function isOutageOfMongo(error: unknown): boolean {
     brokenSocket.has(String((error as { code?: unknown } | null)?.code))
   );
 }
+
+/** No server was found, or no connection: what was asked has not left this process. */
+export function wasNeverSent(error: unknown): boolean {
+  const { MongoServerSelectionError, MongoNotConnectedError } = mongoose.mongo;
+  return (
+    error instanceof MongoServerSelectionError ||
+    error instanceof MongoNotConnectedError ||
+    neverSent.has(String((error as { name?: unknown } | null)?.name))
+  );
+}
+
+const neverSent = new Set(['MongoWaitQueueTimeoutError', 'MongoPoolClearedError']);
 
 const brokenSocket = new Set(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT', 'ENOTCONN', 'EHOSTUNREACH']);
 /** What a server says that shuts down or is no primary any more; one without a replica set gives it no label. */

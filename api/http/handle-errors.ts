@@ -23,7 +23,7 @@ export function handleErrors(log: Logger): Middleware {
 /** An error that is not ours is shown by its code alone: its own text may quote a value. */
 function publicError(thrown: unknown): AppError {
   if (thrown instanceof AppError) {
-    return thrown.code === 'unavailable' ? new AppError('unavailable', { headers: { 'Retry-After': '1' } }) : thrown;
+    return thrown.status === 503 ? new AppError(thrown.code, { headers: { 'Retry-After': '1' } }) : thrown;
   }
   if (isOutageOfMongo(thrown)) return publicError(new AppError('unavailable'));
   return new AppError('internal');

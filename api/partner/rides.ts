@@ -31,8 +31,7 @@ export function create(service: Context, charge: ReturnType<typeof creationLimit
       ctx.set(charged.headers);
       return ride;
     } catch (error) {
-      // A conflict means that the ride under this Idempotency-Key was made, by the request it conflicts with.
-      if (!(error instanceof AppError && error.code === 'idempotency_conflict')) await charged.refund();
+      if (!isMade(error)) await charged.refund();
       throw error;
     }
   }
@@ -47,6 +46,13 @@ export function retrieve(service: Context): Middleware {
     ctx.body = presentRide(service.config, ride);
   };
 }
+
+/**
+ * A conflict means that the ride under this Idempotency-Key was made, by the request it conflicts with. One that is
+ * unconfirmed may be made: were its charge taken back, a minute could come to hold more than its limit.
+ */
+const isMade = (error: unknown): boolean =>
+  error instanceof AppError && (error.code === 'idempotency_conflict' || error.code === 'unconfirmed');
 
 /** The ride that was found, if it is the caller's; throws the same 404 for a foreign one as for none. */
 export function own<T extends { keyId: string }>(ride: T | null, ctx: RequestContext): T {

@@ -5,7 +5,7 @@ import { before } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { gatheredInsert } from '../gather.ts';
 import { newRideId, newTrackToken, sha256 } from '../ids.ts';
-import { committedReads, isOutageOfMongo } from '../mongo.ts';
+import { committedReads, giveUpMs, isOutageOfMongo, wasNeverSent } from '../mongo.ts';
 import { simulatedTimers } from './decide.ts';
 import { type Mode, type Ride, type RideRequest, rides, type TestScenario, type Timer } from './ride.ts';
 import { earliest, enqueueTimers } from './timers.ts';
@@ -31,8 +31,8 @@ const idempotencyLifeMs = 24 * 3_600_000;
 /**
  * Creates a ride (contract, section 4.1): one at most for each call, also when the connection to MongoDB breaks during
  * the insert, because every try inserts the same `_id`. Resolves only when the ride is in the journal. Throws
- * `idempotency_conflict` when the Idempotency-Key belongs to another request of the key, `unavailable` when
- * MongoDB stays away. The timers' jobs are added after the insert and never fail it.
+ * `idempotency_conflict` when the Idempotency-Key belongs to another request of the key, `unavailable` or `unconfirmed`
+ * when MongoDB stays away. The timers' jobs are added after the insert and never fail it.
  */
 export async function createRide(ctx: Context, input: NewRide): Promise<CreationFields> {
   const ride = newDocument(ctx, input);
@@ -109,19 +109,26 @@ function replayOf(existing: Existing, hash: string | undefined): CreationFields 
   return existing;
 }
 
-/** Null when the ride is in the database, or the ride that already has its Idempotency-Key. No try begins too late. */
+/**
+ * Null when the ride is in the database, or the ride that already has its Idempotency-Key. Throws `unavailable` where
+ * MongoDB was never told of the ride, and `unconfirmed` where it may have it all the same.
+ */
 async function insertOnce(ride: Ride): Promise<Existing | null> {
+  const startedAt = performance.now();
   const deadline = AbortSignal.timeout(deadlineMs);
-  while (!deadline.aborted) {
+  let mayHaveArrived = false;
+  // No try begins that could not end by itself in time: of one that is cut off, nobody knows what came of it.
+  while (performance.now() - startedAt < deadlineMs - giveUpMs) {
     try {
       const holder = await before(deadline, tryInsert(ride));
       if (holder !== 'gone') return holder;
     } catch (error) {
       if (!deadline.aborted && !isOutageOfMongo(error)) throw error;
+      mayHaveArrived ||= !wasNeverSent(error);
     }
     await setTimeout(retryPauseMs);
   }
-  throw new AppError('unavailable');
+  throw new AppError(mayHaveArrived ? 'unconfirmed' : 'unavailable');
 }
 
 async function tryInsert(ride: Ride): Promise<Existing | null | 'gone'> {
