@@ -6,7 +6,7 @@ import { endWritesWithTheirSocket } from './mongo-driver.ts';
  * A request is answered within 3 s also while MongoDB is away or hangs. The driver tries a read that lost its connection
  * once more, so that each try has less than half of that.
  */
-export const giveUpMs = 1_400;
+export const giveUpMs = 1_300;
 const impatient = {
   serverSelectionTimeoutMS: giveUpMs,
   connectTimeoutMS: giveUpMs,

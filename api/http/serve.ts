@@ -14,12 +14,12 @@ export interface Serving {
   close(drainMs?: number): Promise<void>;
 }
 
-/** What is slow to arrive is cut: headers after 10 s, the whole request after 13 s. */
+/** What is slow to arrive is cut: headers after 10 s, the whole request after 12 s. */
 const serverOptions = {
   headersTimeout: 10_000,
-  requestTimeout: 13_000,
+  requestTimeout: 12_000,
   keepAliveTimeout: 30_000,
-  connectionsCheckingInterval: 2_000,
+  connectionsCheckingInterval: 1_000,
   // Node would answer without a body; `wellFormed` refuses a missing Host in the contract's form.
   requireHostHeader: false,
 };

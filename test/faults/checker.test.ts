@@ -16,8 +16,8 @@ async function violationsOf(build: string): Promise<string[]> {
   const world = await startWorld({ build, apis: 1, copies: 1, settings });
   try {
     const keys = await Promise.all([1, 2, 3, 4].map(() => world.newKey()));
-    const partners = startPartners(world, keys, seededRandom(1), 30);
-    while (partners.journal.filter(({ operation }) => operation === 'create').length < 60) await setTimeout(20);
+    const partners = startPartners(world, keys, seededRandom(1), 40);
+    while (partners.journal.filter(({ operation }) => operation === 'create').length < 40) await setTimeout(20);
     const journal = await partners.stop();
     await world.quiet(20_000);
     return violationsIn(await gatherEvidence(world, journal, []));

@@ -1,5 +1,6 @@
 import type { Ride } from '../../../shared/rides/ride.ts';
 import { nextStep } from '../../../shared/rides/simulation.ts';
+import type { Fault } from '../faults-log.ts';
 
 /** One piece of work that was due at a time and done at a time, both Unix ms. */
 export interface Work {
@@ -72,17 +73,20 @@ function attemptsOf(ride: Ride): Work[] {
 }
 
 /**
- * How late, in ms, the latest work was that was due from `since` on or still waiting then: counted from when it was due,
- * or from `since` where that is later. `since` is when what kept it from being done was over.
+ * How late, in ms, the latest work was done after each of the outages: counted from the outage's end, or from when it was
+ * due where that is later, for what was due until withinMs after the end; and no further than to the next outage.
  */
-export function latestSince(works: readonly Work[], since: number, until: number): { lateMs: number; work?: Work } {
-  let latest: { lateMs: number; work?: Work } = { lateMs: 0 };
-  for (const work of works) {
-    if (work.doneAt < since || work.dueAt > until) continue;
-    const lateMs = work.doneAt - Math.max(work.dueAt, since);
-    if (lateMs > latest.lateMs) latest = { lateMs, work };
+export function latestAfter(outages: readonly Fault[], works: readonly Work[], withinMs: number): number {
+  const inOrder = [...outages].sort((a, b) => a.from - b.from);
+  let latestMs = 0;
+  for (const [index, { until }] of inOrder.entries()) {
+    const next = inOrder[index + 1]?.from ?? Number.POSITIVE_INFINITY;
+    for (const { dueAt, doneAt } of works) {
+      if (doneAt < until || dueAt > Math.min(until + withinMs, next)) continue;
+      latestMs = Math.max(latestMs, Math.min(doneAt, next) - Math.max(dueAt, until));
+    }
   }
-  return latest;
+  return latestMs;
 }
 
 /**

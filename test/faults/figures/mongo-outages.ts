@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { latestSince, workOfAll } from '../check/lateness.ts';
+import { latestAfter, workOfAll } from '../check/lateness.ts';
 import { type Fault, overlaps } from '../faults-log.ts';
 import type { Figure } from '../figure.ts';
 import { between } from '../random.ts';
@@ -39,7 +39,7 @@ export const mongoOutages: Figure = {
     });
     const { faults, journal } = evidence;
     const works = workOfAll(evidence.rides, evidence.speed);
-    const latestMs = Math.max(...faults.map(({ until }) => latestSince(works, until, until + normalWithinMs).lateMs));
+    const latestMs = latestAfter(faults, works, normalWithinMs);
     if (latestMs > normalWithinMs) violations.push(`work went on only ${latestMs} ms after MongoDB's return`);
     const meanwhile = journal.filter(({ at, ms }) => faults.some((fault) => overlaps(fault, at, at + ms)));
     const slowestMs = Math.max(...meanwhile.map(({ ms }) => ms));
@@ -59,7 +59,8 @@ export const mongoOutages: Figure = {
 /** So many ms after MongoDB's last return a time is; 0 while it is away. */
 function sinceReturn(faults: readonly Fault[], at: number): number {
   if (faults.some((fault) => overlaps(fault, at, at))) return 0;
-  return Math.min(...faults.map(({ until }) => at - until).filter((ms) => ms >= 0));
+  const since = faults.map(({ until }) => at - until).filter((ms) => ms >= 0);
+  return since.length > 0 ? Math.min(...since) : 0;
 }
 
 async function outage(arena: Arena, kind: Outage, longestMs: number): Promise<void> {

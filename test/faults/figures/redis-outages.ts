@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { latestSince, workOfAll } from '../check/lateness.ts';
+import { latestAfter, workOfAll } from '../check/lateness.ts';
 import { overlaps } from '../faults-log.ts';
 import type { Figure } from '../figure.ts';
 import { between } from '../random.ts';
@@ -35,7 +35,7 @@ export const redisOutages: Figure = {
     });
     const { faults, journal } = evidence;
     const works = workOfAll(evidence.rides, evidence.speed);
-    const latestMs = Math.max(...faults.map(({ until }) => latestSince(works, until, until + resumedWithinMs).lateMs));
+    const latestMs = latestAfter(faults, works, resumedWithinMs);
     if (latestMs > resumedWithinMs) violations.push(`work went on only ${latestMs} ms after Redis's return`);
     const meanwhile = journal.filter(
       ({ operation, at, ms }) => operation === 'create' && faults.some((fault) => overlaps(fault, at, at + ms)),
