@@ -138,8 +138,15 @@ function startProblem(error: unknown): string {
   return `MongoDB refuses the connection (${[name, code].filter(Boolean).join(' ')})`;
 }
 
+/** A process that starts on a busy machine may wait for its first answer longer than a request. */
+const startPatienceMs = 5_000;
+
 async function isReplicaSet(url: string): Promise<boolean> {
-  const client = new mongoose.mongo.MongoClient(url, impatient);
+  const client = new mongoose.mongo.MongoClient(url, {
+    serverSelectionTimeoutMS: startPatienceMs,
+    connectTimeoutMS: startPatienceMs,
+    socketTimeoutMS: startPatienceMs,
+  });
   try {
     const hello = await client.db('admin').command({ hello: 1 });
     return hello.setName !== undefined;

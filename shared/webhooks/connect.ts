@@ -10,6 +10,12 @@ const addressPatienceMs = 2_000;
 /** However many addresses a name has, one event does not make us knock at more doors than these. */
 const maxTried = 4;
 
+/** No more than this is read of a connection, whatever its other end claims to have to say. */
+const maxReadBytes = 65_536;
+
+/** What is read at a time, where Node by itself takes up to 64 kB. One for all sockets: filled and copied in one tick. */
+const piece = Buffer.allocUnsafeSlow(4_096);
+
 const maxSessions = 500;
 
 /** What TLS connections share: a new context costs as much as a handshake, a resumed session saves half of one. */
@@ -79,14 +85,14 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, pat
 }
 
 function openTcp(url: URL, address: string): Socket {
-  return tcpConnect({ host: address, port: Number(url.port || 80) });
+  const socket: Socket = tcpConnect(dialling(address, url.port || 80, () => socket));
+  return socket;
 }
 
 function openTls(url: URL, address: string, { context, sessions }: TlsClient): TLSSocket {
   const host = hostOf(url);
-  const socket = tlsConnect({
-    host: address,
-    port: Number(url.port || 443),
+  const socket: TLSSocket = tlsConnect({
+    ...dialling(address, url.port || 443, () => socket),
     servername: isIP(host) === 0 ? host : undefined,
     secureContext: context,
     session: sessions.get(url.origin),
@@ -95,6 +101,21 @@ function openTls(url: URL, address: string, { context, sessions }: TlsClient): T
   });
   // Node emits this for verified connections only: a resumed session is not verified again.
   return socket.on('session', (session) => remember(sessions, url.origin, session));
+}
+
+/**
+ * Where to, and how it is read: in pieces, and not on once another piece could exceed the limit. A status line among those
+ * is judged before that: `push` hands it on in this very tick.
+ */
+function dialling(address: string, port: string | number, socketOf: () => Socket) {
+  const callback = (bytes: number, read: Uint8Array): boolean => {
+    const socket = socketOf();
+    const goesOn = socket.push(Buffer.from(read.subarray(0, bytes)));
+    if (socket.bytesRead + piece.length <= maxReadBytes) return goesOn;
+    socket.destroy(new Ended('failed', 'answer_too_long'));
+    return false;
+  };
+  return { host: address, port: Number(port), onread: { buffer: piece, callback } };
 }
 
 function remember(sessions: Map<string, Buffer>, origin: string, session: Buffer): void {

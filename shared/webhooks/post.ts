@@ -7,9 +7,6 @@ import { Ended, type Verdict } from './verdict.ts';
 
 const maxHeaderBytes = 16_384;
 
-/** No more than this is read of an answer, whatever it claims to hold. */
-const maxAnswerBytes = 65_536;
-
 /** How long a receiver may go on writing an answer whose status line is all that counts. */
 const drainMs = 500;
 
@@ -58,13 +55,10 @@ function openRequest(url: URL, socket: Socket): ClientRequest {
     createConnection: () => socket,
     maxHeaderSize: maxHeaderBytes,
   });
-  // Informational answers are none: who sends them without end runs into the limit of time, or of what is read.
-  request.on('information', () => {
-    if (socket.bytesRead > maxAnswerBytes) request.destroy(new Ended('failed', 'answer_too_long'));
-  });
   return request.on('error', () => {});
 }
 
+// Informational answers are none: who sends them without end runs into the limit of time, or of what is read.
 function answerTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once('response', resolve);
@@ -115,9 +109,7 @@ function verdictOn(httpStatus: number): Verdict {
 function drain(response: IncomingMessage, socket: Socket): void {
   const timer = setTimeout(() => response.destroy(), drainMs);
   response.on('error', () => {});
-  response.on('data', () => {
-    if (socket.bytesRead > maxAnswerBytes) response.destroy();
-  });
+  response.resume();
   response.once('close', () => {
     clearTimeout(timer);
     socket.destroy();

@@ -31,7 +31,7 @@ export async function send(attempt: Attempt): Promise<SendResult> {
   const deadline = new AbortController();
   // After the turn of the event loop: an answer that came while this process was paused is read before it is cut.
   const cut = () => setImmediate(() => deadline.abort());
-  const timer = setTimeout(cut, attempt.timeoutMs ?? attemptTimeoutMs);
+  const timer = setTimeout(cut, (attempt.timeoutMs ?? attemptTimeoutMs) + 1); // a timer can be 1 ms early
   const verdict = await deliver(attempt, deadline.signal).catch((error) => verdictOf(error, deadline.signal));
   clearTimeout(timer);
   return { ...verdict, durationMs: Math.round(performance.now() - startedAt) };

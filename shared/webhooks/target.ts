@@ -19,6 +19,10 @@ const localSuffixes = [
   'corp',
   'private',
   'svc',
+  'consul',
+  'mail',
+  'onion',
+  'alt',
 ];
 
 /** Public names that are known to lead to the machine itself, or to the metadata host of a cloud. */
@@ -27,13 +31,17 @@ const localNames = [
   'lvh.me',
   'vcap.me',
   'metadata.goog',
+  'metadata.cloud.ibm.com',
+  'metadata.exoscale.com',
   'metadata.tencentyun.com',
   'metadata.packet.net',
   'metadata.platformequinix.com',
 ];
 
+/** Hosts of cloud metadata that stand in the midst of public addresses. */
 const notPublicV4 = ranges(
-  '168.63.129.16/32', // Azure's metadata and DHCP host, which stands in the midst of public addresses
+  '168.63.129.16/32', // Azure, DHCP too
+  '192.80.8.124/32', // Equinix Metal, formerly Packet
 );
 
 const assignedV6 = ranges('2000::/3');

@@ -1,9 +1,35 @@
 import type { Figure } from './figure.ts';
+import { cleanStop } from './figures/clean-stop.ts';
+import { floods } from './figures/floods.ts';
+import { growth } from './figures/growth.ts';
+import { hangingReceiver } from './figures/hanging-receiver.ts';
+import { isolation } from './figures/isolation.ts';
 import { kills } from './figures/kills.ts';
+import { longAnswers } from './figures/long-answers.ts';
 import { mongoOutages } from './figures/mongo-outages.ts';
+import { races } from './figures/races.ts';
+import { rateLimit } from './figures/rate-limit.ts';
 import { redisEmptied } from './figures/redis-emptied.ts';
 import { redisOutages } from './figures/redis-outages.ts';
+import { revocation } from './figures/revocation.ts';
+import { slowReceivers } from './figures/slow-receivers.ts';
 import { tenKills } from './figures/ten-kills.ts';
 
 /** Every figure, in the order of the table in README.md. */
-export const figures: readonly Figure[] = [kills, tenKills, redisEmptied, redisOutages, mongoOutages];
+export const figures: readonly Figure[] = [
+  kills,
+  tenKills,
+  redisEmptied,
+  redisOutages,
+  mongoOutages,
+  races,
+  hangingReceiver,
+  longAnswers,
+  slowReceivers,
+  revocation,
+  rateLimit,
+  isolation,
+  floods,
+  cleanStop,
+  growth,
+];

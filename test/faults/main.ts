@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { buildService } from '../support/service-process.ts';
 import type { FigureRun, Measured } from './figure.ts';
 import { figures } from './figures.ts';
+import { fuzz } from './fuzz/fuzz.ts';
 import { runRounds } from './rounds/run-rounds.ts';
 
 const usage = `Usage: npm run faults -- [--seed N] [--rounds N] [--short] [--only NAME[,NAME]] [--figures] [--fuzz [--cases N]]
@@ -48,6 +49,10 @@ async function main(): Promise<number> {
   if (isRoundsAsked) {
     const rounds = wholeNumber('rounds', values.rounds ?? '16');
     parts.unshift(['rounds', 'no violation', () => runRounds(run, rounds, values.short ? 10_000 : 60_000)]);
+  }
+  if (values.fuzz) {
+    const cases = wholeNumber('cases', values.cases);
+    parts.push(['fuzz', 'no 5xx, no exit', () => fuzz({ ...run, cases })]);
   }
   let violations = 0;
   try {

@@ -10,35 +10,56 @@ export type NameServer = {
   close(): Promise<void>;
 };
 
-/** A name server on loopback: answers every name with what `answers` says, or not at all where it says null. */
-export async function startNameServer(answers: (question: Question) => readonly string[] | null): Promise<NameServer> {
+/**
+ * A name server on loopback: answers every name, after delayMs, with what `answers` says, or not at all where it says null.
+ * What is no address among those is another name (CNAME), for which the rest stands.
+ */
+export async function startNameServer(
+  answers: (question: Question) => readonly string[] | null,
+  delayMs = 0,
+): Promise<NameServer> {
   const questions: Question[] = [];
   const socket = createSocket('udp4');
+  let isOpen = true;
   socket.on('message', (query, from) => {
     const end = query.indexOf(0, 12) + 5;
     const question = query.readUInt16BE(end - 4) === 1 ? 'A' : 'AAAA';
     questions.push(question);
     const addresses = answers(question);
-    if (addresses) socket.send(reply(query.subarray(0, end), addresses), from.port, from.address);
+    if (!addresses) return;
+    const send = () => socket.send(reply(query.subarray(0, end), addresses), from.port, from.address);
+    if (delayMs) setTimeout(() => isOpen && send(), delayMs);
+    else send();
   });
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
   return {
     address: `127.0.0.1:${socket.address().port}`,
     questions,
-    close: () => new Promise((resolve) => socket.close(() => resolve())),
+    close() {
+      isOpen = false;
+      return new Promise((resolve) => socket.close(() => resolve()));
+    },
   };
 }
 
-function reply(query: Buffer, addresses: readonly string[]): Buffer {
+function reply(query: Buffer, answers: readonly string[]): Buffer {
   const header = Buffer.from(query.subarray(0, 12));
   header.writeUInt16BE(0x8180, 2); // an answer, without error
-  header.writeUInt16BE(addresses.length, 6);
+  header.writeUInt16BE(answers.length, 6);
   header.writeUInt32BE(0, 8);
-  return Buffer.concat([header, query.subarray(12), ...addresses.map(record)]);
+  let owner: Buffer = Buffer.from([0xc0, 12]); // the name of the question
+  const records = answers.map((answer) => {
+    const isAddress = ipaddr.isValid(answer);
+    const value = isAddress ? Buffer.from(ipaddr.parse(answer).toByteArray()) : wireName(answer);
+    const type = { 4: 1, 16: 28 }[isAddress ? value.length : 0] ?? 5;
+    const record = Buffer.concat([owner, Buffer.from([0, type, 0, 1, 0, 0, 0, 0, 0, value.length]), value]);
+    if (!isAddress) owner = value;
+    return record;
+  });
+  return Buffer.concat([header, query.subarray(12), ...records]);
 }
 
-function record(address: string): Buffer {
-  const bytes = ipaddr.parse(address).toByteArray();
-  const type = bytes.length === 4 ? 1 : 28;
-  return Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, bytes.length, ...bytes]);
+function wireName(name: string): Buffer {
+  const labels = name.split('.').map((label) => Buffer.concat([Buffer.from([label.length]), Buffer.from(label)]));
+  return Buffer.concat([...labels, Buffer.from([0])]);
 }

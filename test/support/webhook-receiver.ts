@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
+import { fileURLToPath } from 'node:url';
 import type { Attempt } from '../../shared/webhooks/send.ts';
 
 /** A certificate for `localhost` and 127.0.0.1 that is its own authority, valid from 2020 to 2120. */
-export const certificate = readFileSync(new URL('tls-localhost-cert.pem', import.meta.url), 'utf8');
+export const certificateFile = fileURLToPath(new URL('tls-localhost-cert.pem', import.meta.url));
+export const certificate = readFileSync(certificateFile, 'utf8');
 export const privateKey = readFileSync(new URL('tls-localhost-key.pem', import.meta.url), 'utf8');
 
 /** A partner's server as raw sockets: it shows the bytes that came, and answers what no HTTP library would. */

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { SendResult } from '../../../shared/webhooks/send.ts';
-import { type Receiver, startReceiver } from '../../support/webhook-receiver.ts';
+import { certificateFile, type Receiver, startReceiver } from '../../support/webhook-receiver.ts';
 
 const script = fileURLToPath(new URL('../../support/webhook-send-once.ts', import.meta.url));
 
@@ -27,15 +27,20 @@ describe('send: in a process of its own', function () {
     expect(await sendInProcess(receiver.origin, {}, 200)).to.include({ outcome: 'timeout' });
   });
 
-  it('uses no proxy of the environment', async () => {
-    receiver = await startReceiver({ answer: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n') });
-    const proxy = await startReceiver();
-    const env: Record<string, string> = { NODE_USE_ENV_PROXY: '1', NO_PROXY: '', no_proxy: '' };
-    for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY']) env[name] = env[name.toLowerCase()] = proxy.origin;
-    expect(await sendInProcess(receiver.origin, env)).to.include({ outcome: 'delivered' });
-    await proxy.close();
-    expect(proxy.connections).to.have.length(0);
-  });
+  for (const tls of [undefined, {}]) {
+    it(`uses no proxy of the environment (${tls ? 'https' : 'http'})`, async () => {
+      receiver = await startReceiver({ answer: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'), tls });
+      const proxy = await startReceiver();
+      const env: Record<string, string> = { NODE_USE_ENV_PROXY: '1', NODE_EXTRA_CA_CERTS: certificateFile };
+      for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY']) env[name] = env[name.toLowerCase()] = proxy.origin;
+      const exceptions = { NO_PROXY: '', no_proxy: '' };
+      const result = await sendInProcess(receiver.origin, { ...env, ...exceptions });
+      await proxy.close();
+      expect(result).to.include({ outcome: 'delivered' });
+      expect(proxy.connections).to.have.length(0);
+      expect(receiver.received()).to.match(/^POST \/hook HTTP/); // not the form that a proxy is asked in
+    });
+  }
 
   it('verifies certificates also where NODE_TLS_REJECT_UNAUTHORIZED says otherwise', async () => {
     receiver = await startReceiver({ tls: {} });

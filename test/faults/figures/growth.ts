@@ -1,0 +1,122 @@
+import { setTimeout } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import type { NewKey } from '../../../shared/keys/manage-keys.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import type { Figure, FigureRun } from '../figure.ts';
+import type { World } from '../world/world.ts';
+import { httpClient, smallRide } from './http-client.ts';
+import { inWorld, numbers } from './in-world.ts';
+
+/** Each ride has three offers and ends completed. */
+const eventsOfRide = 7;
+const ridesPerSecond = 60;
+/** So many keys stay under 30 rides a minute and 300 an hour. */
+const keyCount = 150;
+const longestBacklog = 200;
+const biddingTimeoutMs = ({ short }: FigureRun) => (short ? 8_000 : 20_000);
+const mostGrowth = 0.1;
+
+/** Bytes, by the name of the process. */
+type Memory = Map<string, number>;
+
+export const growth: Figure = {
+  name: 'growth',
+  promise: 'What has been done leaves nothing behind in the processes and in Redis',
+  goal: 'memory and Redis within 10 % after 100,000 events, once the last timers have lapsed',
+  async measure(run) {
+    // Until the pools, the code, the kept finished jobs and the queues' streams of events are as full as they get.
+    const warmUp = run.short ? 1_000 : 20_000;
+    const events = run.short ? 5_000 : 100_000;
+    const settings = { SIMULATION_SPEED: '10', BIDDING_TIMEOUT_MS: `${biddingTimeoutMs(run)}`, LOG_LEVEL: 'warn' };
+    const { measured, crashes } = await inWorld({ build: run.build, copies: 1, settings }, async (world) => {
+      const keys = await Promise.all(numbers(keyCount).map(() => world.newKey({ mode: 'test' })));
+      await drive(world, run, keys, warmUp);
+      const before = await memoryAtRest(world, run);
+      const settledBefore = await settledEvents();
+      await drive(world, run, keys, events);
+      const after = await memoryAtRest(world, run);
+      return { before, after, events: (await settledEvents()) - settledBefore };
+    });
+    const { before, after } = measured;
+    const grown = [...after].map(([name, bytes]) => ({ name, bytes, by: bytes / (before.get(name) ?? bytes) - 1 }));
+    const told = grown.map(({ name, bytes, by }) => `${name} ${percent(by)} to ${(bytes / 2 ** 20).toFixed(1)} MB`);
+    const note = run.short ? ' (a short run warms up too little to judge by: its growth is only told)' : '';
+    const reached = `after ${measured.events.toLocaleString('en')} events, at rest, the logs of the rate limit aside: ${told.join(', ')}${note}`;
+    const tooMuch = run.short ? [] : grown.filter(({ by }) => by > mostGrowth);
+    return {
+      reached,
+      violations: [...tooMuch.map(({ name, by }) => `${name} grew by ${percent(by)}`), ...crashes],
+    };
+  },
+};
+
+const percent = (share: number): string => `${share < 0 ? '' : '+'}${(share * 100).toFixed(1)} %`;
+
+/** Lets at least so many events happen, at the pace the machine can follow. */
+async function drive(world: World, run: FigureRun, keys: readonly NewKey[], events: number): Promise<void> {
+  const clients = world.apis.map(({ url }) => httpClient(url, 10));
+  const target = (await settledEvents()) + events;
+  let number = 0;
+  const create = async (): Promise<void> => {
+    const client = clients[number % clients.length];
+    const key = keys[number++ % keys.length]?.key;
+    const headers = { 'X-Service-Test-Scenario': 'three_offers' };
+    const answer = await client?.request({ method: 'POST', path: '/v1/rides', key, headers, body: smallRide });
+    if (answer?.status !== 201) throw new Error(`a creation was answered ${answer?.status}`);
+    // As partners do: they look at their ride.
+    await client?.request({ path: `/v1/rides/${JSON.parse(answer.text).rideId}`, key });
+  };
+  // On a slow machine a ride may have fewer events, where its bidding time ends before the simulator accepts.
+  for (let left = events; left > 0; left = target - (await settledEvents())) {
+    await createEach(Math.ceil(left / eventsOfRide), create, (count) => {
+      run.say(`${(count * eventsOfRide).toLocaleString('en')} of ${left.toLocaleString('en')} events`);
+    });
+    const open = await world.quiet(120_000);
+    if (open > 0) throw new Error(`${open} rides have not come to their end`);
+  }
+  for (const client of clients) client.close();
+}
+
+/** Creates at a fixed pace, and waits wherever more than some rides are under way or have events to be delivered. */
+async function createEach(count: number, create: () => Promise<void>, say: (count: number) => void): Promise<void> {
+  const underWay = { $or: [{ unsettled: { $gt: 0 } }, { nextDueAt: { $exists: true } }] };
+  let nextAt = performance.now();
+  for (let done = 0; done < count; ) {
+    const batch = numbers(Math.min(ridesPerSecond / 4, count - done)).map(async (index) => {
+      await setTimeout((index * 1_000) / ridesPerSecond);
+      await create();
+    });
+    await Promise.all(batch);
+    done += batch.length;
+    nextAt = Math.max(nextAt + 250, performance.now());
+    await setTimeout(nextAt - performance.now());
+    while ((await rides.countDocuments(underWay)) > longestBacklog) await setTimeout(50);
+    if (done % 3_000 < ridesPerSecond / 4) say(done);
+  }
+}
+
+async function settledEvents(): Promise<number> {
+  const pipeline = [{ $group: { _id: null, events: { $sum: '$settledSeq' } } }];
+  const [sum] = await rides.aggregate<{ events: number }>(pipeline).toArray();
+  return sum?.events ?? 0;
+}
+
+/**
+ * The lowest of several readings once the last bidding's job has run and the engines have tidied up. The logs of the rate
+ * limit live for an hour by design: they are taken out of Redis before.
+ */
+async function memoryAtRest(world: World, run: FigureRun): Promise<Memory> {
+  await setTimeout(biddingTimeoutMs(run) + (run.short ? 1_000 : 25_000));
+  const redis = new Redis(world.redis.url);
+  const logs = await redis.keys('rides:created:*');
+  if (logs.length > 0) await redis.del(logs);
+  const lowest: Memory = new Map();
+  const read = (name: string, bytes: number) => lowest.set(name, Math.min(bytes, lowest.get(name) ?? bytes));
+  for (const _ of numbers(run.short ? 3 : 10)) {
+    for (const process of [...world.apis, ...world.workers]) read(process.name, process.residentBytes());
+    read('Redis', Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]));
+    await setTimeout(500);
+  }
+  redis.disconnect();
+  return lowest;
+}

@@ -1,0 +1,44 @@
+import type { Context } from '../../../shared/context.ts';
+import { createContext } from '../../../shared/context.ts';
+import { startWorld, type World, type WorldOptions } from '../world/world.ts';
+
+/** Starts a world for one measurement and ends it in any case. Every end of a process that nobody asked for is told. */
+export async function inWorld<T>(
+  options: WorldOptions,
+  measure: (world: World) => Promise<T>,
+): Promise<{ measured: T; crashes: string[] }> {
+  const world = await startWorld(options);
+  try {
+    const measured = await measure(world);
+    return { measured, crashes: crashesOf(world) };
+  } finally {
+    await world.stop();
+  }
+}
+
+export const crashesOf = ({ apis, workers }: World): string[] =>
+  [...apis, ...workers].flatMap(({ name, crashes }) => crashes.map((how) => `${name} ended by itself: ${how}`));
+
+/** Lends this process the service's own context, to change rides as a driver's gateway would. */
+export async function withContext<T>(world: World, use: (ctx: Context) => Promise<T>): Promise<T> {
+  const ctx = await createContext({ ...world.config, logLevel: 'silent' }, 'faults');
+  try {
+    return await use(ctx);
+  } finally {
+    // Not `close`: the connection to MongoDB is the world's.
+    await Promise.allSettled(Object.values(ctx.queues).map((queue) => queue.close()));
+    ctx.redis.disconnect();
+  }
+}
+
+/** Does the work of each item, so many at a time. */
+export async function sideBySide<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>) {
+  const rest = items.values();
+  const lane = async () => {
+    for (const item of rest) await work(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+}
+
+export const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -1,0 +1,151 @@
+import { accountOf } from '../../../shared/accounts/account.ts';
+import type { Context } from '../../../shared/context.ts';
+import { newOfferId, newRideId } from '../../../shared/ids.ts';
+import { createKey } from '../../../shared/keys/manage-keys.ts';
+import { type RideStatus, rideStatuses, rides } from '../../../shared/rides/ride.ts';
+import { rideThatIs } from '../../support/stored-rides.ts';
+import type { Figure } from '../figure.ts';
+import type { World } from '../world/world.ts';
+import { type HttpRequest, requestText } from './http-client.ts';
+import { inWorld, numbers, sideBySide, withContext } from './in-world.ts';
+import { rawExchange } from './raw-exchange.ts';
+
+/** A ride of the owner's in one status, with a real offer. */
+interface OwnedRide {
+  rideId: string;
+  offerId: string;
+  status: RideStatus;
+}
+
+export const isolation: Figure = {
+  name: 'isolation',
+  promise: 'A key sees its own rides and no one else’s',
+  goal: 'a foreign ride’s 404 is byte for byte an unknown ride’s, on all four operations and both bases',
+  async measure(run) {
+    const rounds = run.short ? 1 : 4;
+    const { measured, crashes } = await inWorld({ build: run.build, pools: [] }, (world) =>
+      withContext(world, (ctx) => compareAll(world, ctx, rounds)),
+    );
+    const reached =
+      `${measured.violations.length} differing of ${measured.compared.toLocaleString('en')} answers, compared whole (X-Request-Id and ` +
+      `Date aside): a foreign ride in each of ${rideStatuses.length} statuses, and ids that cannot exist, against an unknown ` +
+      `ride; ${measured.strangers} foreign keys, ${measured.apis} API processes, both bases, all four operations`;
+    return { reached, violations: [...measured.violations, ...crashes] };
+  },
+};
+
+async function compareAll(world: World, ctx: Context, rounds: number) {
+  const owner = await world.newKey({ mode: 'live', manner: 'none' });
+  const strangers = await foreignKeys(world);
+  const violations: string[] = [];
+  let compared = 0;
+
+  for (const _ of numbers(rounds)) {
+    const owned: OwnedRide[] = [];
+    for (const status of rideStatuses) {
+      owned.push({ ...(await rideThatIs(ctx, status, { keyId: owner.keyId })), status });
+    }
+    const before = await revisions(owned);
+    const cases = world.apis.flatMap(({ url }) =>
+      ['/v1', '/api/v1'].flatMap((base) => strangers.flatMap((key) => owned.map((ride) => ({ url, base, key, ride })))),
+    );
+    await sideBySide(cases, 4, async ({ url, base, key, ride }) => {
+      const idOfNone = newRideId(Date.now());
+      for (const { name, request } of operations(ride.offerId)) {
+        const reference = await wholeAnswer(url, request(base, idOfNone, key));
+        if (!reference.startsWith('HTTP/1.1 4'))
+          violations.push(`${name}: an unknown ride is answered ${first(reference)}`);
+        for (const [what, rideId] of [[ride.status, ride.rideId], ...spellings(ride.rideId)] as const) {
+          compared += 1;
+          const answer = await wholeAnswer(url, request(base, rideId, key));
+          if (answer !== reference) violations.push(`${name} of ${base}, foreign ride (${what}): ${first(answer)}`);
+        }
+      }
+    });
+    const [here, there] = owned;
+    if (here && there) {
+      compared += 1;
+      violations.push(...(await foreignOffer(world, owner.key, here.rideId, there.offerId)));
+    }
+    // The owner sees all of them: the same bytes for everyone would be no isolation.
+    for (const ride of owned) {
+      const own = await wholeAnswer(world.apis[0]?.url ?? '', requestText(get('/v1', ride.rideId, owner.key)));
+      if (!own.startsWith('HTTP/1.1 200 ')) violations.push(`the owner’s own ride is answered ${first(own)}`);
+    }
+    const after = await revisions(owned);
+    if (after !== before) violations.push(`a stranger changed a ride: ${before} became ${after}`);
+  }
+  return { violations, compared, strangers: strangers.length, apis: world.apis.length };
+}
+
+const first = (answer: string): string => answer.split('\r\n', 1)[0] || 'nothing';
+
+const get = (base: string, rideId: string, key: string): HttpRequest => ({ path: `${base}/rides/${rideId}`, key });
+
+/** Another key of the same account, one of another account, and one of the other mode. */
+async function foreignKeys(world: World): Promise<string[]> {
+  const other = await accountOf('stranger@rides.example');
+  const made = [
+    await world.newKey({ mode: 'live', manner: 'none' }),
+    await world.newKey({ mode: 'test', manner: 'none' }),
+    await createKey(world.config, { accountId: other._id, name: 'stranger', mode: 'live' }),
+  ];
+  return made.map(({ key }) => key);
+}
+
+/** The four operations of the contract on a ride that exists, each as it would succeed for the owner, and not. */
+function operations(offerId: string) {
+  const operation = (name: string, method: string, path: string, more: Partial<HttpRequest> = {}) => ({
+    name,
+    request: (base: string, rideId: string, key: string) =>
+      requestText({ method, path: `${base}/rides/${rideId}${path}`, key, ...more }),
+  });
+  return [
+    operation('retrieve', 'GET', ''),
+    operation('retrieve with HEAD', 'HEAD', ''),
+    operation('list offers', 'GET', '/offers'),
+    operation('list offers with a query', 'GET', '/offers?keyId=x&rideId=y'),
+    operation('accept of the ride’s offer', 'POST', '/accept', { body: { offerId } }),
+    operation('accept of an unknown offer', 'POST', '/accept', { body: { offerId: newOfferId() } }),
+    operation('accept of what is no offer', 'POST', '/accept', { body: { offerId: { $gt: '' } } }),
+    operation('accept without a body', 'POST', '/accept'),
+    operation('cancel', 'POST', '/cancel'),
+    operation('cancel with a body', 'POST', '/cancel', { body: { by: 'driver' } }),
+    operation('a wrong method', 'DELETE', ''),
+  ];
+}
+
+/** On a key's own ride, another ride's offer is no other than one that never was. */
+async function foreignOffer(world: World, key: string, rideId: string, offerId: string): Promise<string[]> {
+  const accept = (offer: string) =>
+    requestText({ method: 'POST', path: `/v1/rides/${rideId}/accept`, key, body: { offerId: offer } });
+  const url = world.apis[0]?.url ?? '';
+  const [answer, reference] = [await wholeAnswer(url, accept(offerId)), await wholeAnswer(url, accept(newOfferId()))];
+  if (!reference.startsWith('HTTP/1.1 404 ')) return [`an unknown offer is answered ${first(reference)}`];
+  return answer === reference ? [] : [`another ride's offer: ${first(answer)}`];
+}
+
+/** Other ways to write the foreign ride's id, and ids that cannot exist. */
+function spellings(rideId: string): [what: string, id: string][] {
+  return [
+    ['percent-encoded', rideId.replace('r', '%72')],
+    ['with NUL', `${rideId}%00`],
+    ['in lower case', rideId.toLowerCase()],
+    ['cannot exist: x', 'x'],
+    ['cannot exist: __proto__', '__proto__'],
+    ['cannot exist: $gt', '%7B%22$gt%22:%22%22%7D'],
+    ['cannot exist: long', 'r'.repeat(4_000)],
+    ['cannot exist: not ASCII', '%F0%9F%9A%95'],
+  ];
+}
+
+async function revisions(owned: readonly OwnedRide[]): Promise<string> {
+  const found = await rides.find({ _id: { $in: owned.map(({ rideId }) => rideId) } }, { sort: { _id: 1 } }).toArray();
+  return JSON.stringify(found.map(({ status, rev, seq }) => [status, rev, seq]));
+}
+
+/** Every byte of the answer, up to the end of the connection, but for what tells two requests apart by right. */
+async function wholeAnswer(url: string, text: string): Promise<string> {
+  const { text: answer } = await rawExchange(url, text.replace('\r\n', '\r\nConnection: close\r\n'));
+  return answer.replace(/^(X-Request-Id: )[0-9a-f-]{36}\r$/m, '$1-\r').replace(/^(Date: )[^\r]*\r$/m, '$1-\r');
+}

@@ -1,0 +1,84 @@
+import { setTimeout } from 'node:timers/promises';
+import { type Ride, rides } from '../../../shared/rides/ride.ts';
+import type { Figure } from '../figure.ts';
+import { seededRandom } from '../random.ts';
+import { inWorld, numbers, sideBySide, withContext } from './in-world.ts';
+import { type Kind, kinds, raceTrack } from './race-track.ts';
+import { type RaceAnswer, raceViolations } from './race-verdict.ts';
+
+const biddingTimeoutMs = 5_000;
+const settings = { BIDDING_TIMEOUT_MS: `${biddingTimeoutMs}`, SIMULATION_SPEED: '10', LOG_LEVEL: 'warn' };
+/** Rides under way at a time: those that wait for their moment cost little. */
+const atOnce: Record<Kind, number> = { partners: 28, withdrawal: 4, expiry: 120, simulator: 16 };
+
+export const races: Figure = {
+  name: 'races',
+  promise: 'A ride follows the lifecycle table, and one offer at most is ever accepted, whoever acts at the same time',
+  goal: '0 double accepts, 0 illegal steps in 10,000 races',
+  async measure(run) {
+    const count = run.short ? 600 : 10_000;
+    const options = { build: run.build, settings, pools: ['bidding', 'simulator'] as const, copies: 1 };
+    const { measured, crashes } = await inWorld(options, (world) =>
+      withContext(world, async (ctx) => {
+        let raced = 0;
+        const track = raceTrack(world, ctx, seededRandom(run.seed));
+        await Promise.all(
+          Object.entries(kinds).map(([kind, share]) =>
+            sideBySide(numbers((count * share) / 100), atOnce[kind as Kind], async () => {
+              await track.race(kind as Kind);
+              raced += 1;
+              if (raced % 2_000 === 0) run.say(`${raced} of ${count} races`);
+            }),
+          ),
+        );
+        track.close();
+        await settled();
+        return judge(track.answers);
+      }),
+    );
+    const { violations, outcomes } = measured;
+    const first = [...outcomes].map(([outcome, times]) => `${outcome} ${times.toLocaleString('en')}`).join(', ');
+    const reached =
+      `${violations.length} double accepts, illegal steps or contradicted answers in ${count.toLocaleString('en')} races of ` +
+      `4 to 8 at once over 2 API processes; who came first: ${first}`;
+    return { reached, violations: [...violations, ...crashes] };
+  },
+};
+
+/** Until every bidding time is over and every simulated trip has ended: what comes late is judged too. */
+async function settled(): Promise<void> {
+  const deadline = Date.now() + biddingTimeoutMs + 30_000;
+  const open = { $or: [{ status: 'bidding' as const }, { mode: 'test' as const, nextDueAt: { $exists: true } }] };
+  while ((await rides.countDocuments(open)) > 0 && Date.now() < deadline) await setTimeout(200);
+  await setTimeout(500);
+}
+
+async function judge(answers: ReadonlyMap<string, RaceAnswer[]>) {
+  const violations: string[] = [];
+  const outcomes = new Map<string, number>();
+  for await (const ride of rides.find({})) {
+    const its = answers.get(ride._id);
+    if (!its) violations.push(`${ride._id} was never asked for`);
+    violations.push(...raceViolations(ride, its ?? []));
+    const outcome = outcomeOf(ride, its ?? []);
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+  }
+  const stored = [...outcomes.values()].reduce((total, times) => total + times, 0);
+  if (stored !== answers.size) violations.push(`${answers.size} rides were created, ${stored} are stored`);
+  // Where one of them never comes first, nothing has raced.
+  for (const outcome of ['partner’s accept', 'partner’s cancel', 'timeout', 'simulator’s accept']) {
+    if (!outcomes.has(outcome)) violations.push(`never first: ${outcome}`);
+  }
+  return { violations, outcomes };
+}
+
+function outcomeOf(ride: Ride, answers: readonly RaceAnswer[]): string {
+  if (!ride.acceptedOfferId) return ride.cancelledBy === 'partner' ? 'partner’s cancel' : `${ride.cancelledBy}`;
+  const accepted = ride.events.find(({ event }) => event === 'ride.status');
+  // A partner who comes second with the same offer is answered 200 too.
+  const byPartner = answers.some(
+    ({ asked, status, startedAt }) =>
+      asked === 'accept' && status === 200 && startedAt <= (accepted?.at.getTime() ?? 0),
+  );
+  return ride.mode === 'live' || byPartner ? 'partner’s accept' : 'simulator’s accept';
+}

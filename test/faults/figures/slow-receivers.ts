@@ -1,0 +1,106 @@
+import { setTimeout } from 'node:timers/promises';
+import type { NewKey } from '../../../shared/keys/manage-keys.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import type { Figure, FigureRun, Measured } from '../figure.ts';
+import type { Receipt } from '../world/receivers.ts';
+import type { World } from '../world/world.ts';
+import { httpClient, smallRide } from './http-client.ts';
+import { inWorld, numbers } from './in-world.ts';
+
+const hangingKeys = 50;
+const promptKeys = 15;
+/** A key may create 30 rides a minute. */
+const hangingEveryMs = 1_500;
+const promptEveryMs = 2_000;
+const startMs = 1_000;
+
+export const slowReceivers: Figure = {
+  name: 'slow-receivers',
+  promise: 'slow receivers do not stall others',
+  goal: `${hangingKeys} keys whose receivers all hang: another key's events start within 1 s (p99)`,
+  async measure(run) {
+    const settings = { SIMULATION_SPEED: '2', BIDDING_TIMEOUT_MS: '9000' };
+    const options = { build: run.build, apis: 1, copies: 2, seed: run.seed, settings };
+    const { measured, crashes } = await inWorld(options, (world) => measureIn(world, run));
+    return { ...measured, violations: [...measured.violations, ...crashes] };
+  },
+};
+
+async function measureIn(world: World, { short, say }: FigureRun): Promise<Measured> {
+  const seconds = short ? 8 : 30;
+  const hanging = await Promise.all(numbers(hangingKeys).map(() => world.newKey({ manner: 'silent' })));
+  const prompt = await Promise.all(numbers(promptKeys).map(() => world.newKey({ manner: 'prompt' })));
+  const client = httpClient(world.apis[0]?.url ?? '', 100);
+  const failures: string[] = [];
+  const create = async ({ key }: NewKey, headers = {}) => {
+    const { status } = await client.request({ method: 'POST', path: '/v1/rides', key, headers, body: smallRide });
+    if (status !== 201) failures.push(`a creation was answered ${status}`);
+  };
+  const startedAt = performance.now();
+
+  const goOn = (keys: NewKey[], everyMs: number, headers?: Record<string, string>) =>
+    keys.map(async (key, index) => {
+      await setTimeout((everyMs * index) / keys.length);
+      for (let made = 1; everyMs * made <= seconds * 1_000; made++) {
+        await create(key, headers);
+        await setTimeout(Math.max(0, startedAt + everyMs * (made + index / keys.length) - performance.now()));
+      }
+    });
+  // Such a ride has an event after 1 s and one after 9 s: its attempts hang without a pause, at little cost to the machine.
+  const hangs = { 'X-Service-Test-Scenario': 'no_auto_accept' };
+  await Promise.all([...goOn(hanging, hangingEveryMs, hangs), ...goOn(prompt, promptEveryMs)]);
+  say(`all rides created after ${Math.round(performance.now() - startedAt)} ms`);
+
+  const promptIds = new Set(prompt.map(({ keyId }) => keyId));
+  const left = await settled(promptIds, 15_000);
+  client.close();
+  // What hangs need not be waited for.
+  await Promise.all(world.workers.map((worker) => worker.kill()));
+  const [ours, theirs] = [true, false].map((isPrompt) =>
+    world.receivers.receipts.filter(({ keyId }) => promptIds.has(keyId) === isPrompt),
+  ) as [Receipt[], Receipt[]];
+  return judged(waitsOf(ours), { hung: theirs.length, left, failures });
+}
+
+/** Waits until nothing of these keys' rides is left to do; answers how many rides still have something after maxMs. */
+async function settled(keyIds: Set<string>, maxMs: number): Promise<number> {
+  const deadline = performance.now() + maxMs;
+  const open = { keyId: { $in: [...keyIds] }, $or: [{ unsettled: { $gt: 0 } }, { nextDueAt: { $exists: true } }] };
+  for (;;) {
+    const left = await rides.countDocuments(open);
+    if (left === 0 || performance.now() > deadline) return left;
+    await setTimeout(200);
+  }
+}
+
+/**
+ * How long each event waited for its attempt, in ms: from the moment at which it was the ride's oldest until its receiver had
+ * it. Recording the outcome of the one before, which comes after that one's answer, counts as waiting.
+ */
+function waitsOf(receipts: Receipt[]): number[] {
+  const answeredAt = new Map(receipts.map(({ rideId, seq, answeredAt }) => [`${rideId}_${seq}`, answeredAt ?? 0]));
+  return receipts.map(({ rideId, seq, body, receivedAt }) => {
+    const { at } = JSON.parse(body) as { at: number };
+    return receivedAt - Math.max(at, answeredAt.get(`${rideId}_${seq - 1}`) ?? 0);
+  });
+}
+
+function judged(
+  waits: number[],
+  { hung, left, failures }: { hung: number; left: number; failures: string[] },
+): Measured {
+  const sorted = waits.toSorted((a, b) => a - b);
+  const share = (part: number) => sorted[Math.ceil(sorted.length * part) - 1] ?? Number.NaN;
+  const reached =
+    `started after ${share(0.5)} ms (p50), ${share(0.99)} ms (p99), ${share(1)} ms at most: ${sorted.length} events of ` +
+    `${promptKeys} keys, while ${hung} attempts of ${hangingKeys} others hung`;
+  return {
+    reached,
+    violations: [
+      ...failures,
+      ...(share(0.99) <= startMs ? [] : [`events started after ${share(0.99)} ms (p99)`]),
+      ...(left > 0 ? [`${left} rides of prompt receivers were not done in time`] : []),
+      ...(hung > 0 ? [] : ['nothing hung']),
+    ],
+  };
+}

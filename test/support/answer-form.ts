@@ -1,0 +1,66 @@
+export interface FormedAnswer {
+  status: number;
+  /** The status line and the headers as they came. */
+  head: string;
+  text: string;
+}
+
+const contentType = /^content-type: application\/json; charset=utf-8\r?$/im;
+const requestId = /^x-request-id: [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\r?$/im;
+
+/** The fields of each success that the contract knows, and those it may have besides. */
+const successes: { status: number; has: string[]; mayHave: string[] }[] = [
+  { status: 201, has: ['rideId', 'status', 'fare', 'carType', 'distanceKm', 'trackUrl'], mayHave: ['testMode'] },
+  { status: 200, has: ['success', 'rideId', 'status'], mayHave: [] },
+  { status: 200, has: ['rideId', 'offers'], mayHave: [] },
+  {
+    status: 200,
+    has: [
+      'rideId',
+      'status',
+      'fare',
+      'carType',
+      'passengerCount',
+      'distanceKm',
+      'offersCount',
+      'pickup',
+      'destination',
+      'trackUrl',
+    ],
+    mayHave: ['driver', 'agreedPrice', 'liveLocation', 'cancelledBy', 'testMode'],
+  },
+  { status: 200, has: ['name', 'version', 'docs', 'endpoints'], mayHave: [] },
+  // The health checks, outside the versioned base.
+  { status: 200, has: ['status'], mayHave: [] },
+];
+
+/** What is not in the contract's form about an answer, or undefined: a success it knows, or `{ "error": text }`. */
+export function formProblem({ status, head, text }: FormedAnswer, method = 'GET'): string | undefined {
+  if (!(status >= 200 && status <= 499)) return `status ${status}`;
+  if (!contentType.test(head)) return `${status} without the contract's Content-Type`;
+  if (!requestId.test(head)) return `${status} without X-Request-Id`;
+  // The parser, which does not tell the method, refuses a HEAD too with a body, and closes.
+  if (method === 'HEAD') return undefined;
+  const body = parsed(text);
+  if (body === undefined) return `${status} with a body that is no JSON object`;
+  const fields = Object.keys(body);
+  if (status >= 400) {
+    return fields.length === 1 && typeof body.error === 'string' ? undefined : `${status} that is not { error: text }`;
+  }
+  const isKnown = successes.some(
+    (success) =>
+      success.status === status &&
+      success.has.every((field) => fields.includes(field)) &&
+      fields.every((field) => success.has.includes(field) || success.mayHave.includes(field)),
+  );
+  return isKnown ? undefined : `${status} with the fields ${fields.join(', ')}`;
+}
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
