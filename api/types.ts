@@ -4,6 +4,8 @@ import type { Caller } from '../shared/keys/api-key.ts';
 /** What the middleware of a request know of it beside what Koa does. */
 export interface RequestState {
   requestId: string;
+  /** When the request came, by `performance.now()`; later by the time that its body took. */
+  startedAt: number;
   /** The pattern of the route, for the log: a path may hold a secret token. */
   route?: string;
   caller?: Caller;

@@ -32,7 +32,9 @@ export const jsonBody: Middleware = async (ctx, next) => {
   if (!/^(utf-?8)?$/i.test(ctx.request.charset)) {
     throw new AppError('invalid_request', { message: notUtf8 });
   }
+  const askedAt = performance.now();
   await parse(ctx, async () => {
+    ctx.state.startedAt += performance.now() - askedAt;
     if (!ctx.request.rawBody) throw new AppError('invalid_request', { message: missing });
     // Bytes that are no UTF-8 were read as this character; stored, they would be another text than was sent.
     if (String(ctx.request.rawBody).includes('\ufffd')) throw new AppError('invalid_request', { message: notUtf8 });

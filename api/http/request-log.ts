@@ -7,6 +7,7 @@ export function requestLog(log: Logger): Middleware {
   return async (ctx, next) => {
     const startedAt = performance.now();
     ctx.state.requestId = randomUUID();
+    ctx.state.startedAt = startedAt;
     ctx.set('X-Request-Id', ctx.state.requestId);
     await next();
     const { requestId, route = 'none', caller } = ctx.state;

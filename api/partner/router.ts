@@ -2,6 +2,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import mount from 'koa-mount';
 import type { Context } from '../../shared/context.ts';
+import { answerInTime } from '../http/answer-in-time.ts';
 import { jsonBody } from '../http/json-body.ts';
 import { nameRoute, noRoute } from '../http/no-route.ts';
 import { noStore } from '../http/security-headers.ts';
@@ -32,10 +33,10 @@ function partnerRoutes(service: Context): Router<RequestState> {
   const router = new Router<RequestState>();
   const charge = creationLimiter(service);
   router.get('/', serviceInfo(service.config));
-  router.post('/rides', jsonBody, create(service, charge));
-  router.get('/rides/:rideId', retrieve(service));
-  router.get('/rides/:rideId/offers', listOffers);
-  router.post('/rides/:rideId/accept', jsonBody, accept(service));
-  router.post('/rides/:rideId/cancel', cancel(service));
+  router.post('/rides', jsonBody, answerInTime, create(service, charge));
+  router.get('/rides/:rideId', answerInTime, retrieve(service));
+  router.get('/rides/:rideId/offers', answerInTime, listOffers);
+  router.post('/rides/:rideId/accept', jsonBody, answerInTime, accept(service));
+  router.post('/rides/:rideId/cancel', answerInTime, cancel(service));
   return router;
 }

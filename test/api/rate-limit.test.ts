@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { rotateKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { type Answer, clientOf } from '../support/client.ts';
-import { database, failOnce } from '../support/failing-mongo.ts';
+import { database, failOnce, onceInsteadOf } from '../support/failing-mongo.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 
 const perMinute = 30;
@@ -134,6 +134,15 @@ describe('the limit on creations', () => {
     failOnce(database(), 'command', new Error('disk full'));
     expect((await partner.createRide()).status).to.equal(500);
     expect(await charges(partner.keyId)).to.equal(0);
+  });
+
+  it('keeps the charge of a creation whose insert may have arrived, which is answered in time', async () => {
+    const partner = await api.partner();
+    onceInsteadOf(database(), 'command', () => new Promise(() => {}));
+    const { status, body } = await partner.createRide();
+    expect(status).to.equal(503);
+    expect(Object.keys(body)).to.deep.equal(['error']);
+    expect(await charges(partner.keyId)).to.equal(1);
   });
 
   it('leaves other keys alone, also those of the same account', async () => {
