@@ -46,7 +46,7 @@ export const plantedBugs: readonly PlantedBug[] = [
         find: 'const sent = await send({',
         replace: `const sendLater = (message) => {
           const headers = message.headersNow();
-          globalThis.setTimeout(() => send({ ...message, headersNow: () => headers }), 700);
+          globalThis.setTimeout(() => send({ ...message, headersNow: () => headers }), 900);
           return { outcome: 'delivered', httpStatus: 204, durationMs: 1 };
         };
         const sent = await (event.seq === 2 ? sendLater : send)({`,

@@ -37,7 +37,7 @@ export interface Partners {
   stop(): Promise<Call[]>;
 }
 
-const scenarios: TestScenario[] = [
+const everyScenario: readonly TestScenario[] = [
   'default',
   'default',
   'three_offers',
@@ -49,7 +49,13 @@ const scenarios: TestScenario[] = [
 ];
 
 /** Partners at work on all API processes of a world: they create rides and ignore, read, cancel or accept them. */
-export function startPartners(world: World, keys: NewKey[], random: Random, perSecond: number): Partners {
+export function startPartners(
+  world: World,
+  keys: NewKey[],
+  random: Random,
+  perSecond: number,
+  scenarios: readonly TestScenario[] = everyScenario,
+): Partners {
   const agent = new http.Agent({ keepAlive: true });
   const journal: Call[] = [];
   /** A partner acts at any time of a ride. */
