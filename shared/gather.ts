@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import type mongoose from 'mongoose';
-import { insertDocuments } from './mongo.ts';
+import { insertDocuments, type Update, updateDocuments } from './mongo.ts';
 
 /** So long a batch waits for the one before it: while MongoDB hangs, nothing may queue up behind what will not return. */
 const patienceMs = 50;
@@ -52,11 +52,48 @@ export function gatheredFind<Stored extends object, Found = Stored>(
   field: keyof Stored & keyof Found & string,
   projection: object,
 ): (value: string) => Promise<Found | null> {
-  return gather(async (values) => {
-    const filter = { [field]: { $in: [...new Set(values)] } } as mongoose.mongo.Filter<Stored>;
-    const found = (await collection.find(filter, { projection: { ...projection, [field]: 1 } }).toArray()) as Found[];
-    const byValue = new Map(found.map((document) => [document[field] as unknown, document]));
-    return values.map((value) => byValue.get(value) ?? null);
+  return gather((values) => findEach<Stored, Found>(collection, field, values, projection));
+}
+
+/** For each value the document that has it, or null; a value may be asked for twice. */
+async function findEach<Stored extends object, Found>(
+  collection: mongoose.mongo.Collection<Stored>,
+  field: keyof Stored & keyof Found & string,
+  values: readonly string[],
+  projection: object,
+): Promise<(Found | null)[]> {
+  const filter = { [field]: oneOf(values) } as mongoose.mongo.Filter<Stored>;
+  const found = (await collection.find(filter, { projection: { ...projection, [field]: 1 } }).toArray()) as Found[];
+  const byValue = new Map(found.map((document) => [document[field] as unknown, document]));
+  return values.map((value) => byValue.get(value) ?? null);
+}
+
+/** The condition that a field has one of these values; of a single one in the form that MongoDB answers quickest. */
+export function oneOf(values: readonly string[]): string | { $in: string[] } {
+  const [first = '', ...others] = new Set(values);
+  return others.length === 0 ? first : { $in: [first, ...others] };
+}
+
+/**
+ * Changes documents by their `_id`, all that are asked for at the same time in one command. Each is changed for itself and
+ * atomically; answered is what `projection` shows of it as it stands then or a little later, or null where the filter
+ * matched nothing.
+ */
+export function gatheredUpdate<Stored extends { _id: string }, Found extends { _id: string }>(
+  collection: mongoose.mongo.Collection<Stored>,
+  projection: object,
+  options: { writeConcern?: mongoose.mongo.WriteConcernSettings } = {},
+): (update: Update<Stored>) => Promise<Found | null> {
+  return gather<Update<Stored>, Found | null>(async (updates) => {
+    const [only, ...others] = updates;
+    if (only && others.length === 0) {
+      const after = { ...options, projection, returnDocument: 'after' } as const;
+      return [(await collection.findOneAndUpdate(only.filter, only.change, after)) as Found | null];
+    }
+    const outcomes = await updateDocuments(collection, updates, options.writeConcern);
+    const ids = updates.map(({ filter }) => filter._id);
+    const found = await findEach<Stored, Found>(collection, '_id', ids, projection);
+    return outcomes.map((outcome, index) => (outcome === true ? (found[index] ?? null) : outcome || null));
   });
 }
 

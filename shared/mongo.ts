@@ -52,17 +52,52 @@ export async function insertDocuments<T extends object>(
   collection: mongoose.mongo.Collection<T>,
   documents: readonly T[],
 ): Promise<(null | mongoose.mongo.MongoServerError)[]> {
-  const { w, journal: j } = durable;
-  const command = { insert: collection.collectionName, documents, ordered: false, writeConcern: { w, j } };
+  const writeConcern = inCommand(durable);
+  const command = { insert: collection.collectionName, documents, ordered: false, writeConcern };
   const { writeErrors = [], writeConcernError } = await database().command(command);
-  // Written, but not known to last: as if its answer had been lost.
-  if (writeConcernError) throw new mongoose.mongo.MongoNetworkError('the write concern was not met');
+  if (writeConcernError) throw notKnownToLast();
   const outcomes: (null | mongoose.mongo.MongoServerError)[] = documents.map(() => null);
-  for (const { index, code, errmsg } of writeErrors) {
-    outcomes[index] = new mongoose.mongo.MongoServerError({ message: errmsg, code });
-  }
+  for (const { index, code, errmsg } of writeErrors) outcomes[index] = serverError(errmsg, code);
   return outcomes;
 }
+
+/** A change of one document; `_id` says of which, the rest of the filter whether. */
+export interface Update<T> {
+  filter: mongoose.mongo.Filter<T> & { _id: string };
+  change: mongoose.mongo.UpdateFilter<T> | object[];
+}
+
+/**
+ * Makes these changes in one command, each atomically and, unless another write concern is given, as durably as a single
+ * one. Answers for each whether its filter matched, or the server's error. Rejects where it is not known of any.
+ */
+export async function updateDocuments<T extends object>(
+  collection: mongoose.mongo.Collection<T>,
+  updates: readonly Update<T>[],
+  writeConcern = durable,
+): Promise<(boolean | mongoose.mongo.MongoServerError)[]> {
+  const command = {
+    bulkWrite: 1,
+    ops: updates.map(({ filter, change }) => ({ update: 0, filter, updateMods: change, multi: false })),
+    nsInfo: [{ ns: `${database().databaseName}.${collection.collectionName}` }],
+    ordered: false,
+    errorsOnly: false,
+    writeConcern: inCommand(writeConcern),
+  };
+  const { cursor, writeConcernError } = await mongoose.connection.getClient().db('admin').command(command);
+  if (writeConcernError) throw notKnownToLast();
+  const outcomes: (boolean | mongoose.mongo.MongoServerError)[] = updates.map(() => false);
+  for (const { idx, ok, n, code, errmsg } of cursor.firstBatch)
+    outcomes[idx] = ok ? n === 1 : serverError(errmsg, code);
+  return outcomes;
+}
+
+const inCommand = ({ w, journal }: mongoose.mongo.WriteConcernSettings) => ({ w, ...(journal && { j: true }) });
+
+const serverError = (message: string, code: number) => new mongoose.mongo.MongoServerError({ message, code });
+
+/** Written, but not known to last: as if the answer had been lost. */
+const notKnownToLast = () => new mongoose.mongo.MongoNetworkError('the write concern was not met');
 
 export async function disconnectMongo(): Promise<void> {
   await mongoose.disconnect();

@@ -29,7 +29,7 @@ export interface Queues {
 /** The hash tag gives each queue a slot of its own, so that the queues spread over a Redis Cluster. */
 export const queuePrefix = (pool: PoolName): string => `{rides:${pool}}`;
 
-/** Finished jobs are kept for a developer to look at. */
+/** Finished jobs are kept for a developer to look at: the workers see to that. */
 export const keepFinished = { removeOnComplete: { count: 1_000 }, removeOnFail: { count: 1_000 } };
 
 /** The producers' side of every queue, on one connection. Adding fails at once while Redis is away. */
@@ -40,7 +40,9 @@ export function createQueues(connection: Redis, log: Logger): Queues {
       prefix: queuePrefix(pool),
       skipVersionCheck: true,
       skipWaitingForReady: true,
-      defaultJobOptions: { attempts: 1, ...keepFinished },
+      defaultJobOptions: { attempts: 1 },
+      // As many of BullMQ's own events: a developer's tools follow them, nothing here does.
+      streams: { events: { maxLen: 1_000 } },
     });
     queue.on('error', (error) => log.debug({ pool, error: describeError(error) }, 'queue error'));
     return queue as Queue<T>;

@@ -4,7 +4,7 @@ import { mongoNow } from '../shared/mongo.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';
 import { enqueueNextDelivery, type Outbox } from '../shared/rides/outbox.ts';
 import { type Claim, type RideState, rides } from '../shared/rides/ride.ts';
-import { enqueueTimers } from '../shared/rides/timers.ts';
+import { enqueueTimers, withJob } from '../shared/rides/timers.ts';
 import { isSlow } from '../shared/webhooks/slow-keys.ts';
 
 /** So long a job may be late before it is taken for lost. */
@@ -84,7 +84,7 @@ async function sweepTimers(ctx: Context, swept: Swept, ride: DueRide, now: Date,
     if (fired.result === 'done') swept.stalls += 1;
     return;
   }
-  const missing = ride.timers.filter(({ name, dueAt }) => name !== 'stall' && (!overdue || dueAt <= overdue));
+  const missing = withJob(ride.timers).filter(({ dueAt }) => !overdue || dueAt <= overdue);
   const taken = await enqueueTimers(ctx, ride, missing, now, { evenIfActive: overdue === null });
   swept.isComplete &&= taken;
   swept.timers += missing.length;

@@ -7,15 +7,19 @@ import type { Middleware, RequestContext } from '../types.ts';
 export function authenticate(service: Context): Middleware {
   return async (ctx, next) => {
     const secretKey = givenKey(ctx);
-    const caller = secretKey && (await findCaller(secretKey, service.now()));
-    if (!caller) throw new AppError('unauthorized', { headers: { 'WWW-Authenticate': 'Bearer' } });
-    ctx.state.caller = caller;
+    admit(ctx, secretKey ? await findCaller(secretKey, service.now()) : null);
     await next();
   };
 }
 
+/** Lets the caller in that was found for the request's key, or throws a 401. */
+export function admit(ctx: RequestContext, caller: Caller | null | undefined): void {
+  if (!caller) throw new AppError('unauthorized', { headers: { 'WWW-Authenticate': 'Bearer' } });
+  ctx.state.caller = caller;
+}
+
 /** A Bearer token alone counts where there is one; another scheme leaves the word to X-Api-Key. */
-function givenKey(ctx: RequestContext): string {
+export function givenKey(ctx: RequestContext): string {
   const bearer = /^Bearer(?:\s+(.*))?$/i.exec(ctx.get('authorization').trim());
   return bearer ? (bearer[1] ?? '').trim() : ctx.get('x-api-key').trim();
 }

@@ -1,20 +1,20 @@
 import type { Context } from '../../shared/context.ts';
-import { gatheredFind } from '../../shared/gather.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
-import { type Ride, rides } from '../../shared/rides/ride.ts';
+import { gatheredFindForCaller } from '../../shared/rides/find-for-caller.ts';
 import { validate } from '../http/validate.ts';
 import type { Middleware } from '../types.ts';
 import { callerOf } from './authenticate.ts';
-import { offerFields, presentOffers, presentOutcome } from './presenters.ts';
-import { own, rideIdOf } from './rides.ts';
+import { offerFields, presentOffers, presentOutcome, type RideWithOffers } from './presenters.ts';
+import { rideIdOf, rideOfCaller } from './rides.ts';
 import { acceptSchema } from './schemas.ts';
 
-const findOffers = gatheredFind<Ride>(rides, '_id', offerFields);
-
 /** GET /rides/:rideId/offers (contract, section 4.3). */
-export const listOffers: Middleware = async (ctx) => {
-  ctx.body = presentOffers(own(await findOffers(rideIdOf(ctx)), ctx));
-};
+export function listOffers(service: Context): Middleware {
+  const find = gatheredFindForCaller<RideWithOffers>(offerFields);
+  return async (ctx) => {
+    ctx.body = presentOffers(await rideOfCaller(service, ctx, find));
+  };
+}
 
 /** POST /rides/:rideId/accept (contract, section 4.4). Accepting the accepted offer again is a 200. */
 export function accept(service: Context): Middleware {

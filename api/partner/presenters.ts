@@ -74,8 +74,10 @@ function presentDriver({ name, phone, rating, vehicle, plate }: Driver) {
 
 export const offerFields = { keyId: 1, status: 1, offers: 1, acceptedOfferId: 1 } as const;
 
+export type RideWithOffers = Pick<Ride, '_id' | keyof typeof offerFields>;
+
 /** A ride's offers, cheapest first (contract, section 4.3). */
-export function presentOffers(ride: Pick<Ride, '_id' | 'status' | 'offers' | 'acceptedOfferId'>) {
+export function presentOffers(ride: RideWithOffers) {
   return { rideId: ride._id, offers: visibleOffers(ride).map(publicOffer) };
 }
 

@@ -1,13 +1,13 @@
 import type { Context } from '../../shared/context.ts';
 import { AppError } from '../../shared/errors.ts';
-import { gatheredFind } from '../../shared/gather.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { createRide, findReplay, type NewRide } from '../../shared/rides/create-ride.ts';
+import { type Found, gatheredFindForCaller } from '../../shared/rides/find-for-caller.ts';
 import { greatCircleKm } from '../../shared/rides/position.ts';
-import { type Ride, type RideRequest, rides } from '../../shared/rides/ride.ts';
+import type { RideRequest } from '../../shared/rides/ride.ts';
 import { validate } from '../http/validate.ts';
 import type { Middleware, RequestContext } from '../types.ts';
-import { callerOf } from './authenticate.ts';
+import { admit, callerOf, givenKey } from './authenticate.ts';
 import { presentCreated, presentOutcome, presentRide, type ShownRide, shownFields } from './presenters.ts';
 import type { creationLimiter } from './rate-limit.ts';
 import { idempotencyKeySchema, newRideSchema, scenarioSchema } from './schemas.ts';
@@ -37,14 +37,27 @@ export function create(service: Context, charge: ReturnType<typeof creationLimit
   }
 }
 
-const findShownRide = gatheredFind<Ride, ShownRide>(rides, '_id', shownFields);
-
 /** GET /rides/:rideId (contract, section 4.2). */
 export function retrieve(service: Context): Middleware {
+  const find = gatheredFindForCaller<ShownRide>(shownFields);
   return async (ctx) => {
-    const ride = own(await findShownRide(rideIdOf(ctx)), ctx);
-    ctx.body = presentRide(service.config, ride);
+    ctx.body = presentRide(service.config, await rideOfCaller(service, ctx, find));
   };
+}
+
+/**
+ * Authenticates a request and reads the ride that it asks for, both at once. Throws a 401, or the same 404 for a foreign
+ * ride as for none.
+ */
+export async function rideOfCaller<Shown>(
+  service: Context,
+  ctx: RequestContext,
+  find: (secretKey: string, rideId: string, nowMs: number) => Promise<Found<Shown> | null>,
+): Promise<Shown> {
+  const found = await find(givenKey(ctx), rideIdOf(ctx), service.now());
+  admit(ctx, found?.caller);
+  if (!found?.ride) throw new AppError('ride_not_found');
+  return found.ride;
 }
 
 /**
@@ -53,12 +66,6 @@ export function retrieve(service: Context): Middleware {
  */
 const isMade = (error: unknown): boolean =>
   error instanceof AppError && (error.code === 'idempotency_conflict' || error.code === 'unconfirmed');
-
-/** The ride that was found, if it is the caller's; throws the same 404 for a foreign one as for none. */
-export function own<T extends { keyId: string }>(ride: T | null, ctx: RequestContext): T {
-  if (ride?.keyId !== callerOf(ctx).keyId) throw new AppError('ride_not_found');
-  return ride;
-}
 
 /** POST /rides/:rideId/cancel (contract, section 4.5). A body is not even read. */
 export function cancel(service: Context): Middleware {

@@ -22,20 +22,27 @@ export function partnerApi(service: Context): Middleware[] {
   const face = new Koa<RequestState>();
   face.use(noStore);
   face.use(requireHttps(service.config));
-  face.use(authenticate(service));
   face.use(nameRoute);
-  face.use(partnerRoutes(service).routes() as Middleware);
+  face.use(readRoutes(service).routes() as Middleware);
+  face.use(authenticate(service));
+  face.use(otherRoutes(service).routes() as Middleware);
   face.use(noRoute);
   return bases.map((base) => mount(base, face));
 }
 
-function partnerRoutes(service: Context): Router<RequestState> {
+/** These authenticate for themselves: they read the key and the ride at once. */
+function readRoutes(service: Context): Router<RequestState> {
+  const router = new Router<RequestState>();
+  router.get('/rides/:rideId', answerInTime, retrieve(service));
+  router.get('/rides/:rideId/offers', answerInTime, listOffers(service));
+  return router;
+}
+
+function otherRoutes(service: Context): Router<RequestState> {
   const router = new Router<RequestState>();
   const charge = creationLimiter(service);
   router.get('/', serviceInfo(service.config));
   router.post('/rides', jsonBody, answerInTime, create(service, charge));
-  router.get('/rides/:rideId', answerInTime, retrieve(service));
-  router.get('/rides/:rideId/offers', answerInTime, listOffers);
   router.post('/rides/:rideId/accept', jsonBody, answerInTime, accept(service));
   router.post('/rides/:rideId/cancel', answerInTime, cancel(service));
   return router;

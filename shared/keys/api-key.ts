@@ -52,7 +52,10 @@ export interface Caller {
   mode: Mode;
 }
 
-const findByHash = gatheredFind<ApiKey>(keys, 'hash', { accountId: 1, mode: 1, revokedAt: 1, lastUsedAt: 1 });
+/** What is read of a key to know whom it lets in. */
+export const callerFields = { hash: 1, accountId: 1, mode: 1, revokedAt: 1, lastUsedAt: 1 } as const;
+
+const findByHash = gatheredFind<ApiKey>(keys, 'hash', callerFields);
 const lastUsedResolutionMs = 60_000;
 
 /**
@@ -61,7 +64,14 @@ const lastUsedResolutionMs = 60_000;
  */
 export async function findCaller(secretKey: string, nowMs: number): Promise<Caller | null> {
   if (!isWellFormedKey(secretKey)) return null;
-  const found = await findByHash(sha256(secretKey));
+  return callerOf(await findByHash(sha256(secretKey)), nowMs);
+}
+
+/** The caller whom a key, as it was found just now, lets in; null for none and for a revoked one. */
+export function callerOf(
+  found: Pick<ApiKey, '_id' | Exclude<keyof typeof callerFields, 'hash'>> | null,
+  nowMs: number,
+): Caller | null {
   if (!found || found.revokedAt) return null;
   if (nowMs - (found.lastUsedAt?.getTime() ?? 0) > lastUsedResolutionMs) noteUse(found._id, nowMs);
   return { keyId: found._id, accountId: found.accountId, mode: found.mode };

@@ -1,12 +1,12 @@
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
-import { gather } from '../gather.ts';
+import { gatheredFind, gatheredUpdate } from '../gather.ts';
 import { committedReads } from '../mongo.ts';
 import { type Change, type Command, decide } from './decide.ts';
 import { eventBody } from './events.ts';
-import { enqueueNextDelivery } from './outbox.ts';
-import { type RideEvent, type RideState, rides, trackUrl, withoutEvents } from './ride.ts';
-import { earliest, enqueueTimers } from './timers.ts';
+import { enqueueNextDelivery, type Outbox } from './outbox.ts';
+import { type Ride, type RideEvent, type RideState, rides, stateFields, trackUrl } from './ride.ts';
+import { earliest, enqueueNextTimer } from './timers.ts';
 
 /**
  * What one attempt to change a ride is decided on. `now` is MongoDB's clock, read together with the ride; `at` is the
@@ -46,7 +46,7 @@ export async function changeRide(
     const { status, seq, rev, cancelledBy } = changed;
     ctx.log.info({ rideId, keyId: changed.keyId, status, rev, seq, event: change.event, cancelledBy }, 'ride changed');
     await Promise.all([
-      enqueueTimers(ctx, changed, change.newTimers, at),
+      enqueueNextTimer(ctx, changed, at, ride),
       // Whoever makes an event the oldest unsettled one adds its job: the ride after one's own write tells.
       change.event && changed.seq === changed.settledSeq + 1 && enqueueNextDelivery(ctx, changed),
     ]);
@@ -80,17 +80,9 @@ async function readRide({ rideId, keyId }: Which): Promise<{ ride: RideState; no
   return { ride, now };
 }
 
-const findWithClock = gather<string, (RideState & { now: Date }) | null>(async (ids) => {
-  const found = await rides
-    .aggregate<RideState & { now: Date }>([
-      { $match: { _id: { $in: [...new Set(ids)] } } },
-      { $unset: 'events' },
-      { $set: { now: '$$NOW' } },
-    ])
-    .toArray();
-  const byId = new Map(found.map((ride) => [ride._id, ride]));
-  return ids.map((id) => byId.get(id) ?? null);
-});
+const findWithClock = gatheredFind<Ride, RideState & { now: Date }>(rides, '_id', { ...stateFields, now: '$$NOW' });
+
+const update = gatheredUpdate<Ride, Outbox>(rides, { settledSeq: 1 });
 
 /** One update, or null where someone else was first or the deadline has just passed. */
 async function write(ctx: Context, ride: RideState, change: Change, at: Date): Promise<RideState | null> {
@@ -110,13 +102,13 @@ async function write(ctx: Context, ride: RideState, change: Change, at: Date): P
       trackUrl: trackUrl(ctx.config.trackBaseUrl, ride),
     }),
   };
-  return rides.findOneAndUpdate(
-    {
+  const written = await update({
+    filter: {
       _id: ride._id,
       rev: ride.rev,
       ...(change.beforeDeadline && { $expr: { $lt: ['$$NOW', '$biddingEndsAt'] } }),
     },
-    {
+    change: {
       $set: {
         ...change.set,
         ...(nextDueAt && { nextDueAt }),
@@ -126,6 +118,13 @@ async function write(ctx: Context, ride: RideState, change: Change, at: Date): P
       $inc: { rev: 1, unsettled: newEvent ? 1 : 0 },
       $push: { ...(newOffer && { offers: newOffer }), ...(newEvent && { events: newEvent }) },
     },
-    { returnDocument: 'after', projection: withoutEvents },
-  );
+  });
+  if (!written) return null;
+  return {
+    ...next,
+    rev: ride.rev + 1,
+    nextDueAt,
+    ...(newEvent && { seq: newEvent.seq, lastEventAt: at }),
+    settledSeq: written.settledSeq,
+  };
 }

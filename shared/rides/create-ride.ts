@@ -8,7 +8,7 @@ import { newRideId, newTrackToken, sha256 } from '../ids.ts';
 import { committedReads, giveUpMs, isOutageOfMongo, wasNeverSent } from '../mongo.ts';
 import { simulatedTimers } from './decide.ts';
 import { type Mode, type Ride, type RideRequest, rides, type TestScenario, type Timer } from './ride.ts';
-import { earliest, enqueueTimers } from './timers.ts';
+import { earliest, enqueueNextTimer } from './timers.ts';
 
 export interface NewRide {
   key: { keyId: string; accountId: string; mode: Mode };
@@ -32,14 +32,14 @@ const idempotencyLifeMs = 24 * 3_600_000;
  * Creates a ride (contract, section 4.1): one at most for each call, also when the connection to MongoDB breaks during
  * the insert, because every try inserts the same `_id`. Resolves only when the ride is in the journal. Throws
  * `idempotency_conflict` when the Idempotency-Key belongs to another request of the key, `unavailable` or `unconfirmed`
- * when MongoDB stays away. The timers' jobs are added after the insert and never fail it.
+ * when MongoDB stays away. The next timer's job is added after the insert and never fails it.
  */
 export async function createRide(ctx: Context, input: NewRide): Promise<CreationFields> {
   const ride = newDocument(ctx, input);
   const existing = await insertOnce(ride);
   if (existing) return replayOf(existing, ride.idempotency?.requestHash);
   ctx.log.info({ rideId: ride._id, keyId: ride.keyId, mode: ride.mode, scenario: ride.scenario }, 'ride created');
-  await enqueueTimers(ctx, ride, ride.timers, ride.createdAt);
+  await enqueueNextTimer(ctx, ride, ride.createdAt);
   return ride;
 }
 

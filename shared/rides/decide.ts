@@ -18,7 +18,6 @@ export interface Change {
   set: Partial<RideState>;
   newOffer?: Offer;
   event?: EventName;
-  newTimers: Timer[];
   /** The write counts only before the end of the bidding time, by MongoDB's clock. */
   beforeDeadline?: true;
 }
@@ -43,7 +42,6 @@ export function decide(ride: RideState, command: Command, at: Date, timing: Timi
   const kept = transition.timers === 'keep' ? ride.timers.filter((timer) => timer.name !== fired) : [];
   const change: Change = {
     set: { ...effect(ride, command, at, timing), ...newStatus, timers: [...kept, ...newTimers] },
-    newTimers,
     ...(transition.event && { event: transition.event }),
     ...(transition.beforeDeadline && { beforeDeadline: true }),
   };

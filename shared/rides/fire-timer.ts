@@ -32,7 +32,7 @@ export async function fireTimer(ctx: Context, rideId: string, name: TimerName): 
 
 /** A step that has become illegal is dropped, or the sweeper would bring it back for ever. */
 function decideOrDrop(ctx: Context, ride: RideState, name: TimerName, at: Date): Change {
-  const dropped: Change = { set: { timers: ride.timers.filter((timer) => timer.name !== name) }, newTimers: [] };
+  const dropped: Change = { set: { timers: ride.timers.filter((timer) => timer.name !== name) } };
   const command = commandOf(ride, name);
   if (!command) return dropped;
   try {

@@ -3,12 +3,32 @@ import { addJob } from '../queues.ts';
 import type { RideState, Timer } from './ride.ts';
 
 /** When the first of a ride's timers is due; undefined where there is none. */
-export const earliest = (timers: readonly Timer[]): Date | undefined =>
-  timers.map((timer) => timer.dueAt).sort((a, b) => a.getTime() - b.getTime())[0];
+export const earliest = (timers: readonly Timer[]): Date | undefined => inOrder(timers)[0]?.dueAt;
+
+const inOrder = (timers: readonly Timer[]): Timer[] =>
+  [...timers].sort((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
+
+/** A stall has no job: it is hours away, and the sweeper finds it. */
+export const withJob = (timers: readonly Timer[]): Timer[] => timers.filter(({ name }) => name !== 'stall');
 
 /**
- * Adds a delayed job for each timer; `now` is the time on MongoDB's clock. Never fails. A stall has no job: it is hours
- * away, and the sweeper finds it. Answers whether Redis took all of them. `evenIfActive` is for those that are due.
+ * Adds the delayed job of the timer that is due next, unless it was that already `before`; the one after it gets its own
+ * when this one has fired. `now` is the time on MongoDB's clock. Never fails.
+ */
+export async function enqueueNextTimer(
+  ctx: Context,
+  ride: Pick<RideState, '_id' | 'timers'>,
+  now: Date,
+  before?: Pick<RideState, 'timers'>,
+): Promise<void> {
+  const [next] = inOrder(withJob(ride.timers));
+  const [previous] = inOrder(withJob(before?.timers ?? []));
+  if (next && next.name !== previous?.name) await enqueueTimers(ctx, ride, [next], now);
+}
+
+/**
+ * Adds a delayed job for each timer; `now` is the time on MongoDB's clock. Never fails. Answers whether Redis took all of
+ * them. `evenIfActive` is for those that are due.
  */
 export async function enqueueTimers(
   ctx: Context,
@@ -18,17 +38,15 @@ export async function enqueueTimers(
   { evenIfActive = false } = {},
 ): Promise<boolean> {
   const taken = await Promise.all(
-    timers
-      .filter(({ name }) => name !== 'stall')
-      .map(({ name, dueAt }) =>
-        addJob(ctx, name === 'expire' ? 'bidding' : 'simulator', {
-          id: `${ride._id}_${name}`,
-          name: `${name} ${ride._id}`,
-          data: { rideId: ride._id, timer: name },
-          delayMs: dueAt.getTime() - now.getTime(),
-          evenIfActive: evenIfActive && dueAt <= now,
-        }),
-      ),
+    timers.map(({ name, dueAt }) =>
+      addJob(ctx, name === 'expire' ? 'bidding' : 'simulator', {
+        id: `${ride._id}_${name}`,
+        name: `${name} ${ride._id}`,
+        data: { rideId: ride._id, timer: name },
+        delayMs: dueAt.getTime() - now.getTime(),
+        evenIfActive: evenIfActive && dueAt <= now,
+      }),
+    ),
   );
   return taken.every(Boolean);
 }

@@ -1,4 +1,5 @@
-import type mongoose from 'mongoose';
+import { gatheredUpdate } from '../gather.ts';
+import type { Update } from '../mongo.ts';
 import type { Outbox } from '../rides/outbox.ts';
 import { type Claim, type Delivery, type Ride, type RideEvent, rides } from '../rides/ride.ts';
 
@@ -14,29 +15,35 @@ export interface Claimed {
   askedAt: { monotonic: number; wall: number };
 }
 
+type ClaimedRide = Claimed['ride'] & { claim?: Claim; event?: RideEvent };
+
+/** It waits for no journal: a claim that a crash forgets is only taken again. */
+const claim = gatheredUpdate<Ride, ClaimedRide>(
+  rides,
+  // Events are numbered from 1 without a gap, so the one after number settledSeq stands at that place.
+  { keyId: 1, webhookUrl: 1, claim: 1, event: { $arrayElemAt: ['$events', '$settledSeq'] } },
+  { writeConcern: { w: 1 } },
+);
+
 /**
  * Claims event number seq of a ride for one run of a job, by MongoDB's clock. Resolves with the event, or null where it
- * is not the oldest unsettled one or another run holds it. The same token claims again, which renews. It waits for no
- * journal: a claim that a crash forgets is only taken again.
+ * is not the oldest unsettled one or another run holds it. The same token claims again, which renews.
  */
 export async function claimEvent(rideId: string, seq: number, token: string): Promise<Claimed | null> {
   const askedAt = { monotonic: performance.now(), wall: Date.now() };
   const free = {
     $or: [{ $lte: ['$claim.until', '$$NOW'] }, { $eq: ['$claim.token', token] }],
   };
-  const ride = await rides.findOneAndUpdate(
-    { _id: rideId, settledSeq: seq - 1, seq: { $gte: seq }, $expr: free },
-    [{ $set: { claim: { seq, token, at: '$$NOW', until: { $add: ['$$NOW', claimMs] } } } }],
-    {
-      returnDocument: 'after',
-      // Events are numbered from 1 without a gap, so number seq stands at place seq - 1.
-      projection: { keyId: 1, webhookUrl: 1, claim: 1, events: { $slice: [seq - 1, 1] } },
-      writeConcern: { w: 1 },
-    },
-  );
-  const [event] = ride?.events ?? [];
-  return ride?.claim && event ? { ride, event, claim: ride.claim, askedAt } : null;
+  const ride = await claim({
+    filter: { _id: rideId, settledSeq: seq - 1, seq: { $gte: seq }, $expr: free },
+    change: [{ $set: { claim: { seq, token, at: '$$NOW', until: { $add: ['$$NOW', claimMs] } } } }],
+  });
+  // As long as the claim is this run's, the event after the last settled one is this one.
+  if (!ride?.event || ride.claim?.token !== token) return null;
+  return { ride, event: ride.event, claim: ride.claim, askedAt };
 }
+
+const settle = gatheredUpdate<Ride, Outbox>(rides, { keyId: 1, seq: 1, settledSeq: 1 });
 
 /**
  * Records the outcome of an attempt on its event and lifts the claim, in one write. Resolves with the ride's outbox as
@@ -49,20 +56,19 @@ export async function settleEvent(
   token: string,
   delivery: Delivery,
 ): Promise<Outbox | null> {
-  return rides.findOneAndUpdate(
-    {
+  return settle({
+    filter: {
       _id: rideId,
       settledSeq: seq - 1,
       'events.seq': seq,
       $or: [{ 'claim.token': token }, { claim: null }],
-    } as mongoose.mongo.Filter<Ride>,
-    {
+    },
+    change: {
       $set: { 'events.$.delivery': delivery, settledSeq: seq },
       $inc: { unsettled: -1 },
       $unset: { claim: '' },
     },
-    { returnDocument: 'after', projection: { keyId: 1, seq: 1, settledSeq: 1 } },
-  );
+  } as Update<Ride>);
 }
 
 /** Gives back a claim under which nothing was sent. */

@@ -5,22 +5,26 @@ import net from 'node:net';
  * Places in the work of a process at which it can be killed to the byte, since they show on its connections to MongoDB and
  * Redis: just before the server sees a command (`asked`), or when it has done it and no one knows yet (`answered`).
  */
+const update = ['findAndModify\0', 'bulkWrite\0'];
 const places = {
   'before the insert': { server: 'mongo', when: 'asked', has: ['insert\0', 'rides\0'] },
   'between commit and enqueue': { server: 'mongo', when: 'answered', has: ['insert\0', 'rides\0'] },
   'between enqueue and answer': { server: 'redis', when: 'answered', has: ['"rideId"'] },
-  'before a change': { server: 'mongo', when: 'asked', has: ['findAndModify\0', '\x10rev\0'] },
-  'between change and enqueue': { server: 'mongo', when: 'answered', has: ['findAndModify\0', '\x10rev\0'] },
-  'before the claim': { server: 'mongo', when: 'asked', has: ['findAndModify\0', '$claim.until'] },
-  'between claim and send': { server: 'mongo', when: 'answered', has: ['findAndModify\0', '$claim.until'] },
-  'between outcome and settling': { server: 'mongo', when: 'asked', has: ['findAndModify\0', 'events.$.delivery'] },
+  'before a change': { server: 'mongo', when: 'asked', has: [update, '\x10rev\0'] },
+  'between change and enqueue': { server: 'mongo', when: 'answered', has: [update, '\x10rev\0'] },
+  'before the claim': { server: 'mongo', when: 'asked', has: [update, '$claim.until'] },
+  'between claim and send': { server: 'mongo', when: 'answered', has: [update, '$claim.until'] },
+  'between outcome and settling': { server: 'mongo', when: 'asked', has: [update, 'events.$.delivery'] },
   'between settling and the next job': {
     server: 'mongo',
     when: 'answered',
-    has: ['findAndModify\0', 'events.$.delivery'],
+    has: [update, 'events.$.delivery'],
   },
   'before a job is finished': { server: 'redis', when: 'asked', has: ['"result"'] },
-} as const satisfies Record<string, { server: 'mongo' | 'redis'; when: 'asked' | 'answered'; has: string[] }>;
+} as const satisfies Record<
+  string,
+  { server: 'mongo' | 'redis'; when: 'asked' | 'answered'; has: (string | string[])[] }
+>;
 
 export type Place = keyof typeof places;
 
@@ -45,13 +49,12 @@ export async function layWires(mongoUrl: string, redisUrl: string): Promise<Wire
   const claimed = new Map<string, number>();
   const noteClaim = (bytes: Buffer) => {
     if (!bytes.includes('$claim.until')) return;
-    const [rideId] = /ride_[0-9A-Za-z]+/.exec(bytes.toString('latin1')) ?? [];
-    if (rideId) claimed.set(rideId, Date.now());
+    for (const [rideId] of bytes.toString('latin1').matchAll(/ride_[0-9A-Za-z]+/g)) claimed.set(rideId, Date.now());
   };
   const found = (server: 'mongo' | 'redis', bytes: Buffer): Armed | undefined =>
     [...armed].find(({ place }) => {
       const { server: its, has } = places[place];
-      return its === server && has.every((text) => bytes.includes(text));
+      return its === server && has.every((text) => [text].flat().some((alternative) => bytes.includes(alternative)));
     });
 
   const lay = (server: 'mongo' | 'redis', target: net.NetConnectOpts) => {

@@ -86,23 +86,23 @@ describe('the bidding time', () => {
 
   it('is judged again at the moment of the write: an accept that was read in time and written late is refused', async () => {
     const { rideId, offerId } = await rideThatIs(ctx, 'bidding');
-    const { aggregate } = rides;
+    const { find } = rides;
     // The deadline passes between the read and the write.
-    rides.aggregate = ((...args: Parameters<typeof aggregate>) => {
-      const cursor = Reflect.apply(aggregate, rides, args);
+    rides.find = ((...args: Parameters<typeof find>) => {
+      const cursor = Reflect.apply(find, rides, args);
       const { toArray } = cursor;
       cursor.toArray = async () => {
         const found = await toArray.call(cursor);
-        rides.aggregate = aggregate;
+        rides.find = find;
         await rides.updateOne({ _id: rideId }, { $set: { biddingEndsAt: new Date(Date.now() - 1) } });
         return found;
       };
       return cursor;
-    }) as typeof aggregate;
+    }) as typeof find;
     try {
       expect(await outcomeOf(applyAction(ctx, rideId, { action: 'accept', offerId }))).to.equal('bidding_over');
     } finally {
-      rides.aggregate = aggregate;
+      rides.find = find;
     }
     expect(await storedRide(rideId)).to.include({ status: 'bidding', rev: 2 });
   });
