@@ -18,7 +18,7 @@ export const nameRoute: Middleware = async (ctx, next) => {
   try {
     await next();
   } finally {
-    const { mountPath = '', _matchedRoute } = ctx as { mountPath?: string; _matchedRoute?: string };
-    if (_matchedRoute) ctx.state.route = mountPath + _matchedRoute;
+    const { _matchedRoute } = ctx as { _matchedRoute?: string };
+    if (_matchedRoute) ctx.state.route = _matchedRoute;
   }
 };

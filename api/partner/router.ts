@@ -1,6 +1,5 @@
 import Router from '@koa/router';
-import Koa from 'koa';
-import mount from 'koa-mount';
+import compose from 'koa-compose';
 import type { Context } from '../../shared/context.ts';
 import { answerInTime } from '../http/answer-in-time.ts';
 import { jsonBody } from '../http/json-body.ts';
@@ -19,31 +18,46 @@ const bases = ['/v1', '/api/v1'];
 
 /** The partners' API (contract, section 4). Without a key nothing under its bases is told from anything else. */
 export function partnerApi(service: Context): Middleware[] {
-  const face = new Koa<RequestState>();
-  face.use(noStore);
-  face.use(requireHttps(service.config));
-  face.use(nameRoute);
-  face.use(readRoutes(service).routes() as Middleware);
-  face.use(authenticate(service));
-  face.use(otherRoutes(service).routes() as Middleware);
-  face.use(noRoute);
-  return bases.map((base) => mount(base, face));
+  const httpsOnly = requireHttps(service.config);
+  const authenticated = authenticate(service);
+  const handlers = handlersOf(service);
+  return bases.map((base) => {
+    const face = compose<Parameters<Middleware>[0]>([
+      noStore,
+      httpsOnly,
+      nameRoute,
+      readRoutes(base, handlers),
+      authenticated,
+      otherRoutes(base, handlers),
+      noRoute,
+    ]);
+    return (ctx, next) => (ctx.path === base || ctx.path.startsWith(`${base}/`) ? face(ctx, next) : next());
+  });
 }
+
+const handlersOf = (service: Context) => ({
+  info: serviceInfo(service.config),
+  create: create(service, creationLimiter(service)),
+  retrieve: retrieve(service),
+  listOffers: listOffers(service),
+  accept: accept(service),
+  cancel: cancel(service),
+});
+type Handlers = ReturnType<typeof handlersOf>;
 
 /** These authenticate for themselves: they read the key and the ride at once. */
-function readRoutes(service: Context): Router<RequestState> {
-  const router = new Router<RequestState>();
-  router.get('/rides/:rideId', answerInTime, retrieve(service));
-  router.get('/rides/:rideId/offers', answerInTime, listOffers(service));
-  return router;
+function readRoutes(base: string, { retrieve, listOffers }: Handlers): Middleware {
+  const router = new Router<RequestState>({ prefix: base });
+  router.get('/rides/:rideId', answerInTime, retrieve);
+  router.get('/rides/:rideId/offers', answerInTime, listOffers);
+  return router.routes() as Middleware;
 }
 
-function otherRoutes(service: Context): Router<RequestState> {
-  const router = new Router<RequestState>();
-  const charge = creationLimiter(service);
-  router.get('/', serviceInfo(service.config));
-  router.post('/rides', jsonBody, answerInTime, create(service, charge));
-  router.post('/rides/:rideId/accept', jsonBody, answerInTime, accept(service));
-  router.post('/rides/:rideId/cancel', answerInTime, cancel(service));
-  return router;
+function otherRoutes(base: string, { info, create, accept, cancel }: Handlers): Middleware {
+  const router = new Router<RequestState>({ prefix: base });
+  router.get('/', info);
+  router.post('/rides', jsonBody, answerInTime, create);
+  router.post('/rides/:rideId/accept', jsonBody, answerInTime, accept);
+  router.post('/rides/:rideId/cancel', answerInTime, cancel);
+  return router.routes() as Middleware;
 }

@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import mongoose from 'mongoose';
 import type { Context } from '../context.ts';
-import { before } from '../deadline.ts';
 import { AppError } from '../errors.ts';
 import { gatheredInsert } from '../gather.ts';
 import { newRideId, newTrackToken, sha256 } from '../ids.ts';
@@ -23,7 +22,7 @@ export type CreationFields = Pick<Ride, '_id' | 'fare' | 'carType' | 'distanceKm
 
 const insertRide = gatheredInsert(rides);
 
-/** A request is answered within 3 s: so long is an insert of unknown outcome tried again. */
+/** A request is answered within 3 s: no try of its insert may last longer. */
 const deadlineMs = 3_000;
 const retryPauseMs = 50;
 const idempotencyLifeMs = 24 * 3_600_000;
@@ -115,15 +114,14 @@ function replayOf(existing: Existing, hash: string | undefined): CreationFields 
  */
 async function insertOnce(ride: Ride): Promise<Existing | null> {
   const startedAt = performance.now();
-  const deadline = AbortSignal.timeout(deadlineMs);
   let mayHaveArrived = false;
   // No try begins that could not end by itself in time: of one that is cut off, nobody knows what came of it.
   while (performance.now() - startedAt < deadlineMs - giveUpMs) {
     try {
-      const holder = await before(deadline, tryInsert(ride));
+      const holder = await tryInsert(ride);
       if (holder !== 'gone') return holder;
     } catch (error) {
-      if (!deadline.aborted && !isOutageOfMongo(error)) throw error;
+      if (!isOutageOfMongo(error)) throw error;
       mayHaveArrived ||= !wasNeverSent(error);
     }
     await setTimeout(retryPauseMs);
