@@ -1,9 +1,12 @@
-import helmet from 'koa-helmet';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import helmet from 'helmet';
 import type { Middleware } from '../types.ts';
 
 /** For answers that are data: nothing may frame, sniff, cache or run them. */
-export const securityHeaders = helmet({
+const protect = helmet({
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+  xFrameOptions: { action: 'deny' },
   // What only a document that is shown could make use of.
   crossOriginOpenerPolicy: false,
   originAgentCluster: false,
@@ -11,9 +14,24 @@ export const securityHeaders = helmet({
   xDownloadOptions: false,
   xPermittedCrossDomainPolicies: false,
   xXssProtection: false,
-}) as unknown as Middleware;
+});
+
+/** They are the same on every answer, so helmet is asked once. */
+const headers = headersOf(protect);
+
+export const securityHeaders: Middleware = async (ctx, next) => {
+  ctx.set(headers);
+  await next();
+};
 
 export const noStore: Middleware = async (ctx, next) => {
   ctx.set('Cache-Control', 'no-store');
   await next();
 };
+
+function headersOf(middleware: typeof protect): Record<string, string> {
+  const request = new IncomingMessage(new Socket());
+  const response = new ServerResponse(request);
+  middleware(request, response, () => {});
+  return response.getHeaders() as Record<string, string>;
+}

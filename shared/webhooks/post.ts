@@ -61,10 +61,14 @@ function openRequest(url: URL, socket: Socket): ClientRequest {
 // Informational answers are none: who sends them without end runs into the limit of time, or of what is read.
 function answerTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    request.once('response', resolve);
+    const endedWithout = () => reject(new Ended('failed', 'ECONNRESET'));
+    request.once('response', (response) => {
+      request.off('close', endedWithout);
+      resolve(response);
+    });
     request.once('error', reject);
     // Who answers with another protocol (101) makes Node close the request without a word.
-    request.once('close', () => reject(new Ended('failed', 'ECONNRESET')));
+    request.once('close', endedWithout);
   });
 }
 

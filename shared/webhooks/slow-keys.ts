@@ -1,24 +1,40 @@
+import type { Redis } from 'ioredis';
 import type { Context } from '../context.ts';
 import { describeError } from '../errors.ts';
+import { gather } from '../gather.ts';
 
 /** So long a key's deliveries stay in the slow lane after one of them timed out. */
-const markSeconds = 60;
-const markOf = (keyId: string): string => `rides:slow:${keyId}`;
+const markMs = 60_000;
+
+/** A sorted set of keys, each with when its mark lapses (Unix ms, MongoDB's clock). */
+const marks = 'rides:slow';
 
 /** Marks a key whose receiver let an attempt time out. Lossy: it only decides in which queue its events wait. */
-export async function markSlow(ctx: Pick<Context, 'redis' | 'log'>, keyId: string): Promise<void> {
+export async function markSlow(ctx: Pick<Context, 'redis' | 'log' | 'now'>, keyId: string): Promise<void> {
   try {
-    await ctx.redis.set(markOf(keyId), '1', 'EX', markSeconds);
+    await ctx.redis.zadd(marks, ctx.now() + markMs, keyId);
+    await ctx.redis.zremrangebyscore(marks, 0, ctx.now());
   } catch (error) {
     ctx.log.debug({ keyId, error: describeError(error) }, 'slow key not marked');
   }
 }
 
 /** Whether a key is marked as slow; while Redis is away, none is. */
-export async function isSlow(ctx: Pick<Context, 'redis'>, keyId: string): Promise<boolean> {
+export async function isSlow(ctx: Pick<Context, 'redis' | 'now'>, keyId: string): Promise<boolean> {
   try {
-    return (await ctx.redis.exists(markOf(keyId))) === 1;
+    return (await lapseOf(ctx.redis)(keyId)) > ctx.now();
   } catch {
     return false;
   }
+}
+
+const lapses = new WeakMap<Redis, (keyId: string) => Promise<number>>();
+
+/** Reads when a key's mark lapses, 0 for none; of all keys that are asked for at the same time in one command. */
+function lapseOf(redis: Redis): (keyId: string) => Promise<number> {
+  const known = lapses.get(redis);
+  if (known) return known;
+  const read = gather<string, number>(async (keyIds) => (await redis.zmscore(marks, ...keyIds)).map(Number));
+  lapses.set(redis, read);
+  return read;
 }
