@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Context } from '../../shared/context.ts';
-import { gather, gatheredFind, gatheredInsert } from '../../shared/gather.ts';
+import { gather, gatheredFind, gatheredInsert, gatheredUpdate } from '../../shared/gather.ts';
 import { newRideId, newTrackToken } from '../../shared/ids.ts';
 import { type Ride, rides } from '../../shared/rides/ride.ts';
 import { testContext } from '../support/service.ts';
@@ -64,7 +64,7 @@ describe('operations that are gathered', () => {
   });
 });
 
-describe('gathered reads and inserts', () => {
+describe('gathered reads and writes', () => {
   let ctx: Context;
   before(async () => {
     ctx = await testContext();
@@ -88,5 +88,37 @@ describe('gathered reads and inserts', () => {
     expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
     expect((outcomes[1] as PromiseRejectedResult).reason.code).to.equal(11_000);
     expect(await rides.countDocuments({ _id: { $in: good.map(({ _id }) => _id) } })).to.equal(2);
+  });
+
+  it('change each what its own filter matches, and answer null where it matches nothing', async () => {
+    const [first = '', second = ''] = await Promise.all([newRide(ctx), newRide(ctx)]);
+    const update = gatheredUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });
+    const raised = (rideId: string, rev: number) =>
+      update({ filter: { _id: rideId, rev }, change: { $inc: { rev: 1 } } });
+    const answers = await Promise.all([raised(first, 0), raised(second, 7), raised('ride_of_nobody', 0)]);
+    expect(answers).to.deep.equal([{ _id: first, rev: 1 }, null, null]);
+    expect(await raised(second, 0)).to.deep.equal({ _id: second, rev: 1 });
+  });
+
+  it('let one alone have what two ask for at the same time', async () => {
+    const rideId = await newRide(ctx);
+    const update = gatheredUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });
+    const raise = () => update({ filter: { _id: rideId, rev: 0 }, change: { $inc: { rev: 1 } } });
+    const answers = await Promise.all(Array.from({ length: 10 }, raise));
+    expect(answers.filter((answer) => answer !== null)).to.deep.equal([{ _id: rideId, rev: 1 }]);
+    expect((await storedRide(rideId)).rev).to.equal(1);
+  });
+
+  it('reject the change that the server refuses, and make the others', async () => {
+    const [first = '', second = ''] = await Promise.all([newRide(ctx), newRide(ctx)]);
+    const { trackToken } = await storedRide(first);
+    const update = gatheredUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });
+    const [done, refused] = await Promise.allSettled([
+      update({ filter: { _id: first }, change: { $inc: { rev: 1 } } }),
+      update({ filter: { _id: second }, change: { $set: { trackToken } } }),
+    ]);
+    expect(done).to.include({ status: 'fulfilled' });
+    expect((refused as PromiseRejectedResult).reason.code).to.equal(11_000);
+    expect((await storedRide(first)).rev).to.equal(1);
   });
 });

@@ -13,12 +13,12 @@ const kept = 1_000;
 
 /** What Redis holds for rides that wait for their next timer, all told: jobs, the queue's own keys, the limit's log. */
 export const redisMemory: Measurement = async (bench) => [
-  await waitingRide(bench, 'live', 'one job'),
-  await waitingRide(bench, 'test', 'two jobs'),
+  await waitingRide(bench, 'live'),
+  await waitingRide(bench, 'test'),
   ...(await finishedJobs(bench)),
 ];
 
-async function waitingRide({ stack, say, quick }: Bench, mode: Mode, jobs: string): Promise<Figure> {
+async function waitingRide({ stack, say, quick }: Bench, mode: Mode): Promise<Figure> {
   const rideCount = quick ? 1_000 : 2_000;
   say(`Redis memory: ${rideCount} waiting rides, ${mode}`);
   await stack.clean();
@@ -36,7 +36,7 @@ async function waitingRide({ stack, say, quick }: Bench, mode: Mode, jobs: strin
   await create(rideCount);
   const bytes = ((await usedBytes(stack.redis)) - before) / rideCount;
   return {
-    name: `Redis memory for a waiting ride, ${mode} (${jobs})`,
+    name: `Redis memory for a waiting ride, ${mode}`,
     unit: 'bytes',
     service: [bytes],
     goal: '<= 2048',

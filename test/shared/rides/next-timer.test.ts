@@ -1,0 +1,47 @@
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { fireTimer } from '../../../shared/rides/fire-timer.ts';
+import { offerOn } from '../../support/ride-steps.ts';
+import { testContext } from '../../support/service.ts';
+import { jobFor, makeDue, newRide, storedRide } from '../../support/stored-rides.ts';
+
+describe('the job of the next timer', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+
+  const expiryOf = (rideId: string) => jobFor(ctx, 'bidding', `${rideId}_expire`);
+  const stepOf = (rideId: string, step: string) => jobFor(ctx, 'simulator', `${rideId}_${step}`);
+
+  it('is the only one of a ride: the timer after it has its job when this one has fired', async () => {
+    const rideId = await newRide(ctx, { mode: 'test', scenario: 'no_auto_accept' });
+    expect((await stepOf(rideId, 'offer'))?.data).to.deep.equal({ rideId, timer: 'offer' });
+    expect(await expiryOf(rideId)).to.equal(undefined);
+    await makeDue(rideId, 'offer');
+    expect(await fireTimer(ctx, rideId, 'offer')).to.include({ result: 'done' });
+    const expiry = await expiryOf(rideId);
+    expect(expiry?.data).to.deep.equal({ rideId, timer: 'expire' });
+    const { biddingEndsAt } = await storedRide(rideId);
+    const dueAt = (expiry?.timestamp ?? 0) + (expiry?.opts.delay ?? 0);
+    expect(dueAt).to.be.closeTo(biddingEndsAt.getTime(), 1_000);
+  });
+
+  it('stays as it is while a change leaves it the next', async () => {
+    const rideId = await newRide(ctx);
+    const before = await expiryOf(rideId);
+    await offerOn(ctx, rideId);
+    expect((await expiryOf(rideId))?.id).to.equal(before?.id);
+  });
+
+  it('is that of the bidding time again when the script has come to its end', async () => {
+    const rideId = await newRide(ctx, { mode: 'test', scenario: 'offer_withdrawn' });
+    await makeDue(rideId, 'offer');
+    await fireTimer(ctx, rideId, 'offer');
+    await makeDue(rideId, 'withdraw');
+    await fireTimer(ctx, rideId, 'withdraw');
+    expect((await storedRide(rideId)).timers.map(({ name }) => name)).to.deep.equal(['expire']);
+    expect((await expiryOf(rideId))?.data).to.deep.equal({ rideId, timer: 'expire' });
+  });
+});
