@@ -37,7 +37,7 @@ async function main(): Promise<number> {
   const unknown = names.filter((name) => !figures.some((figure) => figure.name === name));
   if (unknown.length > 0) throw new Error(`there is no figure ${unknown.join(', ')}\n\n${usage}`);
   const seed = wholeNumber('seed', values.seed ?? String(Date.now() % 1_000_000));
-  const chosen = figures.filter(({ name }) => values.figures || names.includes(name));
+  const chosen = figures.filter(({ name }) => (names.length > 0 ? names.includes(name) : values.figures));
   const isRoundsAsked = values.rounds !== undefined || (chosen.length === 0 && !values.fuzz);
 
   console.log(`seed: ${seed}`);
