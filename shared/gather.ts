@@ -63,7 +63,9 @@ async function findEach<Stored extends object, Found>(
   projection: object,
 ): Promise<(Found | null)[]> {
   const filter = { [field]: oneOf(values) } as mongoose.mongo.Filter<Stored>;
-  const found = (await collection.find(filter, { projection: { ...projection, [field]: 1 } }).toArray()) as Found[];
+  // All in one answer: MongoDB's first batch would end after 101.
+  const options = { projection: { ...projection, [field]: 1 }, batchSize: values.length + 1 };
+  const found = (await collection.find(filter, options).toArray()) as Found[];
   const byValue = new Map(found.map((document) => [document[field] as unknown, document]));
   return values.map((value) => byValue.get(value) ?? null);
 }

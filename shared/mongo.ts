@@ -22,14 +22,18 @@ const impatient = {
  */
 export async function connectMongo(url: string, { patient = false } = {}): Promise<void> {
   endWritesWithTheirSocket();
-  const replicaSet = await isReplicaSet(url).catch((error: unknown) => {
+  const { setName, maxWireVersion } = await hello(url).catch((error: unknown) => {
     throw new ConfigError(`Setting MONGO_URL: ${startProblem(error)}`);
   });
+  if (maxWireVersion < wireVersionOf8) throw new ConfigError('Setting MONGO_URL: MongoDB 8.0 or later is needed');
+  const replicaSet = setName !== undefined;
   committedRead = replicaSet ? { readConcern: { level: 'majority' } } : {};
   durable = { w: replicaSet ? 'majority' : 1, journal: true };
   await mongoose.connect(url, {
     writeConcern: durable,
     ...(patient ? {} : impatient),
+    // A change is read again where it was made.
+    readPreference: 'primary',
     autoIndex: false,
     autoCreate: false,
     bufferCommands: false,
@@ -54,8 +58,7 @@ export async function insertDocuments<T extends object>(
 ): Promise<(null | mongoose.mongo.MongoServerError)[]> {
   const writeConcern = inCommand(durable);
   const command = { insert: collection.collectionName, documents, ordered: false, writeConcern };
-  const { writeErrors = [], writeConcernError } = await database().command(command);
-  if (writeConcernError) throw notKnownToLast();
+  const { writeErrors = [] } = await database().command(command);
   const outcomes: (null | mongoose.mongo.MongoServerError)[] = documents.map(() => null);
   for (const { index, code, errmsg } of writeErrors) outcomes[index] = serverError(errmsg, code);
   return outcomes;
@@ -75,7 +78,7 @@ export async function updateDocuments<T extends object>(
   collection: mongoose.mongo.Collection<T>,
   updates: readonly Update<T>[],
   writeConcern = durable,
-): Promise<(boolean | mongoose.mongo.MongoServerError)[]> {
+): Promise<(boolean | Error)[]> {
   const command = {
     bulkWrite: 1,
     ops: updates.map(({ filter, change }) => ({ update: 0, filter, updateMods: change, multi: false })),
@@ -84,9 +87,10 @@ export async function updateDocuments<T extends object>(
     errorsOnly: false,
     writeConcern: inCommand(writeConcern),
   };
-  const { cursor, writeConcernError } = await mongoose.connection.getClient().db('admin').command(command);
-  if (writeConcernError) throw notKnownToLast();
-  const outcomes: (boolean | mongoose.mongo.MongoServerError)[] = updates.map(() => false);
+  const { cursor } = await mongoose.connection.getClient().db('admin').command(command);
+  const outcomes: (boolean | Error)[] = updates.map(
+    () => new mongoose.mongo.MongoNetworkError('nothing was said of it'),
+  );
   for (const { idx, ok, n, code, errmsg } of cursor.firstBatch)
     outcomes[idx] = ok ? n === 1 : serverError(errmsg, code);
   return outcomes;
@@ -95,9 +99,6 @@ export async function updateDocuments<T extends object>(
 const inCommand = ({ w, journal }: mongoose.mongo.WriteConcernSettings) => ({ w, ...(journal && { j: true }) });
 
 const serverError = (message: string, code: number) => new mongoose.mongo.MongoServerError({ message, code });
-
-/** Written, but not known to last: as if the answer had been lost. */
-const notKnownToLast = () => new mongoose.mongo.MongoNetworkError('the write concern was not met');
 
 export async function disconnectMongo(): Promise<void> {
   await mongoose.disconnect();
@@ -129,6 +130,8 @@ export async function mongoNow(): Promise<Date> {
 /** The connection broke, or no server was found: an operation may or may not have happened. */
 export function isOutageOfMongo(error: unknown): boolean {
   const { MongoNetworkError, MongoServerSelectionError, MongoNotConnectedError, MongoServerError } = mongoose.mongo;
+  // Written, but not known to last: as if the answer had been lost.
+  if (error instanceof mongoose.mongo.MongoWriteConcernError) return true;
   if (error instanceof MongoServerError) {
     return goingAway.has(Number(error.code)) || error.hasErrorLabel('RetryableWriteError');
   }
@@ -176,15 +179,17 @@ function startProblem(error: unknown): string {
 /** A process that starts on a busy machine may wait for its first answer longer than a request. */
 const startPatienceMs = 5_000;
 
-async function isReplicaSet(url: string): Promise<boolean> {
+/** The first that makes changes to several documents in one command and says of each what came of it. */
+const wireVersionOf8 = 25;
+
+async function hello(url: string): Promise<{ setName?: string; maxWireVersion: number }> {
   const client = new mongoose.mongo.MongoClient(url, {
     serverSelectionTimeoutMS: startPatienceMs,
     connectTimeoutMS: startPatienceMs,
     socketTimeoutMS: startPatienceMs,
   });
   try {
-    const hello = await client.db('admin').command({ hello: 1 });
-    return hello.setName !== undefined;
+    return (await client.db('admin').command({ hello: 1 })) as { setName?: string; maxWireVersion: number };
   } finally {
     await client.close();
   }

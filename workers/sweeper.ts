@@ -6,6 +6,8 @@ import { onBrokenConnection } from '../shared/mongo.ts';
 import { sweep } from './sweep.ts';
 
 const intervalMs = 2_000;
+/** After an outage, until all that it may have cost is found. */
+const soonMs = 500;
 const leaseMs = 4_000;
 
 const leaseKey = 'rides:sweeper:lease';
@@ -28,6 +30,7 @@ export function startSweeper(ctx: Context): { stop(): Promise<void> } {
   let wake = new AbortController();
   /** A sweep of everything that began before this (ms, Redis's clock) is not enough. */
   let owedSince = 0;
+  let isOwed = false;
   const noteRedisIsBack = () => {
     wasAway = true;
     wake.abort();
@@ -44,6 +47,7 @@ export function startSweeper(ctx: Context): { stop(): Promise<void> } {
     if (wasAway) owedSince = now + allReconnectedMs;
     wasAway = false;
     await sweepWithLease(ctx, now, owedSince);
+    isOwed = now < owedSince;
   }
 
   async function run(): Promise<void> {
@@ -51,10 +55,11 @@ export function startSweeper(ctx: Context): { stop(): Promise<void> } {
       wake = new AbortController();
       await sweepOnce().catch((error) => {
         wasAway = true;
+        isOwed = false;
         ctx.log.warn({ error: describeError(error) }, 'sweep failed');
       });
       const jitter = 0.75 + Math.random() / 2;
-      await setTimeout(intervalMs * jitter, undefined, { signal: wake.signal }).catch(() => {});
+      await setTimeout((isOwed ? soonMs : intervalMs) * jitter, undefined, { signal: wake.signal }).catch(() => {});
     }
   }
 

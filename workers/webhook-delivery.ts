@@ -37,11 +37,11 @@ export const deliverWebhook: Handler<DeliveryJob> = async (ctx, job, run) => {
 
 async function deliver(ctx: Context, job: DeliveryJob, run: Run): Promise<Outcome> {
   const claimed = await claimEvent(job.rideId, job.seq, run.token);
-  if (!claimed) return withoutClaim(job);
+  if (!claimed) return withoutClaim(ctx, job);
   const delivery = await attempt(ctx, claimed, run);
   if (!delivery) {
     await releaseClaim(job.rideId, run.token);
-    return withoutClaim(job);
+    return withoutClaim(ctx, job);
   }
   const outbox = await settle(ctx, job, run, delivery);
   const { outcome, httpStatus, durationMs } = delivery;
@@ -57,8 +57,10 @@ async function handToSlowLane(ctx: Context, { rideId, keyId, seq }: DeliveryJob)
   return { result: 'handed to webhooks-slow' };
 }
 
-async function withoutClaim({ rideId, seq }: DeliveryJob): Promise<Outcome> {
+async function withoutClaim(ctx: Context, { rideId, seq }: DeliveryJob): Promise<Outcome> {
   const standing = await deliveryStanding(rideId, seq);
+  // Whoever has settled it may have ended before it added the next one's job.
+  if (standing.state === 'settled' && standing.outbox) await enqueueNextDelivery(ctx, standing.outbox);
   if (standing.state === 'held') return { againInMs: standing.remainingMs, why: 'held by another run' };
   if (standing.state === 'free') return { againInMs: 100, why: 'just let go by another run' };
   return { result: standing.state };

@@ -1,7 +1,7 @@
 import type { Context } from '../../shared/context.ts';
 import { AppError } from '../../shared/errors.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
-import { createRide, findReplay, type NewRide } from '../../shared/rides/create-ride.ts';
+import { createRide, findReplay, type NewRide, UnconfirmedRide } from '../../shared/rides/create-ride.ts';
 import { type Found, gatheredFindForCaller } from '../../shared/rides/find-for-caller.ts';
 import { greatCircleKm } from '../../shared/rides/position.ts';
 import type { RideRequest } from '../../shared/rides/ride.ts';
@@ -9,7 +9,7 @@ import { validate } from '../http/validate.ts';
 import type { Middleware, RequestContext } from '../types.ts';
 import { admit, callerOf, givenKey } from './authenticate.ts';
 import { presentCreated, presentOutcome, presentRide, type ShownRide, shownFields } from './presenters.ts';
-import type { creationLimiter } from './rate-limit.ts';
+import type { Charge, creationLimiter } from './rate-limit.ts';
 import { idempotencyKeySchema, newRideSchema, scenarioSchema } from './schemas.ts';
 
 /** POST /rides (contract, section 4.1): validate, charge, insert, answer. Only a ride that was made is charged. */
@@ -31,10 +31,17 @@ export function create(service: Context, charge: ReturnType<typeof creationLimit
       ctx.set(charged.headers);
       return ride;
     } catch (error) {
-      if (!isMade(error)) await charged.refund();
+      if (error instanceof UnconfirmedRide) void refundUnlessMade(error, input, charged);
+      // A conflict means that the ride under this Idempotency-Key was made, by the request it conflicts with.
+      else if (!(error instanceof AppError && error.code === 'idempotency_conflict')) await charged.refund();
       throw error;
     }
   }
+}
+
+/** With an Idempotency-Key the charge stays in any case: it is that of the repeats as well. */
+async function refundUnlessMade(error: UnconfirmedRide, input: NewRide, charged: Charge): Promise<void> {
+  if (input.idempotencyKey === undefined && !(await error.isMade())) await charged.refund();
 }
 
 /** GET /rides/:rideId (contract, section 4.2). */
@@ -59,13 +66,6 @@ export async function rideOfCaller<Shown>(
   if (!found?.ride) throw new AppError('ride_not_found');
   return found.ride;
 }
-
-/**
- * A conflict means that the ride under this Idempotency-Key was made, by the request it conflicts with. One that is
- * unconfirmed may be made: were its charge taken back, a minute could come to hold more than its limit.
- */
-const isMade = (error: unknown): boolean =>
-  error instanceof AppError && (error.code === 'idempotency_conflict' || error.code === 'unconfirmed');
 
 /** POST /rides/:rideId/cancel (contract, section 4.5). A body is not even read. */
 export function cancel(service: Context): Middleware {

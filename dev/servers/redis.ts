@@ -71,7 +71,8 @@ function settings(port: number, { dataDir, appendonly = false, hz = 100 }: Redis
     'maxmemory-policy': 'noeviction',
     hz: String(hz),
     // Jobs are small hashes with a text or two over the default of 64 bytes: kept compact, they take half the memory.
-    'hash-max-listpack-value': '1024',
+    // By its older name, which every version knows.
+    'hash-max-ziplist-value': '1024',
   };
   return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value]);
 }

@@ -64,11 +64,11 @@ const lastUsedResolutionMs = 60_000;
  */
 export async function findCaller(secretKey: string, nowMs: number): Promise<Caller | null> {
   if (!isWellFormedKey(secretKey)) return null;
-  return callerOf(await findByHash(sha256(secretKey)), nowMs);
+  return admitted(await findByHash(sha256(secretKey)), nowMs);
 }
 
 /** The caller whom a key, as it was found just now, lets in; null for none and for a revoked one. */
-export function callerOf(
+export function admitted(
   found: Pick<ApiKey, '_id' | Exclude<keyof typeof callerFields, 'hash'>> | null,
   nowMs: number,
 ): Caller | null {

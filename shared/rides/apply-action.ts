@@ -120,11 +120,15 @@ async function write(ctx: Context, ride: RideState, change: Change, at: Date): P
     },
   });
   if (!written) return null;
+  const { settledSeq } = written;
+  const seq = newEvent?.seq ?? ride.seq;
   return {
     ...next,
     rev: ride.rev + 1,
     nextDueAt,
-    ...(newEvent && { seq: newEvent.seq, lastEventAt: at }),
-    settledSeq: written.settledSeq,
+    ...(newEvent && { lastEventAt: at }),
+    seq,
+    settledSeq,
+    unsettled: seq - settledSeq,
   };
 }

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import mongoose from 'mongoose';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
-import { gatheredInsert } from '../gather.ts';
+import { gatheredFind, gatheredInsert } from '../gather.ts';
 import { newRideId, newTrackToken, sha256 } from '../ids.ts';
 import { committedReads, giveUpMs, isOutageOfMongo, wasNeverSent } from '../mongo.ts';
 import { simulatedTimers } from './decide.ts';
@@ -21,17 +21,19 @@ const creationFields = { fare: 1, carType: 1, distanceKm: 1, trackToken: 1, mode
 export type CreationFields = Pick<Ride, '_id' | 'fare' | 'carType' | 'distanceKm' | 'trackToken' | 'mode'>;
 
 const insertRide = gatheredInsert(rides);
+const findId = gatheredFind<Ride>(rides, '_id', {});
 
-/** A request is answered within 3 s: no try of its insert may last longer. */
+/** A request is answered within 3 s, so that so long its insert is tried again. */
 const deadlineMs = 3_000;
 const retryPauseMs = 50;
+const lookAgainMs = 1_000;
 const idempotencyLifeMs = 24 * 3_600_000;
 
 /**
  * Creates a ride (contract, section 4.1): one at most for each call, also when the connection to MongoDB breaks during
  * the insert, because every try inserts the same `_id`. Resolves only when the ride is in the journal. Throws
- * `idempotency_conflict` when the Idempotency-Key belongs to another request of the key, `unavailable` or `unconfirmed`
- * when MongoDB stays away. The next timer's job is added after the insert and never fails it.
+ * `idempotency_conflict` when the Idempotency-Key belongs to another request of the key, `unavailable` or
+ * UnconfirmedRide when MongoDB stays away. The next timer's job is added after the insert and never fails it.
  */
 export async function createRide(ctx: Context, input: NewRide): Promise<CreationFields> {
   const ride = newDocument(ctx, input);
@@ -110,7 +112,7 @@ function replayOf(existing: Existing, hash: string | undefined): CreationFields 
 
 /**
  * Null when the ride is in the database, or the ride that already has its Idempotency-Key. Throws `unavailable` where
- * MongoDB was never told of the ride, and `unconfirmed` where it may have it all the same.
+ * MongoDB was never told of the ride, and UnconfirmedRide where it may have it all the same.
  */
 async function insertOnce(ride: Ride): Promise<Existing | null> {
   const startedAt = performance.now();
@@ -126,7 +128,35 @@ async function insertOnce(ride: Ride): Promise<Existing | null> {
     }
     await setTimeout(retryPauseMs);
   }
-  throw new AppError(mayHaveArrived ? 'unconfirmed' : 'unavailable');
+  throw mayHaveArrived ? new UnconfirmedRide(ride._id) : new AppError('unavailable');
+}
+
+/** MongoDB may have the ride all the same: it broke off before it said so. */
+export class UnconfirmedRide extends AppError {
+  readonly #rideId: string;
+
+  constructor(rideId: string) {
+    super('unconfirmed');
+    this.#rideId = rideId;
+  }
+
+  /**
+   * Whether the ride was made after all: known when MongoDB answers again, or taken for made when it does not within an
+   * hour. A server that hung may still do what it was sent, so it is asked twice.
+   */
+  async isMade(): Promise<boolean> {
+    const giveUpAt = performance.now() + 3_600_000;
+    for (let answers = 0; answers < 2 && performance.now() < giveUpAt; ) {
+      await setTimeout(lookAgainMs, undefined, { ref: false });
+      try {
+        if (await findId(this.#rideId)) return true;
+        answers += 1;
+      } catch {
+        // Asked again.
+      }
+    }
+    return performance.now() >= giveUpAt;
+  }
 }
 
 async function tryInsert(ride: Ride): Promise<Existing | null | 'gone'> {

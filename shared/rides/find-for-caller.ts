@@ -1,6 +1,6 @@
 import { gather, oneOf } from '../gather.ts';
 import { sha256 } from '../ids.ts';
-import { type ApiKey, type Caller, callerFields, callerOf, keys } from '../keys/api-key.ts';
+import { type ApiKey, admitted, type Caller, callerFields, keys } from '../keys/api-key.ts';
 import { isWellFormedKey } from '../keys/key-format.ts';
 import { type Ride, rides } from './ride.ts';
 
@@ -19,16 +19,20 @@ export function gatheredFindForCaller<Shown extends Pick<Ride, '_id' | 'keyId'>>
 ): (secretKey: string, rideId: string, nowMs: number) => Promise<Found<Shown> | null> {
   const findBoth = gather<Asked, { key: ApiKey | null; ride: Shown | null }>(async (asked) => {
     const found = await keys
-      .aggregate<ApiKey | Shown>([
-        { $match: { hash: oneOf(asked.map(({ hash }) => hash)) } },
-        { $project: callerFields },
-        {
-          $unionWith: {
-            coll: rides.collectionName,
-            pipeline: [{ $match: { _id: oneOf(asked.map(({ rideId }) => rideId)) } }, { $project: projection }],
+      .aggregate<ApiKey | Shown>(
+        [
+          { $match: { hash: oneOf(asked.map(({ hash }) => hash)) } },
+          { $project: callerFields },
+          {
+            $unionWith: {
+              coll: rides.collectionName,
+              pipeline: [{ $match: { _id: oneOf(asked.map(({ rideId }) => rideId)) } }, { $project: projection }],
+            },
           },
-        },
-      ])
+        ],
+        // All in one answer: MongoDB's first batch would end after 101.
+        { batchSize: 2 * asked.length + 1 },
+      )
       .toArray();
     const byHash = new Map<string, ApiKey>();
     const byId = new Map<string, Shown>();
@@ -42,7 +46,7 @@ export function gatheredFindForCaller<Shown extends Pick<Ride, '_id' | 'keyId'>>
   return async (secretKey, rideId, nowMs) => {
     if (!isWellFormedKey(secretKey)) return null;
     const { key, ride } = await findBoth({ hash: sha256(secretKey), rideId });
-    const caller = callerOf(key, nowMs);
+    const caller = admitted(key, nowMs);
     return caller && { caller, ride: ride?.keyId === caller.keyId ? ride : null };
   };
 }

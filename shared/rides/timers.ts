@@ -23,7 +23,8 @@ export async function enqueueNextTimer(
 ): Promise<void> {
   const [next] = inOrder(withJob(ride.timers));
   const [previous] = inOrder(withJob(before?.timers ?? []));
-  if (next && next.name !== previous?.name) await enqueueTimers(ctx, ride, [next], now);
+  const isNew = next?.name !== previous?.name || next?.dueAt.getTime() !== previous?.dueAt.getTime();
+  if (next && isNew) await enqueueTimers(ctx, ride, [next], now);
 }
 
 /**

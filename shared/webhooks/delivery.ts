@@ -77,15 +77,18 @@ export async function releaseClaim(rideId: string, token: string): Promise<void>
 }
 
 /** Where an event's delivery stands, for a run that could not claim it. */
-export type Standing = { state: 'settled' | 'not_its_turn' | 'free' } | { state: 'held'; remainingMs: number };
+export type Standing =
+  | { state: 'settled'; outbox: Outbox | null }
+  | { state: 'not_its_turn' | 'free' }
+  | { state: 'held'; remainingMs: number };
 
 /** Reads where an event's delivery stands, by MongoDB's clock; a ride or event that is gone has nothing left to do. */
 export async function deliveryStanding(rideId: string, seq: number): Promise<Standing> {
-  const ride = await rides.findOne<Pick<Ride, 'seq' | 'settledSeq' | 'claim'> & { now: Date }>(
+  const ride = await rides.findOne<Outbox & Pick<Ride, 'claim'> & { now: Date }>(
     { _id: rideId },
-    { projection: { seq: 1, settledSeq: 1, claim: 1, now: '$$NOW' } },
+    { projection: { keyId: 1, seq: 1, settledSeq: 1, claim: 1, now: '$$NOW' } },
   );
-  if (!ride || ride.settledSeq >= seq) return { state: 'settled' };
+  if (!ride || ride.settledSeq >= seq) return { state: 'settled', outbox: ride };
   if (ride.settledSeq < seq - 1 || ride.seq < seq) return { state: 'not_its_turn' };
   const remainingMs = (ride.claim?.until.getTime() ?? 0) - ride.now.getTime();
   return remainingMs > 0 ? { state: 'held', remainingMs } : { state: 'free' };

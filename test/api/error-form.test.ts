@@ -28,6 +28,8 @@ describe('the form of an error', () => {
     expect(headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
     expect(headers.get('cache-control')).to.equal('no-store');
     expect(headers.get('x-content-type-options')).to.equal('nosniff');
+    expect(headers.get('content-security-policy')).to.equal("default-src 'none';frame-ancestors 'none'");
+    expect(headers.get('strict-transport-security')).to.match(/^max-age=31536000/);
     expect(headers.get('x-powered-by')).to.equal(null);
     expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).to.deep.equal([]);
     expect(text).not.to.include(secret);

@@ -1,9 +1,12 @@
 import { expect } from 'chai';
+import mongoose from 'mongoose';
 import { rotateKey } from '../../shared/keys/manage-keys.ts';
+import { UnconfirmedRide } from '../../shared/rides/create-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { type Answer, clientOf } from '../support/client.ts';
 import { database, failOnce, onceInsteadOf } from '../support/failing-mongo.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
+import { newRide, until } from '../support/stored-rides.ts';
 
 const perMinute = 30;
 const perHour = 300;
@@ -143,6 +146,34 @@ describe('the limit on creations', () => {
     expect(status).to.equal(503);
     expect(Object.keys(body)).to.deep.equal(['error']);
     expect(await charges(partner.keyId)).to.equal(1);
+  });
+
+  /** Every insert is sent, and its answer lost, while `during` runs. */
+  async function losingAnswers<T>(arrives: boolean, during: () => Promise<T>): Promise<T> {
+    const db = database();
+    const { command } = db;
+    db.command = (async (...args: Parameters<typeof command>) => {
+      if (arrives) await Reflect.apply(command, db, args).catch(() => {});
+      throw new mongoose.mongo.MongoNetworkError('connection closed');
+    }) as typeof command;
+    try {
+      return await during();
+    } finally {
+      db.command = command;
+    }
+  }
+
+  it('takes the charge of such a one back when MongoDB says that there is no such ride', async () => {
+    const partner = await api.partner();
+    const { status } = await losingAnswers(false, () => partner.createRide());
+    expect([status, await charges(partner.keyId)]).to.deep.equal([503, 1]);
+    await until(async () => (await charges(partner.keyId)) === 0);
+  });
+
+  it('keeps that of a ride that was made though its answer was lost', async () => {
+    const error = await losingAnswers(true, () => newRide(api.ctx).catch((thrown) => thrown));
+    expect(error).to.be.an.instanceOf(UnconfirmedRide);
+    expect(await error.isMade()).to.equal(true);
   });
 
   it('leaves other keys alone, also those of the same account', async () => {

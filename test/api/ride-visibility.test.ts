@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rotateKey } from '../../shared/keys/manage-keys.ts';
+import { revokeKey, rotateKey } from '../../shared/keys/manage-keys.ts';
 import { type Answer, clientOf } from '../support/client.ts';
 import { rawRequest, requestText } from '../support/raw-http.ts';
 import { rideIn } from '../support/ride-steps.ts';
@@ -45,6 +45,24 @@ describe('a ride that the key does not own', () => {
     api = await startTestApi();
   });
   after(() => api.close());
+
+  it('is not shown to anyone else who asks at the same moment as its owner', async () => {
+    const [owner, stranger, revoked] = await Promise.all([api.partner(), api.partner(), api.partner()]);
+    const [own, theirs] = await Promise.all([owner.createRide(), stranger.createRide()]);
+    await revokeKey(revoked.keyId);
+    const askedFor = [own.body.rideId, theirs.body.rideId, 'ride_of_nobody'];
+    for (const path of ['', '/offers']) {
+      const statuses = await Promise.all(
+        [owner, stranger, revoked].flatMap((partner) =>
+          askedFor.map(async (rideId) => {
+            const { status, body } = await partner.get(`/rides/${rideId}${path}`);
+            return status === 200 ? body.rideId === rideId && status : status;
+          }),
+        ),
+      );
+      expect(statuses).to.deep.equal([200, 404, 404, 404, 200, 404, 401, 401, 401]);
+    }
+  });
 
   const ask = (base: string, [, method, path, body]: Operation, rideId: string, key: string) =>
     rawRequest(

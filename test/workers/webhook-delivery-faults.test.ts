@@ -52,6 +52,27 @@ describe('a delivery that something comes between', () => {
     expect(receiver.receipts).to.have.length(1);
   });
 
+  it('is followed by the next one also when the run that recorded it ended before it could see to that', async () => {
+    const rideId = await rideWith(2);
+    await deliver(ctx, rideId, 1);
+    const queue = ctx.queues.webhooks;
+    const lost = await jobFor(ctx, 'webhooks', `${rideId}_2`);
+    await lost?.remove();
+    await queue.removeDeduplicationKey(`${rideId}_2`);
+    expect(await deliver(ctx, rideId, 1)).to.deep.equal({ result: 'settled' });
+    expect((await jobFor(ctx, 'webhooks', `${rideId}_2`))?.data).to.include({ rideId, seq: 2 });
+  });
+
+  it('is recorded together with others, each on its own event', async () => {
+    const rideIds = await Promise.all(Array.from({ length: 20 }, () => rideWith(1)));
+    await Promise.all(rideIds.map((rideId) => deliver(ctx, rideId, 1, { pool: 'webhooks-slow' })));
+    for (const rideId of rideIds) {
+      const { events, settledSeq } = await storedRide(rideId);
+      expect([settledSeq, events[0]?.delivery?.outcome]).to.deep.equal([1, 'delivered']);
+    }
+    expect(receiver.receipts.map(({ body }) => body.rideId)).to.have.members(rideIds);
+  });
+
   it('is made once when its job runs ten times at once: the others come back when the claim lapses', async () => {
     const rideId = await rideWith(1);
     const runs = await Promise.all(Array.from({ length: 10 }, () => deliver(ctx, rideId, 1)));

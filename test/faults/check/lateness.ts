@@ -73,20 +73,25 @@ function attemptsOf(ride: Ride): Work[] {
 }
 
 /**
- * How late, in ms, the latest work was done after each of the outages: counted from the outage's end, or from when it was
- * due where that is later, for what was due until withinMs after the end; and no further than to the next outage.
+ * How late the latest work was done after an outage, in ms, and which it was: counted from the outage's end, or from when
+ * it was due where that is later, for what was due until withinMs after the end; and no further than to the next outage.
  */
-export function latestAfter(outages: readonly Fault[], works: readonly Work[], withinMs: number): number {
+export function latestAfter(
+  outages: readonly Fault[],
+  works: readonly Work[],
+  withinMs: number,
+): { ms: number; what: string } {
   const inOrder = [...outages].sort((a, b) => a.from - b.from);
-  let latestMs = 0;
-  for (const [index, { until }] of inOrder.entries()) {
+  let latest = { ms: 0, what: 'nothing' };
+  for (const [index, outage] of inOrder.entries()) {
     const next = inOrder[index + 1]?.from ?? Number.POSITIVE_INFINITY;
-    for (const { dueAt, doneAt } of works) {
-      if (doneAt < until || dueAt > Math.min(until + withinMs, next)) continue;
-      latestMs = Math.max(latestMs, Math.min(doneAt, next) - Math.max(dueAt, until));
+    for (const { rideId, what, dueAt, doneAt } of works) {
+      if (doneAt < outage.until || dueAt > Math.min(outage.until + withinMs, next)) continue;
+      const ms = Math.min(doneAt, next) - Math.max(dueAt, outage.until);
+      if (ms > latest.ms) latest = { ms, what: `${what} of ${rideId}, outage ${index + 1} (${outage.what})` };
     }
   }
-  return latestMs;
+  return latest;
 }
 
 /**

@@ -26,9 +26,12 @@ export const kills: Figure = {
           if (await killCycle(arena, kill)) came.set(kill, (came.get(kill) ?? 0) + 1);
         }
       },
+      judge(evidence) {
+        const ms = standstillIn(evidence);
+        return ms > resumedWithinMs ? [`a work stood still for ${ms} ms`] : [];
+      },
     });
-    const standstillMs = longestStandstill(workOfAll(evidence.rides, evidence.speed), marksIn(evidence));
-    if (standstillMs > resumedWithinMs) violations.push(`a work stood still for ${standstillMs} ms`);
+    const standstillMs = standstillIn(evidence);
     const counts = [...came.values()];
     const reached =
       `${cycles} kill cycles, ${counts.reduce((sum, count) => sum + count)} of them at the very place (each of ` +
@@ -37,6 +40,9 @@ export const kills: Figure = {
     return { reached, violations };
   },
 };
+
+const standstillIn = (evidence: Evidence): number =>
+  longestStandstill(workOfAll(evidence.rides, evidence.speed), marksIn(evidence));
 
 /**
  * What happens to a work beside its being done. At one kill in less than two seconds, the process that goes on with it may

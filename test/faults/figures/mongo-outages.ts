@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import type { Evidence } from '../check/checker.ts';
 import { latestAfter, workOfAll } from '../check/lateness.ts';
 import { type Fault, overlaps } from '../faults-log.ts';
 import type { Figure } from '../figure.ts';
@@ -36,25 +37,35 @@ export const mongoOutages: Figure = {
           await setTimeout(normalWithinMs + 1_000);
         }
       },
+      judge(evidence) {
+        const { latest, slowestMs, lastRefusalMs } = measured(evidence);
+        return [
+          ...(latest.ms > normalWithinMs ? [`work went on only ${latest.ms} ms after the return: ${latest.what}`] : []),
+          ...(slowestMs > answeredWithinMs ? [`an answer took ${slowestMs} ms`] : []),
+          ...(lastRefusalMs > normalWithinMs ? [`a 5xx was asked for ${lastRefusalMs} ms after the return`] : []),
+        ];
+      },
     });
-    const { faults, journal } = evidence;
-    const works = workOfAll(evidence.rides, evidence.speed);
-    const latestMs = latestAfter(faults, works, normalWithinMs);
-    if (latestMs > normalWithinMs) violations.push(`work went on only ${latestMs} ms after MongoDB's return`);
-    const meanwhile = journal.filter(({ at, ms }) => faults.some((fault) => overlaps(fault, at, at + ms)));
-    const slowestMs = Math.max(...meanwhile.map(({ ms }) => ms));
-    if (slowestMs > answeredWithinMs) violations.push(`an answer took ${slowestMs} ms`);
-    const lastRefusalMs = Math.max(
-      0,
-      ...journal.filter(({ status }) => status >= 500).map(({ at }) => sinceReturn(faults, at)),
-    );
+    const { meanwhile, slowestMs, lastRefusalMs, latest } = measured(evidence);
     const reached =
       `${order.length} outages; ${meanwhile.length} requests meanwhile, ${meanwhile.filter(({ status }) => status >= 500).length} ` +
       `of them answered 5xx, the slowest of all after ${slowestMs} ms; the last 5xx was asked ${lastRefusalMs} ms after the ` +
-      `return; the latest work resumed ${(latestMs / 1_000).toFixed(1)} s after it; ${summaryOf(evidence)}`;
+      `return; the latest work resumed ${(latest.ms / 1_000).toFixed(1)} s after it; ${summaryOf(evidence)}`;
     return { reached, violations };
   },
 };
+
+function measured({ faults, journal, rides, speed }: Evidence) {
+  const isMeanwhile = ({ at, ms }: Evidence['journal'][number]) => faults.some((fault) => overlaps(fault, at, at + ms));
+  const meanwhile = journal.filter(isMeanwhile);
+  const refusals = journal.filter((entry) => entry.status >= 500 && !isMeanwhile(entry));
+  return {
+    meanwhile,
+    slowestMs: Math.max(0, ...meanwhile.map(({ ms }) => ms)),
+    lastRefusalMs: Math.max(0, ...refusals.map(({ at }) => sinceReturn(faults, at))),
+    latest: latestAfter(faults, workOfAll(rides, speed), normalWithinMs),
+  };
+}
 
 /** So many ms after MongoDB's last return a time is; 0 while it is away. */
 function sinceReturn(faults: readonly Fault[], at: number): number {

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import type { Evidence } from '../check/checker.ts';
 import { latestAfter, workOfAll } from '../check/lateness.ts';
 import { overlaps } from '../faults-log.ts';
 import type { Figure } from '../figure.ts';
@@ -18,6 +19,8 @@ export const redisOutages: Figure = {
   async measure(run) {
     const outages = run.short ? 4 : 50;
     const hung: string[] = [];
+    const latestIn = ({ faults, rides, speed }: Evidence) =>
+      latestAfter(faults, workOfAll(rides, speed), resumedWithinMs);
     const { evidence, violations } = await undergo({
       run,
       world: { wired: false },
@@ -32,24 +35,33 @@ export const redisOutages: Figure = {
           if (missing > 0) hung.push(`${missing} workers hung after outage ${number}`);
         }
       },
+      judge(evidence) {
+        const { ms, what } = latestIn(evidence);
+        const refused = creationsMeanwhile(evidence).filter(({ status }) => status !== 201);
+        return [
+          ...(ms > resumedWithinMs ? [`work went on only ${ms} ms after Redis's return: ${what}`] : []),
+          ...refused.map(({ status }) => `a creation was answered ${status}`),
+          ...hung,
+        ];
+      },
     });
-    const { faults, journal } = evidence;
-    const works = workOfAll(evidence.rides, evidence.speed);
-    const latestMs = latestAfter(faults, works, resumedWithinMs);
-    if (latestMs > resumedWithinMs) violations.push(`work went on only ${latestMs} ms after Redis's return`);
-    const meanwhile = journal.filter(
-      ({ operation, at, ms }) => operation === 'create' && faults.some((fault) => overlaps(fault, at, at + ms)),
-    );
-    for (const { status } of meanwhile) if (status !== 201) violations.push(`a creation was answered ${status}`);
+    const latestMs = latestIn(evidence).ms;
+    const meanwhile = creationsMeanwhile(evidence);
     const slowestMs = Math.max(...meanwhile.map(({ ms }) => ms));
     const reached =
       `${outages} outages; ${meanwhile.length} creations meanwhile, all but ` +
       `${meanwhile.filter(({ status }) => status !== 201).length} answered 201, the slowest after ${slowestMs} ms; the latest ` +
       `work resumed ${(latestMs / 1_000).toFixed(1)} s after the return; ${hung.length} times a worker hung; ` +
       summaryOf(evidence);
-    return { reached, violations: [...violations, ...hung] };
+    return { reached, violations };
   },
 };
+
+function creationsMeanwhile({ journal, faults }: Evidence) {
+  return journal.filter(
+    ({ operation, at, ms }) => operation === 'create' && faults.some((fault) => overlaps(fault, at, at + ms)),
+  );
+}
 
 async function outage(arena: Arena, number: number, ms: number): Promise<void> {
   const { redis } = arena.world;

@@ -21,6 +21,8 @@ export interface Ordeal {
   longestMs?: number;
   /** What is done to it while partners work. */
   faults(arena: Arena, partners: ReturnType<typeof startPartners>): Promise<void>;
+  /** What is wrong beside what the checker finds: for these, too, the evidence is kept. */
+  judge?(evidence: Evidence): string[];
 }
 
 export interface Outcome {
@@ -35,7 +37,14 @@ const quietMs = 150_000;
  * Starts a world, puts partners to work in it, makes the faults, waits until nothing is left to do, and gathers the
  * evidence. What is still left to do then, the checker finds.
  */
-export async function undergo({ run, world: more, perSecond = 10, longestMs, faults }: Ordeal): Promise<Outcome> {
+export async function undergo({
+  run,
+  world: more,
+  perSecond = 10,
+  longestMs,
+  faults,
+  judge,
+}: Ordeal): Promise<Outcome> {
   const random = seededRandom(run.seed);
   const world = await startWorld({ build: run.build, wired: true, seed: run.seed, ...more });
   let evidence: Evidence | undefined;
@@ -51,7 +60,7 @@ export async function undergo({ run, world: more, perSecond = 10, longestMs, fau
     run.say(`${journal.length} requests made; waiting until nothing is left to do`);
     await world.quiet(quietMs);
     evidence = await gatherEvidence(world, journal, arena.faults);
-    violations = violationsIn(evidence);
+    violations = [...violationsIn(evidence), ...(judge?.(evidence) ?? [])];
     return { evidence, violations };
   } finally {
     // Whoever has to find out why wants to see what happened.

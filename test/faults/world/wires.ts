@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import net from 'node:net';
 
+/** A change of a ride: alone, or with others. */
+const update = ['findAndModify\0', 'bulkWrite\0'];
+
 /**
  * Places in the work of a process at which it can be killed to the byte, since they show on its connections to MongoDB and
  * Redis: just before the server sees a command (`asked`), or when it has done it and no one knows yet (`answered`).
  */
-const update = ['findAndModify\0', 'bulkWrite\0'];
 const places = {
   'before the insert': { server: 'mongo', when: 'asked', has: ['insert\0', 'rides\0'] },
   'between commit and enqueue': { server: 'mongo', when: 'answered', has: ['insert\0', 'rides\0'] },

@@ -44,4 +44,16 @@ describe('the job of the next timer', () => {
     expect((await storedRide(rideId)).timers.map(({ name }) => name)).to.deep.equal(['expire']);
     expect((await expiryOf(rideId))?.data).to.deep.equal({ rideId, timer: 'expire' });
   });
+
+  it('is added again, and the event with it, by a run that finds the change made', async () => {
+    const rideId = await newRide(ctx, { mode: 'test' });
+    await makeDue(rideId, 'offer');
+    await fireTimer(ctx, rideId, 'offer');
+    // The first run has ended before it added what follows.
+    await ctx.queues.simulator.obliterate({ force: true });
+    await ctx.queues.webhooks.obliterate({ force: true });
+    expect(await fireTimer(ctx, rideId, 'offer')).to.deep.equal({ result: 'stale' });
+    expect((await stepOf(rideId, 'accept'))?.data).to.deep.equal({ rideId, timer: 'accept' });
+    expect((await jobFor(ctx, 'webhooks', `${rideId}_1`))?.data).to.include({ rideId, seq: 1 });
+  });
 });

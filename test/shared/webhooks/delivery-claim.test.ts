@@ -92,7 +92,9 @@ describe('the claim on an event', () => {
     await letLapse(rideId);
     expect(await deliveryStanding(rideId, 1)).to.deep.equal({ state: 'free' });
     await settleEvent(rideId, 1, 'a', delivery);
-    expect(await deliveryStanding(rideId, 1)).to.deep.equal({ state: 'settled' });
-    expect(await deliveryStanding('ride_of_nobody', 1)).to.deep.equal({ state: 'settled' });
+    const settled = await deliveryStanding(rideId, 1);
+    expect(settled.state).to.equal('settled');
+    expect('outbox' in settled && settled.outbox).to.include({ _id: rideId, seq: 3, settledSeq: 1 });
+    expect(await deliveryStanding('ride_of_nobody', 1)).to.deep.equal({ state: 'settled', outbox: null });
   });
 });
