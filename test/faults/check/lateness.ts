@@ -1,6 +1,7 @@
 import type { Ride } from '../../../shared/rides/ride.ts';
 import { nextStep } from '../../../shared/rides/simulation.ts';
 import type { Fault } from '../faults-log.ts';
+import type { Evidence } from './checker.ts';
 
 /** One piece of work that was due at a time and done at a time, both Unix ms. */
 export interface Work {
@@ -11,16 +12,17 @@ export interface Work {
 }
 
 /**
- * What the service had to do for a ride of its own accord, and when it did it: the simulated driver's steps, the end of
- * the bidding, and the begin of each event's attempt, which is due when the event before it is settled.
+ * What the service had to do for the rides of its own accord, and when it did it: the simulated driver's steps, the end of
+ * the bidding, and the begin of each event's first attempt, which is due when the event before it is settled.
  */
-function workOf(ride: Ride, speed: number): Work[] {
-  return [...stepsOf(ride, speed), ...attemptsOf(ride)];
+export function workOfAll({ rides, speed, receipts }: Pick<Evidence, 'rides' | 'speed' | 'receipts'>): Work[] {
+  const firstReceived = new Map<string, number>();
+  for (const { rideId, seq, receivedAt } of receipts) {
+    const event = `${rideId}_${seq}`;
+    firstReceived.set(event, Math.min(firstReceived.get(event) ?? receivedAt, receivedAt));
+  }
+  return rides.flatMap((ride) => [...stepsOf(ride, speed), ...attemptsOf(ride, firstReceived)]);
 }
-
-/** The same for many rides. */
-export const workOfAll = (rides: readonly Ride[], speed: number): Work[] =>
-  rides.flatMap((ride) => workOf(ride, speed));
 
 function stepsOf(ride: Ride, speed: number): Work[] {
   const works: Work[] = [];
@@ -62,13 +64,15 @@ function stepThatMade(status: string, offers: number): Exclude<Step, 'create'> {
   return steps[status] as Exclude<Step, 'create'>;
 }
 
-function attemptsOf(ride: Ride): Work[] {
+function attemptsOf(ride: Ride, firstReceived: ReadonlyMap<string, number>): Work[] {
   let settledBefore = 0;
   return ride.events.flatMap(({ seq, at, delivery }) => {
     if (!delivery) return [];
     const dueAt = Math.max(at.getTime(), settledBefore);
     settledBefore = delivery.at.getTime() + delivery.durationMs;
-    return [{ rideId: ride._id, what: `event ${seq}`, dueAt, doneAt: delivery.at.getTime() }];
+    // What is recorded is the last attempt, and the one before it may have been in flight when a fault met it.
+    const doneAt = Math.min(delivery.at.getTime(), firstReceived.get(`${ride._id}_${seq}`) ?? Number.POSITIVE_INFINITY);
+    return [{ rideId: ride._id, what: `event ${seq}`, dueAt, doneAt }];
   });
 }
 

@@ -41,8 +41,7 @@ export const kills: Figure = {
   },
 };
 
-const standstillIn = (evidence: Evidence): number =>
-  longestStandstill(workOfAll(evidence.rides, evidence.speed), marksIn(evidence));
+const standstillIn = (evidence: Evidence): number => longestStandstill(workOfAll(evidence), marksIn(evidence));
 
 /**
  * What happens to a work beside its being done. At one kill in less than two seconds, the process that goes on with it may

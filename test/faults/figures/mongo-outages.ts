@@ -55,7 +55,8 @@ export const mongoOutages: Figure = {
   },
 };
 
-function measured({ faults, journal, rides, speed }: Evidence) {
+function measured(evidence: Evidence) {
+  const { faults, journal } = evidence;
   const isMeanwhile = ({ at, ms }: Evidence['journal'][number]) => faults.some((fault) => overlaps(fault, at, at + ms));
   const meanwhile = journal.filter(isMeanwhile);
   const refusals = journal.filter((entry) => entry.status >= 500 && !isMeanwhile(entry));
@@ -63,7 +64,7 @@ function measured({ faults, journal, rides, speed }: Evidence) {
     meanwhile,
     slowestMs: Math.max(0, ...meanwhile.map(({ ms }) => ms)),
     lastRefusalMs: Math.max(0, ...refusals.map(({ at }) => sinceReturn(faults, at))),
-    latest: latestAfter(faults, workOfAll(rides, speed), normalWithinMs),
+    latest: latestAfter(faults, workOfAll(evidence), normalWithinMs),
   };
 }
 

@@ -15,7 +15,7 @@ export const redisEmptied: Figure = {
   goal: 'all, within 10 s',
   async measure(run) {
     const times = run.short ? 2 : 12;
-    const latestIn = ({ faults, rides, speed }: Evidence) => latestAfter(faults, workOfAll(rides, speed), doneWithinMs);
+    const latestIn = (evidence: Evidence) => latestAfter(evidence.faults, workOfAll(evidence), doneWithinMs);
     const { evidence, violations } = await undergo({
       run,
       world: { wired: false },

@@ -19,8 +19,7 @@ export const redisOutages: Figure = {
   async measure(run) {
     const outages = run.short ? 4 : 50;
     const hung: string[] = [];
-    const latestIn = ({ faults, rides, speed }: Evidence) =>
-      latestAfter(faults, workOfAll(rides, speed), resumedWithinMs);
+    const latestIn = (evidence: Evidence) => latestAfter(evidence.faults, workOfAll(evidence), resumedWithinMs);
     const { evidence, violations } = await undergo({
       run,
       world: { wired: false },
