@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { describeError } from './errors.ts';
 import type { Logger } from './logger.ts';
 
-const retryStrategy = (times: number): number => Math.min(times * 100, 1_000);
+const retryStrategy = (times: number): number => Math.min(times * 100, 500);
 
 /**
  * The connection for commands: the queues' adds, the rate limit, marks. It fails at once while Redis is away, and never

@@ -23,10 +23,9 @@ export interface Swept {
 }
 
 /**
- * One walk over all rides with something left to do. Usually it adds what is overdue by the grace; with `everything`, at
- * once and also what is not due yet, since every job may be gone, or be with a worker that never heard of it. Adding a job
- * that waits changes nothing. It ends
- * early where `mayGoOn` says so.
+ * Looks at all rides with something left to do. Usually it adds what is overdue by the grace; with `everything`, at once
+ * and also what is not due yet, since every job may be gone, or be with a worker that never heard of it. Adding a job that
+ * waits changes nothing. It ends early where `mayGoOn` says so.
  */
 export async function sweep(
   ctx: Context,
@@ -43,10 +42,11 @@ export async function sweep(
   const visitDue = (ride: DueRide) => sweepTimers(ctx, swept, ride, now, everything ? null : overdue).catch(failed);
   const visitUnsettled = (ride: UnsettledRide) =>
     sweepDelivery(ctx, swept, ride, now, everything ? null : overdue).catch(failed);
-  const ended = [
-    await walk(dueRides(now, everything), visitDue, mayGoOn),
-    await walk(unsettledRides(), visitUnsettled, mayGoOn),
-  ];
+  // Side by side: after an outage many of both wait, and what is due comes before what is not.
+  const ended = await Promise.all([
+    walk(dueRides(now, everything), visitDue, mayGoOn),
+    walk(unsettledRides(), visitUnsettled, mayGoOn),
+  ]);
   swept.isComplete &&= ended.every(Boolean) && swept.failed === 0;
   return swept;
 }
