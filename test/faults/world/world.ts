@@ -30,6 +30,8 @@ export interface WorldOptions {
   settings?: Record<string, string>;
   /** Puts wires between each process and its servers, by which it can be killed at any place of its work. */
   wired?: boolean;
+  /** Further arguments of Node, for every process. */
+  nodeArgs?: string[];
   seed?: number;
 }
 
@@ -97,6 +99,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       build: options.build,
       script: kind === 'api' ? 'api/main.js' : 'workers/main.js',
       args: kind === 'api' ? [] : [kind],
+      nodeArgs: options.nodeArgs,
       env: { ...env, PORT: String(port), ...(wires && { MONGO_URL: wires.mongoUrl, REDIS_URL: wires.redisUrl }) },
       logDir,
     });
