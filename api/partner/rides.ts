@@ -2,9 +2,9 @@ import type { Context } from '../../shared/context.ts';
 import { AppError } from '../../shared/errors.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { createRide, findReplay, type NewRide, UnconfirmedRide } from '../../shared/rides/create-ride.ts';
-import { type Found, gatheredFindForCaller } from '../../shared/rides/find-for-caller.ts';
+import { gatheredFindForCaller } from '../../shared/rides/find-for-caller.ts';
 import { greatCircleKm } from '../../shared/rides/position.ts';
-import type { RideRequest } from '../../shared/rides/ride.ts';
+import type { Ride, RideRequest } from '../../shared/rides/ride.ts';
 import { validate } from '../http/validate.ts';
 import type { Middleware, RequestContext } from '../types.ts';
 import { admit, callerOf, givenKey } from './authenticate.ts';
@@ -45,26 +45,25 @@ async function refundUnlessMade(error: UnconfirmedRide, input: NewRide, charged:
 }
 
 /** GET /rides/:rideId (contract, section 4.2). */
-export function retrieve(service: Context): Middleware {
-  const find = gatheredFindForCaller<ShownRide>(shownFields);
-  return async (ctx) => {
-    ctx.body = presentRide(service.config, await rideOfCaller(service, ctx, find));
-  };
-}
+export const retrieve = (service: Context): Middleware =>
+  readOf<ShownRide>(service, shownFields, (ride) => presentRide(service.config, ride));
 
 /**
- * Authenticates a request and reads the ride that it asks for, both at once. Throws a 401, or the same 404 for a foreign
- * ride as for none.
+ * Answers what `present` makes of the caller's ride. Authenticates for itself, so that key and ride are read at once:
+ * throws a 401, or the same 404 for a foreign ride as for none.
  */
-export async function rideOfCaller<Shown>(
+export function readOf<Shown extends Pick<Ride, '_id' | 'keyId'>>(
   service: Context,
-  ctx: RequestContext,
-  find: (secretKey: string, rideId: string, nowMs: number) => Promise<Found<Shown> | null>,
-): Promise<Shown> {
-  const found = await find(givenKey(ctx), rideIdOf(ctx), service.now());
-  admit(ctx, found?.caller);
-  if (!found?.ride) throw new AppError('ride_not_found');
-  return found.ride;
+  fields: object,
+  present: (ride: Shown) => unknown,
+): Middleware {
+  const find = gatheredFindForCaller<Shown>(fields);
+  return async (ctx) => {
+    const found = await find(givenKey(ctx), rideIdOf(ctx), service.now());
+    admit(ctx, found?.caller);
+    if (!found?.ride) throw new AppError('ride_not_found');
+    ctx.body = present(found.ride);
+  };
 }
 
 /** POST /rides/:rideId/cancel (contract, section 4.5). A body is not even read. */

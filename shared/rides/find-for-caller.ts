@@ -5,7 +5,7 @@ import { isWellFormedKey } from '../keys/key-format.ts';
 import { type Ride, rides } from './ride.ts';
 
 /** Whom a secret key lets in, and the ride of theirs that they ask for, if there is such a one. */
-export interface Found<Shown> {
+interface Found<Shown> {
   caller: Caller;
   ride: Shown | null;
 }
