@@ -26,7 +26,7 @@ export const redisOutages: Figure = {
       perSecond: 6,
       async faults(arena) {
         for (let number = 1; number <= outages; number++) {
-          const isLong = !run.short && number % 17 === 0;
+          const isLong = !run.short && number % 16 === 0;
           const ms = isLong ? longMs : between(arena.random, 1_000, run.short ? 3_000 : 10_000);
           await outage(arena, number, ms);
           await setTimeout(resumedWithinMs);
