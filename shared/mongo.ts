@@ -88,13 +88,15 @@ export async function updateDocuments<T extends object>(
     writeConcern: inCommand(writeConcern),
   };
   const { cursor } = await mongoose.connection.getClient().db('admin').command(command);
-  const outcomes: (boolean | Error)[] = updates.map(
-    () => new mongoose.mongo.MongoNetworkError('nothing was said of it'),
-  );
-  for (const { idx, ok, n, code, errmsg } of cursor.firstBatch)
-    outcomes[idx] = ok ? n === 1 : serverError(errmsg, code);
-  return outcomes;
+  const outcomes = new Map((cursor.firstBatch as UpdateReply[]).map((reply) => [reply.idx, outcomeOf(reply)]));
+  return updates.map((_, index) => outcomes.get(index) ?? nothingSaid());
 }
+
+type UpdateReply = { idx: number; ok: number; n: number; code: number; errmsg: string };
+
+const outcomeOf = ({ ok, n, code, errmsg }: UpdateReply) => (ok ? n === 1 : serverError(errmsg, code));
+
+const nothingSaid = () => new mongoose.mongo.MongoNetworkError('MongoDB said nothing of a change');
 
 const inCommand = ({ w, journal }: mongoose.mongo.WriteConcernSettings) => ({ w, ...(journal && { j: true }) });
 
