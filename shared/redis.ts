@@ -2,7 +2,12 @@ import { Redis } from 'ioredis';
 import { describeError } from './errors.ts';
 import type { Logger } from './logger.ts';
 
-const retryStrategy = (times: number): number => Math.min(times * 100, 500);
+const reconnecting = {
+  connectTimeout: 2_000,
+  retryStrategy: (times: number): number => Math.min(times * 100, 500),
+  // A Redis that still reads its file is asked again so soon; ioredis by itself may wait 10 s.
+  maxLoadingRetryTime: 250,
+};
 
 /**
  * The connection for commands: the queues' adds, the rate limit, marks. It fails at once while Redis is away, and never
@@ -14,15 +19,14 @@ export function connectRedis(url: string, log: Logger): Redis {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     commandTimeout: 1_000,
-    connectTimeout: 2_000,
-    retryStrategy,
+    ...reconnecting,
   });
   return reported(redis, log);
 }
 
 /** The connection that BullMQ's workers take jobs over: it waits for Redis for as long as it takes. */
 export function connectWorkerRedis(url: string, log: Logger): Redis {
-  return reported(new Redis(url, { maxRetriesPerRequest: null, connectTimeout: 2_000, retryStrategy }), log);
+  return reported(new Redis(url, { maxRetriesPerRequest: null, ...reconnecting }), log);
 }
 
 /** Resolves as soon as the connection serves, and at the latest after timeoutMs: nothing here needs Redis to start. */
