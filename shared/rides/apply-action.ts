@@ -1,11 +1,12 @@
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
-import { gatheredFind, gatheredUpdate } from '../gather.ts';
+import { gatheredUpdate } from '../gather.ts';
 import { committedReads } from '../mongo.ts';
 import { type Change, type Command, decide } from './decide.ts';
 import { eventBody } from './events.ts';
 import { enqueueNextDelivery, type Outbox } from './outbox.ts';
-import { type Ride, type RideEvent, type RideState, rides, stateFields, trackUrl } from './ride.ts';
+import { readRide, type Which } from './read-ride.ts';
+import { type Ride, type RideEvent, type RideState, rides, trackUrl } from './ride.ts';
 import { earliest, enqueueNextTimer } from './timers.ts';
 
 /**
@@ -13,12 +14,6 @@ import { earliest, enqueueNextTimer } from './timers.ts';
  * time the change will carry: `now`, or just after the ride's last event, so that `at` always rises.
  */
 export type Decision = (ride: RideState, at: Date, now: Date) => Change | null;
-
-/** Which ride: with `keyId` only one of that key's own, so that a foreign one is not told from none. */
-export interface Which {
-  rideId: string;
-  keyId?: string;
-}
 
 /** Far more than 50 concurrent offers need; past it something other than contention is wrong. */
 const maxRounds = 200;
@@ -72,15 +67,6 @@ async function isCommitted({ _id, rev }: RideState): Promise<boolean> {
   if (!options.readConcern) return true;
   return (await rides.findOne({ _id, rev }, { ...options, projection: { _id: 1 } })) !== null;
 }
-
-async function readRide({ rideId, keyId }: Which): Promise<{ ride: RideState; now: Date } | null> {
-  const found = await findWithClock(rideId);
-  if (!found || (keyId !== undefined && found.keyId !== keyId)) return null;
-  const { now, ...ride } = found;
-  return { ride, now };
-}
-
-const findWithClock = gatheredFind<Ride, RideState & { now: Date }>(rides, '_id', { ...stateFields, now: '$$NOW' });
 
 const update = gatheredUpdate<Ride, Outbox>(rides, { settledSeq: 1 });
 

@@ -20,9 +20,7 @@ export type TimerResult =
  */
 export async function fireTimer(ctx: Context, rideId: string, name: TimerName): Promise<TimerResult> {
   let outcome: TimerResult = { result: 'stale' };
-  let readAt = new Date(0);
   const ride = await changeRide(ctx, { rideId }, (current, at, now) => {
-    readAt = now;
     const timer = current.timers.find((candidate) => candidate.name === name);
     const remainingMs = timer ? timer.dueAt.getTime() - now.getTime() : 0;
     outcome = timer && remainingMs > 0 ? { result: 'early', remainingMs } : { result: 'stale' };
@@ -31,13 +29,13 @@ export async function fireTimer(ctx: Context, rideId: string, name: TimerName): 
     outcome = { result: 'done', status: change.set.status ?? current.status };
     return change;
   });
-  if (ride && outcome.result === 'stale') await enqueueWhatFollows(ctx, ride, readAt);
+  if (ride && outcome.result === 'stale') await enqueueWhatFollows(ctx, ride);
   return ride ? outcome : { result: 'stale' };
 }
 
 /** The run before this one may have made the change, and have ended before it added what follows. */
-async function enqueueWhatFollows(ctx: Context, ride: RideState, now: Date): Promise<void> {
-  await Promise.all([enqueueNextTimer(ctx, ride, now), enqueueNextDelivery(ctx, ride)]);
+async function enqueueWhatFollows(ctx: Context, ride: RideState): Promise<void> {
+  await Promise.all([enqueueNextTimer(ctx, ride, new Date(ctx.now())), enqueueNextDelivery(ctx, ride)]);
 }
 
 /** A step that has become illegal is dropped, or the sweeper would bring it back for ever. */

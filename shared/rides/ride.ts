@@ -158,45 +158,6 @@ export interface Ride extends RideRequest {
 /** A ride without its event feed: what everyone but the delivery and the log works on. */
 export type RideState = Omit<Ride, 'events'>;
 
-/** Its fields by name, since only such a projection can bring MongoDB's clock along. */
-export const stateFields: Record<keyof RideState, 1> = {
-  _id: 1,
-  keyId: 1,
-  accountId: 1,
-  mode: 1,
-  scenario: 1,
-  idempotency: 1,
-  trackToken: 1,
-  createdAt: 1,
-  biddingEndsAt: 1,
-  pickup: 1,
-  destination: 1,
-  fare: 1,
-  carType: 1,
-  rideType: 1,
-  passengerCount: 1,
-  distanceKm: 1,
-  notes: 1,
-  passenger: 1,
-  webhookUrl: 1,
-  rev: 1,
-  status: 1,
-  statusAt: 1,
-  offers: 1,
-  acceptedOfferId: 1,
-  agreedPrice: 1,
-  driver: 1,
-  leg: 1,
-  cancelledBy: 1,
-  timers: 1,
-  nextDueAt: 1,
-  lastEventAt: 1,
-  seq: 1,
-  settledSeq: 1,
-  unsettled: 1,
-  claim: 1,
-};
-
 /** The ride's public live map (contract, section 2.1). */
 export const trackUrl = (trackBaseUrl: string, ride: Pick<Ride, 'trackToken'>): string =>
   `${trackBaseUrl}/${ride.trackToken}`;

@@ -31,6 +31,7 @@ describe('the job of the next timer', () => {
   it('stays as it is while a change leaves it the next', async () => {
     const rideId = await newRide(ctx);
     const before = await expiryOf(rideId);
+    expect(before?.data).to.deep.equal({ rideId, timer: 'expire' });
     await offerOn(ctx, rideId);
     expect((await expiryOf(rideId))?.id).to.equal(before?.id);
   });

@@ -1,0 +1,57 @@
+import { gatheredFind } from '../gather.ts';
+import { type Ride, type RideState, rides } from './ride.ts';
+
+/** Which ride: with `keyId` only one of that key's own, so that a foreign one is not told from none. */
+export interface Which {
+  rideId: string;
+  keyId?: string;
+}
+
+/** By name, since only such a projection can bring MongoDB's clock along. */
+const stateFields: Record<keyof RideState, 1> = {
+  _id: 1,
+  keyId: 1,
+  accountId: 1,
+  mode: 1,
+  scenario: 1,
+  idempotency: 1,
+  trackToken: 1,
+  createdAt: 1,
+  biddingEndsAt: 1,
+  pickup: 1,
+  destination: 1,
+  fare: 1,
+  carType: 1,
+  rideType: 1,
+  passengerCount: 1,
+  distanceKm: 1,
+  notes: 1,
+  passenger: 1,
+  webhookUrl: 1,
+  rev: 1,
+  status: 1,
+  statusAt: 1,
+  offers: 1,
+  acceptedOfferId: 1,
+  agreedPrice: 1,
+  driver: 1,
+  leg: 1,
+  cancelledBy: 1,
+  timers: 1,
+  nextDueAt: 1,
+  lastEventAt: 1,
+  seq: 1,
+  settledSeq: 1,
+  unsettled: 1,
+  claim: 1,
+};
+
+const findWithClock = gatheredFind<Ride, RideState & { now: Date }>(rides, '_id', { ...stateFields, now: '$$NOW' });
+
+/** The ride as it stands, with MongoDB's clock; null where there is no such ride. */
+export async function readRide({ rideId, keyId }: Which): Promise<{ ride: RideState; now: Date } | null> {
+  const found = await findWithClock(rideId);
+  if (!found || (keyId !== undefined && found.keyId !== keyId)) return null;
+  const { now, ...ride } = found;
+  return { ride, now };
+}
