@@ -2,17 +2,22 @@ import DataLoader from 'dataloader';
 import type mongoose from 'mongoose';
 import { insertDocuments, type Update, updateDocuments } from './mongo.ts';
 
-/** So long a batch waits for the one before it: while MongoDB hangs, nothing may queue up behind what will not return. */
+/** So long a batch waits for those before it: while MongoDB hangs, nothing may queue up behind what will not return. */
 const patienceMs = 50;
 const maxBatchSize = 200;
+/** More than one, so that neither side waits for the other; few, since a batch saves what its operations share. */
+const severalAtOnce = 4;
+/** Of updates, which cost MongoDB most, larger batches save more than is waited for. */
+const oneAtOnce = 1;
 
 /**
  * Makes one operation out of those that are asked for at the same time: `run` is given the batch, and answers a value or
  * an Error for each, in order. What is asked joins only a batch that has not been sent, so a read always begins after it
- * was asked for. While one batch is under way the next one gathers; alone, an operation is sent at once.
+ * was asked for. While `atOnce` batches are under way the next one gathers; alone, an operation is sent at once.
  */
 export function gather<Asked, Answer>(
   run: (batch: readonly Asked[]) => Promise<readonly (Answer | Error)[]>,
+  atOnce = severalAtOnce,
 ): (asked: Asked) => Promise<Answer> {
   let underWay = 0;
   let sendNext: (() => void)[] = [];
@@ -28,7 +33,7 @@ export function gather<Asked, Answer>(
   }
 
   function schedule(dispatch: () => void): void {
-    if (underWay === 0) {
+    if (underWay < atOnce) {
       // After the turn of the event loop: what came in the same one goes along.
       setImmediate(dispatch);
       return;
@@ -96,7 +101,7 @@ export function gatheredUpdate<Stored extends { _id: string }, Found extends { _
     const ids = updates.map(({ filter }) => filter._id);
     const found = await findEach<Stored, Found>(collection, '_id', ids, projection);
     return outcomes.map((outcome, index) => (outcome === true ? (found[index] ?? null) : outcome || null));
-  });
+  }, oneAtOnce);
 }
 
 /** Inserts documents, all that are asked for at the same time in one command; each succeeds or fails for itself. */

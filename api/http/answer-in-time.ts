@@ -8,17 +8,11 @@ const limitMs = 2_900;
  * Answers 503 where what follows has not answered in time. It goes on all the same, and comes to its own end: a ride that is
  * made later keeps its charge, and one that is not has it taken back.
  */
-export const answerInTime: Middleware = async (ctx, next) => {
-  const leftMs = ctx.state.startedAt + limitMs - performance.now();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new AppError('unconfirmed')), Math.max(0, leftMs));
+export const answerInTime: Middleware = (ctx, next) =>
+  new Promise((resolve, reject) => {
+    const leftMs = ctx.state.startedAt + limitMs - performance.now();
+    const timer = setTimeout(() => reject(new AppError('unconfirmed')), Math.max(0, leftMs));
+    next()
+      .finally(() => clearTimeout(timer))
+      .then(resolve, reject);
   });
-  const answered = next();
-  answered.catch(() => {});
-  try {
-    await Promise.race([answered, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-};

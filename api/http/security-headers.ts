@@ -19,14 +19,14 @@ const protect = helmet({
 /** They are the same on every answer, so helmet is asked once. */
 const headers = headersOf(protect);
 
-export const securityHeaders: Middleware = async (ctx, next) => {
+export const securityHeaders: Middleware = (ctx, next) => {
   ctx.set(headers);
-  await next();
+  return next();
 };
 
-export const noStore: Middleware = async (ctx, next) => {
+export const noStore: Middleware = (ctx, next) => {
   ctx.set('Cache-Control', 'no-store');
-  await next();
+  return next();
 };
 
 function headersOf(middleware: typeof protect): Record<string, string> {

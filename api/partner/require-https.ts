@@ -7,11 +7,11 @@ import type { Middleware, RequestContext } from '../types.ts';
  * at a proxy, which is believed only as far as the configured number of hops.
  */
 export function requireHttps(config: Pick<Config, 'environment' | 'trustedProxyHops'>): Middleware {
-  return async (ctx, next) => {
+  return (ctx, next) => {
     if (config.environment === 'production' && !cameOverHttps(ctx, config.trustedProxyHops)) {
       throw new AppError('https_required');
     }
-    await next();
+    return next();
   };
 }
 

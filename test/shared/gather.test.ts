@@ -11,6 +11,7 @@ function heldBatches() {
   const sent: { batch: readonly number[]; answer: () => void }[] = [];
   const ask = gather<number, number>(
     (batch) => new Promise((resolve) => sent.push({ batch, answer: () => resolve(batch) })),
+    1,
   );
   const isSent = async (count: number) => {
     while (sent.length < count) await new Promise((resolve) => setTimeout(resolve, 1));
