@@ -13,7 +13,7 @@ import { startWorld } from './world/world.ts';
 /** Runs real processes under a short load, quick enough for a test, and checks what is left. */
 async function violationsOf(build: string): Promise<string[]> {
   const settings = { SIMULATION_SPEED: '10', BIDDING_TIMEOUT_MS: '1500' };
-  const world = await startWorld({ build, apis: 1, copies: 1, settings });
+  const world = await startWorld({ build, apis: 1, copies: 1, together: true, settings });
   try {
     const keys = await Promise.all([1, 2, 3, 4].map(() => world.newKey()));
     const partners = startPartners(world, keys, seededRandom(1), 40, ['default', 'three_offers', 'three_offers']);

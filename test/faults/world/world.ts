@@ -26,6 +26,8 @@ export interface WorldOptions {
   /** Which pools run, and how many processes each has; all, and 2, where nothing is said. */
   pools?: readonly PoolName[];
   copies?: number;
+  /** One process for all of these pools, rather than some for each. */
+  together?: boolean;
   /** Beyond the settings of every world, which are quick: a trip takes 3 s, a bidding 8 s. */
   settings?: Record<string, string>;
   /** Puts wires between each process and its servers, by which it can be killed at any place of its work. */
@@ -91,24 +93,27 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   await migrate();
   const account = await accountOf('faults@rides.example');
 
-  const inhabitant = async (kind: Inhabitant['kind'], name: string): Promise<Inhabitant> => {
+  const inhabitant = async (kind: Inhabitant['kind'], name: string, pools: readonly PoolName[] = []) => {
     const wires = options.wired ? await layWires(mongo.url, redis.url) : undefined;
     const port = kind === 'api' ? await freePort() : 0;
     const started = serviceProcess({
       name,
       build: options.build,
       script: kind === 'api' ? 'api/main.js' : 'workers/main.js',
-      args: kind === 'api' ? [] : [kind],
+      args: [...pools],
       nodeArgs: options.nodeArgs,
       env: { ...env, PORT: String(port), ...(wires && { MONGO_URL: wires.mongoUrl, REDIS_URL: wires.redisUrl }) },
       logDir,
     });
-    return Object.assign(started, { kind, url: `http://127.0.0.1:${port}`, wires });
+    return Object.assign(started, { kind, url: `http://127.0.0.1:${port}`, wires }) satisfies Inhabitant;
   };
   const numbered = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
   const apis = await Promise.all(numbered(options.apis ?? 2).map((n) => inhabitant('api', `api-${n}`)));
-  const pools = (options.pools ?? poolNames).flatMap((pool) => numbered(options.copies ?? 2).map((n) => ({ pool, n })));
-  const workers = await Promise.all(pools.map(({ pool, n }) => inhabitant(pool, `${pool}-${n}`)));
+  const workers = await Promise.all(
+    poolsOfProcesses(options).flatMap(([first, ...more]) =>
+      numbered(options.copies ?? 2).map((n) => inhabitant(first, `${first}-${n}`, [first, ...more])),
+    ),
+  );
   await Promise.all([...apis, ...workers].map((process) => process.start()));
 
   return {
@@ -161,6 +166,11 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       return ends;
     },
   };
+}
+
+function poolsOfProcesses({ pools = poolNames, together }: WorldOptions): [PoolName, ...PoolName[]][] {
+  const [first, ...more] = pools;
+  return together && first ? [[first, ...more]] : pools.map((pool) => [pool]);
 }
 
 function settingsOf(options: WorldOptions, mongoUrl: string, redisUrl: string, receiversOrigin: string) {
