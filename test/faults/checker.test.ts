@@ -5,7 +5,7 @@ import { disconnectMongo } from '../../shared/mongo.ts';
 import { buildService } from '../support/service-process.ts';
 import { violationsIn } from './check/checker.ts';
 import { gatherEvidence } from './check/evidence.ts';
-import { startPartners } from './load/partners.ts';
+import { type Call, startPartners } from './load/partners.ts';
 import { plant, plantedBugs } from './planted-bugs.ts';
 import { seededRandom } from './random.ts';
 import { startWorld } from './world/world.ts';
@@ -17,13 +17,23 @@ async function violationsOf(build: string): Promise<string[]> {
   try {
     const keys = await Promise.all([1, 2, 3, 4].map(() => world.newKey()));
     const partners = startPartners(world, keys, seededRandom(1), 40, ['default', 'three_offers', 'three_offers']);
-    while (partners.journal.filter(({ operation }) => operation === 'create').length < 40) await setTimeout(20);
+    while (!isEnough(partners.journal)) await setTimeout(20);
     const journal = await partners.stop();
     await world.quiet(20_000);
     return violationsIn(await gatherEvidence(world, journal, []));
   } finally {
     await world.stop();
   }
+}
+
+/** What each of the bugs needs to show: rides that are left alone, and some whose partner accepts two offers at once. */
+function isEnough(journal: readonly Call[]): boolean {
+  const created = journal.filter(({ operation }) => operation === 'create');
+  const accepts = journal.filter(({ operation }) => operation === 'accept');
+  const ofTwo = accepts.filter(({ rideId, offerId }) =>
+    accepts.some((other) => other.rideId === rideId && other.offerId !== offerId),
+  );
+  return created.length >= 40 && new Set(ofTwo.map(({ rideId }) => rideId)).size >= 3;
 }
 
 describe('the checker of the fault suite', () => {

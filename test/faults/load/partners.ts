@@ -74,8 +74,7 @@ export function startPartners(
     return entry;
   };
 
-  async function create(key: NewKey, tag: string): Promise<string | undefined> {
-    const scenario = oneOf(random, scenarios);
+  async function create(key: NewKey, tag: string, scenario: TestScenario): Promise<string | undefined> {
     const retries = random() < 0.5 ? 3 : 0;
     const headers = { 'x-service-test-scenario': scenario, ...(retries && { 'idempotency-key': tag }) };
     for (let round = 0; ; round++) {
@@ -86,28 +85,33 @@ export function startPartners(
     }
   }
 
-  async function accept(key: NewKey, tag: string, rideId: string): Promise<void> {
+  async function accept(key: NewKey, tag: string, rideId: string, scenario: TestScenario): Promise<void> {
+    const enough = scenario === 'three_offers' ? 2 : 1;
     for (let look = 0; look < 15; look++) {
       const { body } = await call(key, { operation: 'offers', tag, rideId });
       const offers: { offerId: string }[] = body?.offers ?? [];
+      if (offers.length < enough) {
+        await setTimeout(150);
+        continue;
+      }
       // The cheapest twice and the dearest at the same moment: one of the two offers may win.
       const wanted = [offers[0], offers[0], offers.at(-1)].flatMap((offer) => offer?.offerId ?? []);
       await Promise.all(wanted.map((offerId) => call(key, { operation: 'accept', tag, rideId, offerId })));
-      if (wanted.length > 0) return;
-      await setTimeout(150);
+      return;
     }
   }
 
   async function useRide(tag: string): Promise<void> {
     const key = oneOf(random, keys);
     const inclination = random();
-    const rideId = await create(key, tag);
+    const scenario = oneOf(random, scenarios);
+    const rideId = await create(key, tag, scenario);
     if (!rideId) return;
     if (inclination < 0.2) {
       await setTimeout(between(random, 0, rideMs));
       await call(key, { operation: 'cancel', tag, rideId });
     } else if (inclination < 0.5) {
-      await accept(key, tag, rideId);
+      await accept(key, tag, rideId, scenario);
     } else if (inclination < 0.7) {
       await setTimeout(between(random, 0, rideMs));
       await call(key, { operation: 'retrieve', tag, rideId });
