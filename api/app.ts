@@ -2,7 +2,7 @@ import Koa from 'koa';
 import type { Context } from '../shared/context.ts';
 import { describeError } from '../shared/errors.ts';
 import { handleErrors } from './http/handle-errors.ts';
-import { nameRoute, noRoute } from './http/no-route.ts';
+import { noRoute } from './http/no-route.ts';
 import { requestLog } from './http/request-log.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { wellFormed } from './http/well-formed.ts';
@@ -21,7 +21,6 @@ export function createApp(service: Context, more: Middleware[] = []): Koa<Reques
   app.use(wellFormed);
   for (const face of partnerApi(service)) app.use(face);
   for (const face of more) app.use(face);
-  app.use(nameRoute);
   app.use(healthRoutes().routes() as Middleware);
   app.use(noRoute);
   return app;

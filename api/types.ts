@@ -6,7 +6,7 @@ export interface RequestState {
   requestId: string;
   /** When the request came, by `performance.now()`; later by the time that its body took. */
   startedAt: number;
-  /** The pattern of the route, for the log: a path may hold a secret token. */
+  /** The route for the log, where no router notes its pattern: a path may hold a secret token. */
   route?: string;
   caller?: Caller;
 }

@@ -12,13 +12,3 @@ export const noRoute: Middleware = async (ctx) => {
   if (methods.length === 0) throw new AppError('not_found');
   throw new AppError('method_not_allowed', { headers: { Allow: [...new Set(methods)].join(', ') } });
 };
-
-/** Tells the log the pattern of the route, also when the route throws. */
-export const nameRoute: Middleware = async (ctx, next) => {
-  try {
-    await next();
-  } finally {
-    const { _matchedRoute } = ctx as { _matchedRoute?: string };
-    if (_matchedRoute) ctx.state.route = _matchedRoute;
-  }
-};

@@ -10,8 +10,11 @@ export function requestLog(log: Logger): Middleware {
     ctx.state.startedAt = startedAt;
     ctx.set('X-Request-Id', ctx.state.requestId);
     await next();
-    const { requestId, route = 'none', caller } = ctx.state;
+    const { requestId, route = routeOf(ctx), caller } = ctx.state;
     const durationMs = Math.round(performance.now() - startedAt);
     log.info({ requestId, method: ctx.method, route, status: ctx.status, durationMs, keyId: caller?.keyId }, 'request');
   };
 }
+
+/** The pattern, which a router notes on the context. */
+const routeOf = (ctx: object): string => (ctx as { _matchedRoute?: string })._matchedRoute ?? 'none';

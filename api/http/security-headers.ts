@@ -20,7 +20,7 @@ const protect = helmet({
 const headers = headersOf(protect);
 
 export const securityHeaders: Middleware = (ctx, next) => {
-  ctx.set(headers);
+  ctx.res.setHeaders(headers);
   return next();
 };
 
@@ -29,9 +29,9 @@ export const noStore: Middleware = (ctx, next) => {
   return next();
 };
 
-function headersOf(middleware: typeof protect): Record<string, string> {
+function headersOf(middleware: typeof protect): Map<string, string> {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);
   middleware(request, response, () => {});
-  return response.getHeaders() as Record<string, string>;
+  return new Map(Object.entries(response.getHeaders() as Record<string, string>));
 }

@@ -3,7 +3,7 @@ import compose from 'koa-compose';
 import type { Context } from '../../shared/context.ts';
 import { answerInTime } from '../http/answer-in-time.ts';
 import { jsonBody } from '../http/json-body.ts';
-import { nameRoute, noRoute } from '../http/no-route.ts';
+import { noRoute } from '../http/no-route.ts';
 import { noStore } from '../http/security-headers.ts';
 import type { Middleware, RequestState } from '../types.ts';
 import { authenticate } from './authenticate.ts';
@@ -25,7 +25,6 @@ export function partnerApi(service: Context): Middleware[] {
     const face = compose<Parameters<Middleware>[0]>([
       noStore,
       httpsOnly,
-      nameRoute,
       readRoutes(base, handlers),
       authenticated,
       otherRoutes(base, handlers),
