@@ -33,7 +33,7 @@ interface Round {
 export function apiPath(path: ApiPath): Measurement {
   return async (bench) => {
     const { stack, say } = bench;
-    const seconds = bench.quick ? 0.7 : 2;
+    const seconds = bench.quick ? 0.5 : 2;
     const load = await stack.start('load', 'test/bench/load/load.js');
     const programs: Record<Who, Program> = {
       service: await stack.startApi(),
