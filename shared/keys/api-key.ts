@@ -77,8 +77,21 @@ export function admitted(
   return { keyId: found._id, accountId: found.accountId, mode: found.mode };
 }
 
-/** Nobody waits for it, and it may be lost: it only says which keys are in use. */
+/** When this process last noted the use of each key, the oldest first. Holds only keys used within the last minute. */
+const notedAt = new Map<string, number>();
+
+/**
+ * Writes once per key, minute and process: requests that come at once have all read the same old `lastUsedAt`. Nobody
+ * waits for it, and it may be lost: it only says which keys are in use. A write that fails may be tried again.
+ */
 function noteUse(keyId: string, nowMs: number): void {
+  for (const [id, at] of notedAt) {
+    // The clock may have been set back: what lies in the future is as old.
+    if (Math.abs(nowMs - at) < lastUsedResolutionMs) break;
+    notedAt.delete(id);
+  }
+  if (notedAt.has(keyId)) return;
+  notedAt.set(keyId, nowMs);
   const lately = new Date(nowMs - lastUsedResolutionMs);
   keys
     .updateOne(
@@ -86,5 +99,7 @@ function noteUse(keyId: string, nowMs: number): void {
       { $set: { lastUsedAt: new Date(nowMs) } },
       { writeConcern: { w: 1 } },
     )
-    .catch(() => {});
+    .catch(() => {
+      if (notedAt.get(keyId) === nowMs) notedAt.delete(keyId);
+    });
 }

@@ -14,6 +14,7 @@ import {
   rotateKey,
   setWebhookUrl,
 } from '../../shared/keys/manage-keys.ts';
+import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { testContext } from '../support/service.ts';
 
 describe('the form of a key', () => {
@@ -114,6 +115,23 @@ describe('keys', () => {
       () => 'done',
       (error) => error.code,
     );
+  /** Counts the writes of keys from now on; resolves with how many there were when all have ended. */
+  const countWrites = () => {
+    const writes: Promise<unknown>[] = [];
+    const updateOne = keys.updateOne.bind(keys) as (...args: unknown[]) => Promise<unknown>;
+    Object.assign(keys, {
+      updateOne: (...args: unknown[]) => {
+        const write = updateOne(...args);
+        writes.push(write);
+        return write;
+      },
+    });
+    return async () => {
+      await Promise.allSettled(writes);
+      return writes.length;
+    };
+  };
+  afterEach(() => void Reflect.deleteProperty(keys, 'updateOne'));
   const findsKey = async (key: string) => (await findCaller(key, Date.now()))?.keyId ?? null;
 
   it('are given out once and stored as a hash; their signing secret is stored encrypted', async () => {
@@ -219,5 +237,30 @@ describe('keys', () => {
     await findCaller(key, now + 61_000);
     while ((await usedAt()) === now) await new Promise(setImmediate);
     expect(await usedAt()).to.equal(now + 61_000);
+  });
+
+  it('write when they were last used once, however many requests come at once', async () => {
+    const { key, keyId } = await make();
+    const written = countWrites();
+    const now = Date.now();
+    await Promise.all(Array.from({ length: 300 }, () => findCaller(key, now)));
+    expect(await written()).to.equal(1);
+    // A request whose read is older than that write finds no use noted.
+    await keys.findOneAndUpdate({ _id: keyId }, { $unset: { lastUsedAt: 1 } });
+    await findCaller(key, now + 59_000);
+    expect(await written()).to.equal(1);
+    await findCaller(key, now + 61_000);
+    expect(await written()).to.equal(2);
+  });
+
+  it('write when they were last used with the next request where that has failed', async () => {
+    const { key, keyId } = await make();
+    const now = Date.now();
+    onceInsteadOf(keys, 'updateOne', () => Promise.reject(new Error('MongoDB is away')));
+    expect((await findCaller(key, now))?.keyId).to.equal(keyId);
+    const written = countWrites();
+    await findCaller(key, now + 1);
+    expect(await written()).to.equal(1);
+    expect((await keys.findOne({ _id: keyId }))?.lastUsedAt?.getTime()).to.equal(now + 1);
   });
 });
