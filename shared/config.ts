@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import Joi from 'joi';
 
 export interface Config {
@@ -25,6 +26,9 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
+/** A host as it stands in a URL: an IPv6 address is in brackets there. */
+export const hostInUrl = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
+
 const baseUrl = Joi.string()
   .uri({ scheme: ['http', 'https'] })
   .replace(/\/+$/, '');
@@ -32,6 +36,12 @@ const durationMs = Joi.number()
   .integer()
   .min(1)
   .max(30 * 24 * 3_600_000);
+/** The one duration that a timer of this process waits for: above 2^31 - 1 ms (24.8 days) Node would wait 1 ms. */
+const graceMs = Joi.number()
+  .integer()
+  .min(1)
+  .max(3_600_000)
+  .messages({ 'number.max': '{{#label}} must be at most 3600000 (one hour)' });
 const concurrency = Joi.number().integer().min(1).max(10_000);
 const settings = Joi.object({
   // Closed by default: only dev/ says "development".
@@ -45,7 +55,7 @@ const settings = Joi.object({
     .pattern(/^rediss?:\/\//, 'redis://')
     .required(),
   PUBLIC_BASE_URL: baseUrl.default((parent: { SERVICE_ENV: string; HOST: string; PORT: number }) =>
-    parent.SERVICE_ENV === 'development' ? `http://${parent.HOST}:${parent.PORT}` : '',
+    parent.SERVICE_ENV === 'development' ? `http://${hostInUrl(parent.HOST)}:${parent.PORT}` : '',
   ),
   TRACK_BASE_URL: baseUrl.default((parent: { PUBLIC_BASE_URL: string }) => `${parent.PUBLIC_BASE_URL}/track`),
   DOCS_URL: baseUrl.default((parent: { PUBLIC_BASE_URL: string }) => `${parent.PUBLIC_BASE_URL}/docs`),
@@ -63,7 +73,7 @@ const settings = Joi.object({
     'origins.form': '{{#label}} must be a comma-separated list of origins like http://127.0.0.1:4000',
   }),
   TRUSTED_PROXY_HOPS: Joi.number().integer().min(0).max(10).default(0),
-  SHUTDOWN_GRACE_MS: durationMs.default(9_000),
+  SHUTDOWN_GRACE_MS: graceMs.default(9_000),
   LOG_LEVEL: Joi.string().valid('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
   BIDDING_CONCURRENCY: concurrency.default(50),
   SIMULATOR_CONCURRENCY: concurrency.default(50),

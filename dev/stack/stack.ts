@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { readConfig } from '../../shared/config.ts';
+import { hostInUrl, readConfig } from '../../shared/config.ts';
 import { migrate } from '../../shared/migrate.ts';
 import { poolNames } from '../../shared/queues.ts';
 import { startMongo } from '../servers/mongo.ts';
@@ -57,7 +57,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const settings = await settingsOf(options);
     // A wrong setting is said before anything is started, and once.
     const { MONGO_URL: given = '', REDIS_URL: givenRedis = '' } = process.env;
-    readConfig({ ...settings, MONGO_URL: given || 'mongodb://here', REDIS_URL: givenRedis || 'redis://here' });
+    const { host } = readConfig({
+      ...settings,
+      MONGO_URL: given || 'mongodb://here',
+      REDIS_URL: givenRedis || 'redis://here',
+    });
     // One after the other: the engine locks its data, so a second stack on the same folder comes to no harm to Redis.
     const MONGO_URL = await mongoUrl(options, keep);
     const REDIS_URL = await redisUrl(options, keep);
@@ -65,8 +69,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const env = { ...settings, MONGO_URL, REDIS_URL };
     await withDatabase(MONGO_URL, migrate);
     await allStarted([startApi(options, env, keep), ...poolNames.map((pool) => startPool(pool, options, env, keep))]);
-    const host = !process.env.HOST || process.env.HOST === '0.0.0.0' ? '127.0.0.1' : process.env.HOST;
-    return { url: `http://${host}:${options.port}`, env, stop };
+    const loopback = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+    return { url: `http://${hostInUrl(loopback)}:${options.port}`, env, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -85,6 +85,21 @@ describe('the settings', () => {
     expect(readConfig({ ...development, PORT: '4444' }).publicBaseUrl).to.equal('http://127.0.0.1:4444');
   });
 
+  it('put an IPv6 address into brackets in links', () => {
+    expect(readConfig({ ...development, HOST: '::1' })).to.include({
+      host: '::1',
+      publicBaseUrl: 'http://[::1]:4100',
+      trackBaseUrl: 'http://[::1]:4100/track',
+    });
+  });
+
+  it('have a grace of an hour at most, which a timer can wait for', () => {
+    expect(readConfig({ ...production, SHUTDOWN_GRACE_MS: '3600000' }).shutdownGraceMs).to.equal(3_600_000);
+    expect(refusal({ ...production, SHUTDOWN_GRACE_MS: '3600001' })).to.match(
+      /SHUTDOWN_GRACE_MS .*3600000 \(one hour\)/,
+    );
+  });
+
   for (const name of ['MONGO_URL', 'REDIS_URL', 'PUBLIC_BASE_URL', 'SECRETS_KEY']) {
     it(`stop the start in production without ${name}, in one line that names it`, () => {
       const line = refusal({ ...production, [name]: undefined });
@@ -113,7 +128,8 @@ describe('the settings', () => {
     ['TRIP_TIMEOUT_MS', '0', 'sEcReT'],
     ['SIMULATION_SPEED', '0', '-1', 'sEcReT', 'Infinity'],
     ['TRUSTED_PROXY_HOPS', '-1', '1.5', 'true', 'sEcReT'],
-    ['SHUTDOWN_GRACE_MS', '0', 'sEcReT'],
+    // 25 days: above 2^31 - 1 ms a timer of Node fires after 1 ms.
+    ['SHUTDOWN_GRACE_MS', '0', 'sEcReT', '2160000000', '3600001'],
     ['LOG_LEVEL', 'sEcReT', 'INFO'],
     ['WEBHOOKS_CONCURRENCY', '0', 'sEcReT'],
     ['WEBHOOKS_SLOW_CONCURRENCY', '0'],
