@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
 import Joi from 'joi';
+import { type SecretsKeys, secretsKey } from './keys/encryption.ts';
 
 export interface Config {
   environment: 'production' | 'development';
@@ -18,12 +19,19 @@ export interface Config {
   logLevel: string;
   concurrency: { bidding: number; simulator: number; webhooks: number; 'webhooks-slow': number };
   /** Apart from the rest, so that no one who shows the settings shows these. */
-  secrets: { mongoUrl: string; redisUrl: string; key: Buffer };
+  secrets: { mongoUrl: string; redisUrl: string; keys: SecretsKeys };
 }
 
 /** A setting is missing or wrong. Its message is one line that names the setting, never its value. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
+}
+
+/** The connected database lacks what `migrate` makes. */
+export class NotMigrated extends ConfigError {
+  constructor(what: string) {
+    super(`MongoDB lacks ${what}: run migrate (npm run migrate, or node dist/shared/cli/migrate.js)`);
+  }
 }
 
 /** A host as it stands in a URL: an IPv6 address is in brackets there. */
@@ -59,12 +67,11 @@ const settings = Joi.object({
   ),
   TRACK_BASE_URL: baseUrl.default((parent: { PUBLIC_BASE_URL: string }) => `${parent.PUBLIC_BASE_URL}/track`),
   DOCS_URL: baseUrl.default((parent: { PUBLIC_BASE_URL: string }) => `${parent.PUBLIC_BASE_URL}/docs`),
-  SECRETS_KEY: Joi.string()
-    .custom((value: string, helpers) =>
-      Buffer.from(value, 'base64').length === 32 ? value : helpers.error('secretsKey.length'),
-    )
-    .messages({ 'secretsKey.length': '{{#label}} must be 32 bytes in base64 (openssl rand -base64 32)' })
-    .required(),
+  SECRETS_KEY: Joi.string().custom(readSecretsKeys).required().messages({
+    'secretsKey.length':
+      '{{#label}} must be 32 bytes in base64 (openssl rand -base64 32), or a comma-separated list of such keys',
+    'secretsKey.twice': '{{#label}} must list each key once',
+  }),
   BIDDING_TIMEOUT_MS: durationMs.default(10 * 60_000),
   PICKUP_TIMEOUT_MS: durationMs.default(2 * 3_600_000),
   TRIP_TIMEOUT_MS: durationMs.default(12 * 3_600_000),
@@ -125,7 +132,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Readonly<Confi
     secrets: Object.freeze({
       mongoUrl: value.MONGO_URL,
       redisUrl: value.REDIS_URL,
-      key: Buffer.from(value.SECRETS_KEY, 'base64'),
+      keys: Object.freeze(value.SECRETS_KEY),
     }),
   });
 }
@@ -136,4 +143,13 @@ function readOrigins(list: string, helpers: Joi.CustomHelpers): unknown {
     (origin) => /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin,
   );
   return exact ? origins : helpers.error('origins.form');
+}
+
+function readSecretsKeys(list: string, helpers: Joi.CustomHelpers): unknown {
+  const bytes = list.split(',').map((entry) => Buffer.from(entry.trim(), 'base64'));
+  if (bytes.some(({ length }) => length !== 32)) return helpers.error('secretsKey.length');
+  const keys = bytes.map(secretsKey);
+  // A ciphertext names its key by this id.
+  const isClear = new Set(keys.map(({ id }) => id)).size === keys.length;
+  return isClear ? keys : helpers.error('secretsKey.twice');
 }

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { followMongoClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { createLogger, type Logger } from './logger.ts';
+import { assertMigrated } from './migrate.ts';
 import { connectMongo, disconnectMongo } from './mongo.ts';
 import { createQueues, poolNames, type Queues } from './queues.ts';
 import { connectRedis, redisReady } from './redis.ts';
@@ -19,11 +20,12 @@ export interface Context {
 
 /**
  * Connects a process to MongoDB, which it cannot do without, and to Redis, which it can. Throws ConfigError where MongoDB
- * does not answer.
+ * does not answer, `migrate` has not run, or SECRETS_KEY does not open what is stored.
  */
 export async function createContext(config: Readonly<Config>, processName: string): Promise<Context> {
   const log = createLogger(config.logLevel, processName);
   await connectMongo(config.secrets.mongoUrl);
+  await assertMigrated(config.secrets.keys);
   const redis = connectRedis(config.secrets.redisUrl, log);
   await redisReady(redis, 2_000);
   const queues = createQueues(redis, log);

@@ -10,6 +10,7 @@ import type { RunningProcess } from '../servers/running-server.ts';
 import { withDatabase } from './database.ts';
 import { type Kept, keepRunning } from './keep-running.ts';
 import { startService } from './service.ts';
+import { stacksDir } from './stack-state.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
 
@@ -57,7 +58,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const settings = await settingsOf(options);
     // A wrong setting is said before anything is started, and once.
     const { MONGO_URL: given = '', REDIS_URL: givenRedis = '' } = process.env;
-    const { host } = readConfig({
+    const { secrets, host } = readConfig({
       ...settings,
       MONGO_URL: given || 'mongodb://here',
       REDIS_URL: givenRedis || 'redis://here',
@@ -67,7 +68,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const REDIS_URL = await redisUrl(options, keep);
     servers = started.length;
     const env = { ...settings, MONGO_URL, REDIS_URL };
-    await withDatabase(MONGO_URL, migrate);
+    await withDatabase(MONGO_URL, () => migrate(secrets.keys));
     await allStarted([startApi(options, env, keep), ...poolNames.map((pool) => startPool(pool, options, env, keep))]);
     const loopback = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
     return { url: `http://${hostInUrl(loopback)}:${options.port}`, env, stop };
@@ -97,17 +98,21 @@ async function redisUrl({ dataDir, keepQueues }: StackOptions, keep: Keep): Prom
 }
 
 async function settingsOf({ port, dataDir, settings }: StackOptions) {
-  const SECRETS_KEY = process.env.SECRETS_KEY || (await keptSecretsKey(dataDir));
+  const SECRETS_KEY = process.env.SECRETS_KEY || (await keptSecretsKey(process.env.MONGO_URL ? stacksDir : dataDir));
   return { ...process.env, ...settings, SERVICE_ENV: 'development', PORT: String(port), SECRETS_KEY };
 }
 
-/** The key that signing secrets are encrypted with stays with the data that it encrypts. */
-async function keptSecretsKey(dataDir: string): Promise<string> {
-  const file = path.join(dataDir, 'secrets-key');
+/**
+ * The key that signing secrets are encrypted with stays with the data that it encrypts. The stacks of this checkout
+ * share one for a database of MONGO_URL: a start with another key is refused there.
+ */
+async function keptSecretsKey(folder: string): Promise<string> {
+  const file = path.join(folder, 'secrets-key');
   try {
     return await fs.readFile(file, 'utf8');
   } catch {
     const key = randomBytes(32).toString('base64');
+    await fs.mkdir(folder, { recursive: true });
     await fs.writeFile(file, key, { mode: 0o600, flag: 'wx' });
     return key;
   }

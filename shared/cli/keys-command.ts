@@ -11,6 +11,8 @@ import {
   rotateKey,
   setWebhookUrl,
 } from '../keys/manage-keys.ts';
+import { rekeySecrets } from '../keys/rekey.ts';
+import { assertCheck } from '../keys/secrets-check.ts';
 import { connectMongo, disconnectMongo } from '../mongo.ts';
 
 export const usage = `Usage: npm run -s keys -- COMMAND
@@ -20,6 +22,7 @@ export const usage = `Usage: npm run -s keys -- COMMAND
   revoke KEYID
   set-webhook KEYID URL           where the key's events go by default
   roll-secret KEYID [--json]      a new signing secret, for the very next delivery
+  rekey [--json]                  encrypts with the first SECRETS_KEY what an older one holds, while the service runs
 With npm run dev running, --port N chooses one of several. A secret is shown this once: keep it.`;
 
 /** A wrong command line: its message is what the user is told. */
@@ -49,7 +52,11 @@ const commands: Record<string, Command> = {
     return { keyId: keyId(), webhookUrl: url() };
   },
   'roll-secret': async (config, { keyId }) => rollSigningSecret(config, keyId()),
+  rekey: async (config) => rekeySecrets(config.secrets.keys),
 };
+
+/** With a wrong SECRETS_KEY these would store what no process of the service can open. */
+const encrypting = ['create', 'roll-secret', 'rekey'];
 
 /**
  * The keys' command line: prints the answer and resolves with the exit code, 0, or 1 with one line that says what is
@@ -67,6 +74,7 @@ export async function keysCommand(argv: readonly string[], env?: NodeJS.ProcessE
     const config = readConfig(env);
     await connectMongo(config.secrets.mongoUrl);
     try {
+      if (encrypting.includes(args.command)) await assertCheck(config.secrets.keys);
       print(await command(config, args), args.values.json);
     } finally {
       await disconnectMongo();
@@ -96,7 +104,7 @@ function readArguments(argv: readonly string[]) {
     },
   });
   const [command = '', ...rest] = positionals;
-  const surplus = rest[command === 'set-webhook' ? 2 : ['create', 'list'].includes(command) ? 0 : 1];
+  const surplus = rest[command === 'set-webhook' ? 2 : ['create', 'list', 'rekey'].includes(command) ? 0 : 1];
   if (surplus !== undefined) throw new UsageError(`${command} does not take ${surplus}`);
   const needed = (index: number, what: string) => () => {
     const value = rest[index];

@@ -4,9 +4,10 @@ import { connectMongo, disconnectMongo } from '../mongo.ts';
 import { start } from '../start.ts';
 
 start('migrate', async () => {
+  const { secrets } = readConfig();
   // An index over many rides takes its time.
-  await connectMongo(readConfig().secrets.mongoUrl, { patient: true });
-  await migrate();
+  await connectMongo(secrets.mongoUrl, { patient: true });
+  await migrate(secrets.keys);
   await disconnectMongo();
-  console.log('indexes are in place');
+  console.log('indexes and the check value of SECRETS_KEY are in place');
 });

@@ -41,6 +41,8 @@ const keySchema = new mongoose.Schema<ApiKey>(
 );
 keySchema.index({ hash: 1 }, { unique: true });
 keySchema.index({ accountId: 1, createdAt: 1 });
+// A ciphertext begins with the id of its SECRETS_KEY: finds those under another key than the first (stored-secrets.ts).
+keySchema.index({ signingSecret: 1 });
 
 export const KeyModel = mongoose.model<ApiKey>('ApiKey', keySchema, 'keys');
 export const keys = KeyModel.collection as unknown as mongoose.mongo.Collection<ApiKey>;

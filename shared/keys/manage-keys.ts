@@ -40,7 +40,7 @@ export async function createKey(
     hash: sha256(key),
     hint: keyHint(key),
     webhookUrl: input.webhookUrl,
-    signingSecret: encrypt(signingSecret, config.secrets.key, keyId),
+    signingSecret: encrypt(signingSecret, config.secrets.keys, keyId),
     createdAt: new Date(),
   });
   return { keyId, key, mode: input.mode, name, webhookUrl: input.webhookUrl ?? null, signingSecret };
@@ -81,20 +81,23 @@ export async function rollSigningSecret(
   keyId: string,
 ): Promise<{ keyId: string; signingSecret: string }> {
   const signingSecret = newSigningSecret();
-  await changeActive(keyId, { signingSecret: encrypt(signingSecret, config.secrets.key, keyId) });
+  await changeActive(keyId, { signingSecret: encrypt(signingSecret, config.secrets.keys, keyId) });
   return { keyId, signingSecret };
 }
 
 const findSettings = gatheredFind<ApiKey>(keys, '_id', { webhookUrl: 1, signingSecret: 1 });
 
-/** Where and with what a key's events are sent, as it stands now. Also for a revoked key: its rides go on. */
+/**
+ * Where and with what a key's events are sent, as it stands now. Also for a revoked key: its rides go on. Throws AppError
+ * `not_found` without a record, and for a signing secret that does not open SecretsKeyMissing or SecretDamaged.
+ */
 export async function deliverySettings(
   config: Pick<Config, 'secrets'>,
   keyId: string,
 ): Promise<{ webhookUrl?: string; signingSecret: string }> {
   const found = await findSettings(keyId);
   if (!found) throw new AppError('not_found');
-  return { webhookUrl: found.webhookUrl, signingSecret: decrypt(found.signingSecret, config.secrets.key, keyId) };
+  return { webhookUrl: found.webhookUrl, signingSecret: decrypt(found.signingSecret, config.secrets.keys, keyId) };
 }
 
 function assertWebhookUrl(config: KeySettings, url: string): void {

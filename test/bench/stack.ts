@@ -10,6 +10,7 @@ import { freePort } from '../../dev/servers/ports.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
 import type { RunningServer } from '../../dev/servers/running-server.ts';
 import type { Context } from '../../shared/context.ts';
+import { type SecretsKeys, secretsKey } from '../../shared/keys/encryption.ts';
 import { createLogger } from '../../shared/logger.ts';
 import { migrate } from '../../shared/migrate.ts';
 import { connectMongo, disconnectMongo } from '../../shared/mongo.ts';
@@ -18,7 +19,8 @@ import { watchOthers } from './measured/machine-cpu.ts';
 import { type Program, type ProgramOptions, startProgram } from './measured/program.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
-export const secretsKey = Buffer.alloc(32, 7);
+const secretsKeyBytes = Buffer.alloc(32, 7);
+export const secretsKeys: SecretsKeys = [secretsKey(secretsKeyBytes)];
 
 /** What every measurement stands on: one MongoDB, one Redis, the compiled service, and this process's own connections. */
 export interface Stack {
@@ -49,7 +51,7 @@ export async function startStack(say: (line: string) => void): Promise<Stack> {
   const mongo = await startMongo({ dataDir: path.join(folder, 'mongo') });
   const redisServer = await startRedis({ dataDir: path.join(folder, 'redis') });
   await connectMongo(mongo.url, { patient: true });
-  await migrate();
+  await migrate(secretsKeys);
   const redis = new Redis(redisServer.url);
   const queues = createQueues(redis, createLogger('silent', 'bench'));
 
@@ -58,7 +60,11 @@ export async function startStack(say: (line: string) => void): Promise<Stack> {
     const settings = { ...serviceSettings(mongo.url, redisServer.url), ...env };
     const program = await startProgram({ name, script, build, logDir: folder, ...more, env: settings });
     programs.add(program);
-    return program;
+    const stop = async () => {
+      await program.stop();
+      programs.delete(program);
+    };
+    return { ...program, stop };
   };
   const stopPrograms = async () => {
     await Promise.all([...programs].map((program) => program.stop()));
@@ -80,7 +86,7 @@ export async function startStack(say: (line: string) => void): Promise<Stack> {
       await stopPrograms();
       await redis.flushall();
       await mongoose.connection.dropDatabase();
-      await migrate();
+      await migrate(secretsKeys);
     },
     watchOthers: () => {
       return watchOthers([process.pid, mongo.pid, redisServer.pid, ...[...programs].map(({ pid }) => pid)]);
@@ -124,6 +130,6 @@ function serviceSettings(mongoUrl: string, redisUrl: string): NodeJS.ProcessEnv 
     SERVICE_ENV: 'development',
     MONGO_URL: mongoUrl,
     REDIS_URL: redisUrl,
-    SECRETS_KEY: secretsKey.toString('base64'),
+    SECRETS_KEY: secretsKeyBytes.toString('base64'),
   };
 }

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { ConfigError, readConfig } from '../../shared/config.ts';
 
@@ -38,12 +39,12 @@ describe('the settings', () => {
       trustedProxyHops: 0,
     });
     expect(config.concurrency.webhooks).to.equal(500);
-    expect(secrets.key).to.deep.equal(Buffer.alloc(32, 7));
+    expect(secrets.keys.map(({ key }) => key.export())).to.deep.equal([Buffer.alloc(32, 7)]);
   });
 
   it('are frozen, all the way down', () => {
     const config = readConfig(production);
-    for (const part of [config, config.secrets, config.concurrency, config.webhookLocalTargets]) {
+    for (const part of [config, config.secrets, config.secrets.keys, config.concurrency, config.webhookLocalTargets]) {
       expect(Object.isFrozen(part)).to.equal(true);
     }
   });
@@ -51,6 +52,14 @@ describe('the settings', () => {
   it('show no secret to whoever shows them', () => {
     const { secrets: _, ...shown } = readConfig(production);
     expect(JSON.stringify(shown)).not.to.match(/pAsSwOrD|BwcHBw/);
+  });
+
+  it('read SECRETS_KEY as a list, the first one first, and show nothing of it', () => {
+    const bytes = [1, 2, 3].map((byte) => Buffer.alloc(32, byte));
+    const list = bytes.map((key) => key.toString('base64')).join(' , ');
+    const { secrets } = readConfig({ ...production, SECRETS_KEY: list });
+    expect(secrets.keys.map(({ key }) => key.export())).to.deep.equal(bytes);
+    expect(inspect(secrets.keys, { depth: 9 }) + JSON.stringify(secrets.keys)).not.to.match(/AQEBAQ|01 01 01|1,1,1/);
   });
 
   it('take an empty variable for an unset one', () => {
@@ -123,6 +132,7 @@ describe('the settings', () => {
     ['TRACK_BASE_URL', 'sEcReT', 'javascript:sEcReT'],
     ['DOCS_URL', 'sEcReT'],
     ['SECRETS_KEY', 'sEcReT', Buffer.alloc(31).toString('base64'), Buffer.alloc(33).toString('base64'), 'a'.repeat(64)],
+    ['SECRETS_KEY', `${secretsKey},sEcReT`, `${secretsKey},`, ',', `${secretsKey},${secretsKey}`],
     ['BIDDING_TIMEOUT_MS', '0', '-5', 'sEcReT', '1.5', '1e12'],
     ['PICKUP_TIMEOUT_MS', '0', 'sEcReT'],
     ['TRIP_TIMEOUT_MS', '0', 'sEcReT'],

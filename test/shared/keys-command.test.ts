@@ -1,8 +1,14 @@
 import { expect } from 'chai';
 import { keysCommand } from '../../shared/cli/keys-command.ts';
 import { isWellFormedKey } from '../../shared/keys/key-format.ts';
+import { testContext } from '../support/service.ts';
 
 describe('the command line of keys', () => {
+  before(async () => {
+    const ctx = await testContext();
+    await ctx.close();
+  });
+
   const settings = (): NodeJS.ProcessEnv => ({
     SERVICE_ENV: 'development',
     MONGO_URL: process.env.TEST_MONGO_URL,
@@ -89,6 +95,7 @@ describe('the command line of keys', () => {
     ['set-webhook'],
     ['set-webhook', 'key_x'],
     ['roll-secret'],
+    ['rekey', 'key_x'],
   ]) {
     it(`answers "${argv.join(' ')}" with 2 and how it is used`, async () => {
       const { code, out, err } = await run(...argv);

@@ -5,6 +5,7 @@ import { type Config, readConfig } from '../../shared/config.ts';
 import { type Context, createContext } from '../../shared/context.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { migrate } from '../../shared/migrate.ts';
+import { connectMongo } from '../../shared/mongo.ts';
 import type { Mode } from '../../shared/rides/ride.ts';
 import { type Client, clientOf } from './client.ts';
 
@@ -24,9 +25,10 @@ export function testConfig(settings: Record<string, string> = {}): Readonly<Conf
 
 /** A context on the run's own servers, with its indexes and nothing left of other tests. */
 export async function testContext(settings?: Record<string, string>): Promise<Context> {
-  const ctx = await createContext(testConfig(settings), 'test');
-  await migrate();
-  return ctx;
+  const config = testConfig(settings);
+  await connectMongo(config.secrets.mongoUrl);
+  await migrate(config.secrets.keys);
+  return createContext(config, 'test');
 }
 
 export interface TestApi {

@@ -4,7 +4,7 @@ import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
 import { encrypt } from '../../../shared/keys/encryption.ts';
 import { keyHint, newApiKey, newSigningSecret } from '../../../shared/keys/key-format.ts';
 import type { Mode } from '../../../shared/rides/ride.ts';
-import { secretsKey } from '../stack.ts';
+import { secretsKeys } from '../stack.ts';
 
 export interface BenchKey {
   keyId: string;
@@ -30,7 +30,7 @@ export async function newKeys(count: number, mode: Mode, webhookUrl?: string, da
     hash: sha256(key),
     hint: keyHint(key),
     ...(webhookUrl && { webhookUrl }),
-    signingSecret: encrypt(newSigningSecret(), secretsKey, keyId),
+    signingSecret: encrypt(newSigningSecret(), secretsKeys, keyId),
     createdAt: now,
     lastUsedAt: now,
   }));

@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import mongoose from 'mongoose';
 import { newRideId, newTrackToken } from '../../../shared/ids.ts';
-import { KeyModel } from '../../../shared/keys/api-key.ts';
-import { type Ride, RideModel } from '../../../shared/rides/ride.ts';
+import type { Ride } from '../../../shared/rides/ride.ts';
 import type { Bench } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { biddingRide, insertRides, tripRide, unsettledRide } from '../data/rides.ts';
@@ -25,9 +24,9 @@ const overdueMs = 60_000;
 
 export async function filledDatabase({ stack, say }: Bench, name: string, count: number): Promise<FilledDatabase> {
   const db = mongoose.connection.useDb(name);
-  for (const model of [KeyModel, RideModel]) {
-    await db.model(model.modelName, model.schema as mongoose.Schema, model.collection.collectionName).createIndexes();
-  }
+  const url = stack.mongo.url.replace('/rides?', `/${name}?`);
+  const migrating = await stack.start('migrate', 'shared/cli/migrate.js', { env: { MONGO_URL: url } });
+  await migrating.stop();
   const keys = await newKeys(keyCount, 'live', undefined, name);
   const templates = keys.map((key, index) => (index % 10 === 0 ? biddingRide(key, 3) : tripRide(key, 'completed')));
   const sampleEvery = Math.floor(count / sampleSize);
@@ -49,7 +48,6 @@ export async function filledDatabase({ stack, say }: Bench, name: string, count:
   }
   await Promise.all(inFlight);
   await insertRides(overdueRides(keys), name);
-  const url = stack.mongo.url.replace('/rides?', `/${name}?`);
   return { name, url, sample, drop: async () => void (await db.dropDatabase()) };
 }
 

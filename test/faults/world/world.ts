@@ -90,7 +90,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const env = settingsOf(options, mongo.url, redis.url, receivers.origin);
   const config = readConfig(env);
   await connectMongo(mongo.url, { patient: true });
-  await migrate();
+  await migrate(config.secrets.keys);
   const account = await accountOf('faults@rides.example');
 
   const inhabitant = async (kind: Inhabitant['kind'], name: string, pools: readonly PoolName[] = []) => {

@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import {
+  decrypt,
+  encrypt,
+  SecretDamaged,
+  SecretsKeyMissing,
+  type SecretsKeys,
+  secretsKey,
+} from '../../shared/keys/encryption.ts';
+
+const [a, b, c] = [secretsKey(Buffer.alloc(32, 1)), secretsKey(Buffer.alloc(32, 2)), secretsKey(Buffer.alloc(32, 3))];
+
+describe('encryption at rest', () => {
+  it('gives back what was sealed', () => {
+    for (const plain of ['whsec_abc', '', 'Zoë 🚕']) {
+      expect(decrypt(encrypt(plain, [a], 'key_1'), [a], 'key_1')).to.equal(plain);
+    }
+  });
+
+  it('seals the same text differently each time, and shows nothing of it', () => {
+    const sealed = [1, 2].map(() => encrypt('whsec_abc', [a], 'key_1'));
+    expect(sealed[0]).not.to.equal(sealed[1]);
+    const base64 = sealed[0]?.split(':').at(-1) ?? '';
+    expect(Buffer.from(base64, 'base64').toString('latin1')).not.to.include('whsec');
+  });
+
+  it('encrypts with the first key of a list and opens with all of them, in any order', () => {
+    const sealed = encrypt('whsec_abc', [b, a], 'key_1');
+    for (const keys of [[b], [b, a], [a, b], [a, c, b]] as unknown as SecretsKeys[]) {
+      expect(decrypt(sealed, keys, 'key_1')).to.equal('whsec_abc');
+    }
+  });
+
+  it('names in each ciphertext the key that opens it, by an id of 8 hex digits that differs from key to key', () => {
+    expect(encrypt('whsec_abc', [a, b], 'key_1').startsWith(`key:${a.id}:`)).to.equal(true);
+    expect(new Set([a.id, b.id, c.id]).size).to.equal(3);
+    for (const { id } of [a, b, c]) expect(id).to.match(/^[0-9a-f]{8}$/);
+    expect(secretsKey(Buffer.alloc(32, 1)).id).to.equal(a.id);
+  });
+
+  it('reports a ciphertext of a key that is not listed as a missing key', () => {
+    const sealed = encrypt('whsec_abc', [a], 'key_1');
+    expect(() => decrypt(sealed, [b, c], 'key_1')).to.throw(SecretsKeyMissing, a.id);
+  });
+
+  it('reports a ciphertext of a listed key that was changed, or copied to another record, as damaged', () => {
+    const sealed = encrypt('whsec_abc', [a], 'key_1');
+    expect(() => decrypt(sealed, [b, a], 'key_2')).to.throw(SecretDamaged);
+    const bytes = Buffer.from(sealed.split(':').at(-1) ?? '', 'base64');
+    for (let i = 0; i < bytes.length; i++) {
+      const changed = Buffer.from(bytes);
+      changed[i] = (changed[i] ?? 0) ^ 1;
+      const text = `key:${a.id}:${changed.toString('base64')}`;
+      expect(() => decrypt(text, [b, a], 'key_1'), `byte ${i}`).to.throw(SecretDamaged);
+    }
+  });
+
+  it('opens nothing that was cut short, down to the tag', () => {
+    const sealed = encrypt('', [a], 'key_1');
+    const bytes = Buffer.from(sealed.split(':').at(-1) ?? '', 'base64');
+    for (const length of [0, 11, 12, 16, 20, 24, 27]) {
+      const cut = bytes.subarray(0, length).toString('base64');
+      expect(() => decrypt(`key:${a.id}:${cut}`, [a], 'key_1'), `${length} bytes`).to.throw(SecretDamaged);
+      expect(() => decrypt(cut, [a], 'key_1'), `${length} bytes without a name`).to.throw(SecretDamaged);
+    }
+    for (const text of ['key:', `key:${a.id}`, 'key:nonsense:AAAA', 'nonsense', '']) {
+      expect(() => decrypt(text, [a], 'key_1'), text).to.throw(SecretDamaged);
+    }
+  });
+
+  describe('of before ciphertexts named their key', () => {
+    const sealed = 'ZHzhICCny29mHtu9rXpJ5HuPKJTJMEhM9z3oyEMgKF5IMbunJg==';
+
+    it('opens with whichever listed key has sealed it', () => {
+      for (const keys of [[a], [b, a], [c, a, b]] as unknown as SecretsKeys[]) {
+        expect(decrypt(sealed, keys, 'key_1')).to.equal('whsec_abc');
+      }
+    });
+
+    it('reports a missing key where no listed one opens it: the right one may not be listed', () => {
+      expect(() => decrypt(sealed, [b, c], 'key_1')).to.throw(SecretsKeyMissing);
+      expect(() => decrypt(sealed, [a], 'key_2')).to.throw(SecretsKeyMissing);
+    });
+  });
+});

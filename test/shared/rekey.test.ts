@@ -1,0 +1,155 @@
+import { expect } from 'chai';
+import { accountOf } from '../../shared/accounts/account.ts';
+import { keysCommand } from '../../shared/cli/keys-command.ts';
+import type { Config } from '../../shared/config.ts';
+import { keys } from '../../shared/keys/api-key.ts';
+import { encrypt, SecretDamaged, type SecretsKeys, secretsKey } from '../../shared/keys/encryption.ts';
+import { createKey, deliverySettings, type NewKey, rollSigningSecret } from '../../shared/keys/manage-keys.ts';
+import { rekeySecrets } from '../../shared/keys/rekey.ts';
+import { assertSecretsKeys } from '../../shared/keys/secrets-check.ts';
+import { migrate } from '../../shared/migrate.ts';
+import { connectMongo } from '../../shared/mongo.ts';
+import { onceInsteadOf } from '../support/failing-mongo.ts';
+import { ownDatabase } from '../support/own-database.ts';
+import { testConfig } from '../support/service.ts';
+
+const bytes = (byte: number) => Buffer.alloc(32, byte);
+const [old, next] = [secretsKey(bytes(1)), secretsKey(bytes(2))];
+
+describe('rekey', () => {
+  let database: Awaited<ReturnType<typeof ownDatabase>>;
+  let accountId: string;
+  beforeEach(async () => {
+    database = await ownDatabase('rekey');
+    await migrate([old]);
+    accountId = (await accountOf('rekey@rides.example'))._id;
+  });
+  afterEach(() => database.drop());
+
+  const withKeys = (...secretsKeys: SecretsKeys): Readonly<Config> => {
+    const config = testConfig();
+    return { ...config, secrets: { ...config.secrets, keys: secretsKeys } };
+  };
+  const make = (secretsKeys: SecretsKeys = [old]) =>
+    createKey(withKeys(...secretsKeys), { accountId, name: 'desk', mode: 'test' });
+  async function makeSome(count: number): Promise<NewKey[]> {
+    return Promise.all(Array.from({ length: count }, () => make()));
+  }
+  const stored = async (keyId: string) => (await keys.findOne({ _id: keyId }))?.signingSecret ?? '';
+  const unname = async (keyId: string) => {
+    const signingSecret = (await stored(keyId)).split(':').at(-1) ?? '';
+    await keys.updateOne({ _id: keyId }, { $set: { signingSecret } });
+  };
+  const secretOf = async (keyId: string, ...secretsKeys: SecretsKeys) =>
+    (await deliverySettings(withKeys(...secretsKeys), keyId)).signingSecret;
+  const refusal = (...secretsKeys: SecretsKeys) =>
+    assertSecretsKeys(secretsKeys).then(
+      () => 'accepted',
+      (error) => error.message,
+    );
+
+  it('encrypts anew what an older key holds, named or not, and every secret stays what it was', async () => {
+    const made = await makeSome(7);
+    await unname(made[0]?.keyId ?? '');
+    const under = await make([next]);
+    const before = await stored(under.keyId);
+    expect(await rekeySecrets([next, old], 3)).to.deep.equal({ rekeyed: 7, remaining: 0 });
+    for (const { keyId, signingSecret } of made) expect(await secretOf(keyId, next)).to.equal(signingSecret);
+    expect(await stored(under.keyId)).to.equal(before);
+    expect(await rekeySecrets([next, old], 3)).to.deep.equal({ rekeyed: 0, remaining: 0 });
+  });
+
+  it('names the key also where a secret of before ids is under the first one', async () => {
+    const { keyId, signingSecret } = await make();
+    await unname(keyId);
+    expect(await rekeySecrets([old])).to.deep.equal({ rekeyed: 1, remaining: 0 });
+    expect(await stored(keyId)).to.match(new RegExp(`^key:${old.id}:`));
+    expect(await secretOf(keyId, old)).to.equal(signingSecret);
+  });
+
+  it('lets the older key go once nothing is under it, and not before', async () => {
+    await make();
+    expect(await refusal(next)).to.include('SECRETS_KEY');
+    expect(await refusal(next, old)).to.equal('accepted');
+    await rekeySecrets([next, old]);
+    expect(await refusal(next)).to.equal('accepted');
+    expect(await refusal(old)).to.include('SECRETS_KEY');
+  });
+
+  it('does not overwrite a secret that is rolled at the same time', async () => {
+    const { keyId } = await make();
+    const bulkWrite = keys.bulkWrite.bind(keys) as (...args: unknown[]) => unknown;
+    let rolled = '';
+    onceInsteadOf(keys, 'bulkWrite', async (...args) => {
+      rolled = (await rollSigningSecret(withKeys(old), keyId)).signingSecret;
+      return bulkWrite(...args);
+    });
+    expect(await rekeySecrets([next, old])).to.deep.equal({ rekeyed: 0, remaining: 1 });
+    expect(await secretOf(keyId, old)).to.equal(rolled);
+    expect(await refusal(next), 'the older key is still needed').to.include('SECRETS_KEY');
+    expect(await rekeySecrets([next, old])).to.deep.equal({ rekeyed: 1, remaining: 0 });
+    expect(await secretOf(keyId, next)).to.equal(rolled);
+  });
+
+  it('leaves what does not open as it is, names its keys, and goes on', async () => {
+    const made = await makeSome(5);
+    const ids = made.map(({ keyId }) => keyId).sort();
+    const [damaged = '', copied = ''] = [ids[0], ids[3]];
+    await keys.updateOne({ _id: damaged }, { $set: { signingSecret: `key:${old.id}:AAAA` } });
+    await keys.updateOne({ _id: copied }, { $set: { signingSecret: encrypt('whsec_x', [old], 'key_other') } });
+    expect(await rekeySecrets([next, old], 1)).to.deep.equal({
+      rekeyed: 3,
+      remaining: 2,
+      unopened: [damaged, copied],
+    });
+    const error = await secretOf(damaged, next, old).catch((thrown) => thrown);
+    expect(error).to.be.instanceOf(SecretDamaged);
+  });
+
+  describe('on the command line', () => {
+    const { log, error } = console;
+    afterEach(() => Object.assign(console, { log, error }));
+
+    /** The command disconnects at its end, like a process of its own. */
+    async function run(secretsKeys: number[], ...argv: string[]) {
+      const lines: string[] = [];
+      console.log = console.error = (line: unknown) => void lines.push(String(line));
+      const code = await keysCommand(argv, {
+        SERVICE_ENV: 'development',
+        MONGO_URL: database.url,
+        REDIS_URL: process.env.TEST_REDIS_URL,
+        SECRETS_KEY: secretsKeys.map((byte) => bytes(byte).toString('base64')).join(','),
+      });
+      Object.assign(console, { log, error });
+      await connectMongo(database.url);
+      return { code, lines };
+    }
+
+    it('ends with the count that is still under older keys, for people and in JSON', async () => {
+      await makeSome(2);
+      expect(await run([2, 1], 'rekey')).to.deep.equal({ code: 0, lines: ['rekeyed: 2', 'remaining: 0'] });
+      expect(await run([2, 1], 'rekey', '--json')).to.deep.equal({ code: 0, lines: ['{"rekeyed":0,"remaining":0}'] });
+    });
+
+    it('can give a new secret to a key whose own is under a key that is lost', async () => {
+      const { keyId } = await make([next]);
+      expect(await refusal(old)).to.include(keyId);
+      expect((await run([1], 'rekey', '--json')).lines).to.deep.equal([
+        `{"rekeyed":0,"remaining":1,"unopened":["${keyId}"]}`,
+      ]);
+      expect((await run([1], 'roll-secret', keyId)).code).to.equal(0);
+      expect(await refusal(old)).to.equal('accepted');
+    });
+
+    it('stores nothing under a SECRETS_KEY that does not open this database', async () => {
+      const { keyId } = await make();
+      for (const argv of [['rekey'], ['roll-secret', keyId], ['create', '--name', 'x', '--mode', 'test']]) {
+        const { code, lines } = await run([3], ...argv);
+        expect({ code, lines: lines.length }, argv[0]).to.deep.equal({ code: 1, lines: 1 });
+        expect(lines[0]).to.match(/^keys: Setting SECRETS_KEY does not open /);
+      }
+      const { code } = await run([3], 'revoke', keyId);
+      expect(code, 'a key can be revoked all the same').to.equal(0);
+    });
+  });
+});

@@ -1,0 +1,183 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import mongoose from 'mongoose';
+import { nodeCommand } from '../../dev/servers/node-command.ts';
+import { AccountModel, accountOf } from '../../shared/accounts/account.ts';
+import { ConfigError } from '../../shared/config.ts';
+import { createContext } from '../../shared/context.ts';
+import { keys } from '../../shared/keys/api-key.ts';
+import { encrypt, type SecretsKeys, secretsKey } from '../../shared/keys/encryption.ts';
+import { createKey } from '../../shared/keys/manage-keys.ts';
+import { underMissingKeys } from '../../shared/keys/stored-secrets.ts';
+import { migrate } from '../../shared/migrate.ts';
+import { connectMongo } from '../../shared/mongo.ts';
+import { RideModel } from '../../shared/rides/ride.ts';
+import { ownDatabase } from '../support/own-database.ts';
+import { testConfig } from '../support/service.ts';
+
+const bytes = (byte: number) => Buffer.alloc(32, byte);
+const [a, b, c] = [secretsKey(Buffer.alloc(32, 1)), secretsKey(Buffer.alloc(32, 2)), secretsKey(Buffer.alloc(32, 3))];
+const setting = (...list: number[]) => list.map((byte) => bytes(byte).toString('base64')).join(',');
+
+describe('a start', () => {
+  let database: Awaited<ReturnType<typeof ownDatabase>>;
+  beforeEach(async () => {
+    database = await ownDatabase('start_checks');
+  });
+  afterEach(() => database.drop());
+
+  const settings = (...list: number[]) => ({ MONGO_URL: database.url, SECRETS_KEY: setting(...list) });
+
+  /** `started`, or the one line with which the start is refused. */
+  async function start(...list: number[]): Promise<string> {
+    return outcome(async () => {
+      const ctx = await createContext(testConfig(settings(...list)), 'test');
+      await ctx.close();
+      await connectMongo(database.url);
+    }, 'started');
+  }
+  const migrated = (...list: SecretsKeys) => outcome(() => migrate(list), 'migrated');
+
+  async function outcome(work: () => Promise<void>, done: string): Promise<string> {
+    try {
+      await work();
+      return done;
+    } catch (error) {
+      expect(error, String(error)).to.be.instanceOf(ConfigError);
+      expect((error as Error).message).not.to.include('\n');
+      return (error as Error).message;
+    }
+  }
+
+  async function newKey(secretsKeys: SecretsKeys): Promise<string> {
+    const { _id: accountId } = await accountOf('start@rides.example');
+    const config = { ...testConfig(), secrets: { ...testConfig().secrets, keys: secretsKeys } };
+    return (await createKey(config, { accountId, name: 'desk', mode: 'test' })).keyId;
+  }
+  const setSecret = (_id: string, signingSecret: string) => keys.updateOne({ _id }, { $set: { signingSecret } });
+  /** As it was stored before ciphertexts named their key. */
+  async function unname(keyId: string): Promise<void> {
+    const stored = await keys.findOne({ _id: keyId });
+    await setSecret(keyId, stored?.signingSecret.split(':').at(-1) ?? '');
+  }
+
+  it('is refused without migrate, in a line that says to run it', async () => {
+    expect(await start(1)).to.match(/^MongoDB lacks .+: run migrate /);
+  });
+
+  const indexes: [title: string, drop: () => Promise<unknown>][] = [
+    ['an account by its e-mail address', () => AccountModel.collection.dropIndex('email_1')],
+    ['a key by its hash', () => keys.dropIndex('hash_1')],
+    ['a ride by its track token', () => RideModel.collection.dropIndex('trackToken_1')],
+    ['a ride by its Idempotency-Key', () => RideModel.collection.dropIndex('keyId_1_idempotency.key_1')],
+  ];
+  for (const [title, drop] of indexes) {
+    it(`is refused without the unique index of ${title}, in a line that says to run migrate`, async () => {
+      await migrate([a]);
+      await drop();
+      expect(await start(1)).to.match(/^MongoDB lacks the index of .+: run migrate /);
+      expect(await migrated(a)).to.equal('migrated');
+      expect(await start(1)).to.equal('started');
+    });
+  }
+
+  it('is refused where such an index is there, but is not unique', async () => {
+    await migrate([a]);
+    await keys.dropIndex('hash_1');
+    await keys.createIndex({ hash: 1 });
+    expect(await start(1)).to.include('the index of hash on keys');
+  });
+
+  it('is refused without the check value, in a line that says to run migrate', async () => {
+    await migrate([a]);
+    await mongoose.connection.collection('checks').deleteMany({});
+    expect(await start(1)).to.match(/^MongoDB lacks the check value of SECRETS_KEY: run migrate /);
+  });
+
+  it('is refused with a SECRETS_KEY that does not open the check value, also before there is any key', async () => {
+    await migrate([a]);
+    expect(await start(2)).to.match(/^Setting SECRETS_KEY does not open the check value/);
+    expect(await start(2, 3))
+      .to.include('SECRETS_KEY')
+      .and.not.include(setting(2));
+    expect(await start(2, 1)).to.equal('started');
+    expect(await start(1)).to.equal('started');
+  });
+
+  it('is refused while a signing secret names a key that is not listed, and not for any other', async () => {
+    await migrate([a]);
+    const keyId = await newKey([a]);
+    for (const other of [b, c]) {
+      await setSecret(keyId, encrypt('whsec_x', [other], keyId));
+      expect(await start(1)).to.match(/^Setting SECRETS_KEY does not open the signing secret of key_.+ lacks the key /);
+      expect(await start(1, 2, 3)).to.equal('started');
+    }
+    await unname(keyId);
+    expect(await start(1)).to.equal('started');
+  });
+
+  it('is not stopped by one damaged signing secret', async () => {
+    await migrate([a]);
+    const [damaged] = [await newKey([a]), await newKey([a])];
+    for (const text of [`key:${a.id}:${'A'.repeat(60)}`, 'A'.repeat(60), 'nonsense', '']) {
+      await setSecret(damaged, text);
+      expect(await start(1), text).to.equal('started');
+    }
+  });
+
+  it('costs a lookup in an index for the keys that are not listed', async () => {
+    await migrate([a]);
+    for (let made = 0; made < 20; made++) await newKey(made % 2 ? [a] : [b]);
+    const { executionStats } = await keys
+      .find(underMissingKeys([b, a]))
+      .limit(1)
+      .explain('executionStats');
+    expect(executionStats).to.include({ nReturned: 0, totalDocsExamined: 0 });
+    expect(executionStats.totalKeysExamined).to.be.at.most(6);
+  });
+
+  it('ends the API and a worker with that one line', async () => {
+    await migrate([a]);
+    const env = { ...process.env, SERVICE_ENV: 'development', REDIS_URL: process.env.TEST_REDIS_URL, ...settings(2) };
+    const ends = await Promise.all(
+      [nodeCommand('api/main.ts', []), nodeCommand('workers/main.ts', ['bidding'])].map(([file = '', ...args]) =>
+        promisify(execFile)(file, args, { env }).catch((error) => error),
+      ),
+    );
+    for (const { code, stdout, stderr } of ends) {
+      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+      expect(stderr).to.match(/^(api|worker): Setting SECRETS_KEY does not open [^\n]+\n$/);
+    }
+  });
+
+  describe('after migrate', () => {
+    it('accepts the keys that migrate was given first, and no others from then on', async () => {
+      expect(await migrated(a)).to.equal('migrated');
+      expect(await migrated(a)).to.equal('migrated');
+      expect(await migrated(b)).to.include('SECRETS_KEY');
+      expect(await migrated(b, a)).to.equal('migrated');
+      expect(await start(2), 'migrate does not move the check value to another key').to.include('SECRETS_KEY');
+    });
+
+    it('is as before migrate where the keys open no stored signing secret: migrate is refused', async () => {
+      await migrate([a]);
+      await unname(await newKey([a]));
+      await mongoose.connection.collection('checks').deleteMany({});
+      expect(await migrated(b)).to.equal('Setting SECRETS_KEY opens none of the signing secrets of this database');
+      expect(await start(2)).to.include('run migrate');
+      expect(await migrated(b, a)).to.equal('migrated');
+      // The older key is in use until rekey has run.
+      expect(await start(2)).to.include('SECRETS_KEY');
+      expect(await start(2, 1)).to.equal('started');
+    });
+
+    it('is possible with one secret of several damaged', async () => {
+      await migrate([a]);
+      const [damaged] = [await newKey([a]), await newKey([a])];
+      await setSecret(damaged, 'nonsense');
+      await mongoose.connection.collection('checks').deleteMany({});
+      expect(await migrated(a)).to.equal('migrated');
+    });
+  });
+});

@@ -1,0 +1,16 @@
+import mongoose from 'mongoose';
+import { connectMongo, disconnectMongo } from '../../shared/mongo.ts';
+
+/** A database of its own on the run's server, connected and empty, for what may not meet the data of other tests. */
+export async function ownDatabase(name: string): Promise<{ url: string; drop(): Promise<void> }> {
+  const url = (process.env.TEST_MONGO_URL ?? '').replace('/rides?', `/${name}?`);
+  await connectMongo(url);
+  await mongoose.connection.dropDatabase();
+  return {
+    url,
+    async drop() {
+      await mongoose.connection.dropDatabase();
+      await disconnectMongo();
+    },
+  };
+}
