@@ -1,0 +1,238 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import vm from 'node:vm';
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import { freePort } from '../../dev/servers/ports.ts';
+import { redisCommand } from '../../dev/servers/redis-command.ts';
+import { readConfig } from '../../shared/config.ts';
+import { type Compose, type ComposeService, composeConfig, requiredSettings } from './compose.ts';
+
+const root = path.join(import.meta.dirname, '..', '..');
+
+describe('docker-compose.yml', function () {
+  // The first run on a machine fetches packages.
+  this.timeout(120_000);
+
+  let compose: Compose;
+  const service = (name: string): ComposeService => {
+    const found = compose.services[name];
+    if (!found) throw new Error(`there is no service ${name}`);
+    return found;
+  };
+  const namesWhere = (has: (service: ComposeService, name: string) => unknown): string[] =>
+    Object.keys(compose.services).filter((name) => has(service(name), name));
+  const ours = ['api', 'bidding', 'migrate', 'simulator', 'webhooks', 'webhooks-slow'];
+
+  const settingsOfApi = ({ services }: Compose) => readConfig(services.api?.environment);
+
+  before(async () => {
+    compose = await composeConfig();
+  });
+
+  for (const name of Object.keys(requiredSettings)) {
+    it(`is refused without ${name}`, async () => {
+      const { [name]: _, ...others } = requiredSettings as Record<string, string>;
+      const error = await composeConfig(others).catch((reason: Error) => reason);
+      expect(error).to.be.instanceOf(Error);
+      expect((error as Error).message).to.contain(name);
+    });
+  }
+
+  it('takes every variable that .env.example names, where those it leaves out have the defaults it says', async () => {
+    const example = await fs.readFile(path.join(root, '.env.example'), 'utf8');
+    const settings = Object.fromEntries([...example.matchAll(/^(?:# )?([A-Z_]+)=(.*)$/gm)].map(([, ...pair]) => pair));
+    const file = await fs.readFile(path.join(root, 'docker-compose.yml'), 'utf8');
+    const used = new Set([...file.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name));
+    expect(Object.keys(settings)).to.have.members([...used]);
+    expect(await composeConfig({ ...settings, ...requiredSettings }).then(settingsOfApi)).to.deep.equal(
+      settingsOfApi(compose),
+    );
+  });
+
+  it('builds one image once, and never pulls it', () => {
+    expect(namesWhere(({ build }) => build)).to.deep.equal(['migrate']);
+    expect(namesWhere(({ image }) => image === service('migrate').image)).to.have.members(ours);
+    expect(namesWhere(({ pull_policy: policy }) => policy === 'never')).to.have.members(ours);
+  });
+
+  it('names the minor version of every image that it pulls', () => {
+    for (const name of namesWhere((_, name) => !ours.includes(name))) {
+      expect(service(name).image).to.match(/^[a-z]+:\d+\.\d+$/);
+    }
+  });
+
+  it('bounds the log and the memory of every service', () => {
+    for (const name of Object.keys(compose.services)) {
+      expect(service(name).logging?.options, name).to.include.all.keys('max-size', 'max-file');
+      expect(Number(service(name).mem_limit), name).to.be.within(2 ** 28, 2 ** 31);
+    }
+  });
+
+  it('gives the secrets’ key to what signs or makes secrets alone', () => {
+    const holders = namesWhere(({ environment }) => environment && 'SECRETS_KEY' in environment);
+    expect(holders).to.have.members(['api', 'migrate', 'webhooks', 'webhooks-slow']);
+  });
+
+  it('gives every process settings that it starts with', () => {
+    for (const name of ours) {
+      const { environment } = service(name);
+      // readConfig wants the key in every process.
+      const config = readConfig({ SECRETS_KEY: requiredSettings.SECRETS_KEY, ...environment });
+      expect(config.publicBaseUrl).to.equal('https://rides.example');
+    }
+  });
+
+  it('lets the proxy reach the API, and neither MongoDB nor Redis', () => {
+    const reachable = namesWhere(({ networks }, name) => {
+      return name !== 'caddy' && Object.keys(networks).some((network) => network in service('caddy').networks);
+    });
+    expect(reachable).to.have.members(['api', 'webhooks', 'webhooks-slow']);
+    expect(namesWhere(({ ports }) => ports)).to.deep.equal(['caddy']);
+  });
+
+  it('gives a way out to the proxy and to what sends webhooks alone', () => {
+    const outer = Object.keys(compose.networks).filter((name) => !compose.networks[name]?.internal);
+    const out = namesWhere(({ networks }) => Object.keys(networks).some((name) => outer.includes(name)));
+    expect(out).to.have.members(['caddy', 'webhooks', 'webhooks-slow']);
+  });
+
+  it('starts the API and the workers on a replica set with indexes', () => {
+    expect(service('mongo-init').depends_on).to.deep.include({
+      mongo: { condition: 'service_healthy', required: true },
+    });
+    const done = { condition: 'service_completed_successfully', required: true };
+    expect(service('migrate').depends_on).to.deep.equal({ 'mongo-init': done });
+    for (const name of ours.filter((one) => one !== 'migrate')) {
+      expect(service(name).depends_on).to.deep.include({ migrate: done });
+    }
+  });
+
+  describe('mongo-init', () => {
+    /** The script in a shell of `mongosh` whose server answers `hello` in this order, and then the same. */
+    function run(hellos: object[], initiate: () => void): { exit?: number; initiated: object[] } {
+      const script = service('mongo-init').command?.at(-1) ?? '';
+      const initiated: object[] = [];
+      let answered = 0;
+      const ended = new Error('quit');
+      const result: { exit?: number; initiated: object[] } = { initiated };
+      const shell = {
+        db: { hello: () => hellos[Math.min(answered++, hellos.length - 1)] },
+        rs: {
+          initiate: (set: object) => {
+            initiated.push(set);
+            initiate();
+          },
+        },
+        sleep: () => {},
+        print: () => {},
+        quit: (code: number) => {
+          result.exit = code;
+          throw ended;
+        },
+      };
+      try {
+        vm.runInNewContext(script, shell);
+      } catch (error) {
+        if (error !== ended) throw error;
+      }
+      return result;
+    }
+    const fresh = { isWritablePrimary: false, isreplicaset: true };
+    const electing = { isWritablePrimary: false, setName: 'rs0' };
+    const primary = { isWritablePrimary: true, setName: 'rs0' };
+
+    it('begins the replica set once, and waits until it takes writes', () => {
+      const { exit, initiated } = run([fresh, electing, electing, primary], () => {});
+      expect(exit).to.equal(0);
+      expect(JSON.parse(JSON.stringify(initiated))).to.deep.equal([
+        { _id: 'rs0', members: [{ _id: 0, host: 'mongo:27017' }] },
+      ]);
+    });
+
+    it('begins nothing where there is a set, also one that refuses to be begun again', () => {
+      expect(run([primary], () => {}).initiated).to.deep.equal([]);
+      expect(run([electing, primary], () => {}).initiated).to.deep.equal([]);
+      const starting = run([fresh, electing, primary], () => {
+        throw Object.assign(new Error('already initialized'), { codeName: 'AlreadyInitialized' });
+      });
+      expect(starting.exit).to.equal(0);
+    });
+
+    it('fails where no primary is elected', () => {
+      expect(run([electing], () => {}).exit).to.equal(1);
+    });
+  });
+
+  describe('redis', () => {
+    let folder: string;
+    let port: number;
+    let stop: () => Promise<unknown>;
+
+    before(async () => {
+      folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-redis-'));
+      port = await freePort();
+      const { file, env } = await redisCommand();
+      const [, ...args] = service('redis').command ?? [];
+      const redis = spawn(file, [...args, '--bind', '127.0.0.1', '--port', String(port), '--dir', folder], {
+        env: { ...process.env, ...env },
+        stdio: 'ignore',
+      });
+      const exited = once(redis, 'exit');
+      stop = async () => {
+        redis.kill('SIGTERM');
+        await exited;
+        await fs.rm(folder, { recursive: true, force: true });
+      };
+    });
+    after(() => stop());
+
+    async function withRedis<T>(url: string, use: (redis: Redis) => Promise<T>): Promise<T> {
+      const redis = new Redis(url.replace('redis:6379', `127.0.0.1:${port}`));
+      redis.on('error', () => {});
+      try {
+        return await use(redis);
+      } finally {
+        redis.disconnect();
+      }
+    }
+
+    it('serves the service’s own URL, with the queues’ settings and below its memory limit', async () => {
+      await withRedis(service('api').environment?.REDIS_URL ?? '', async (redis) => {
+        const get = async (name: string) => ((await redis.config('GET', name)) as string[])[1];
+        expect(await get('appendonly')).to.equal('yes');
+        expect(await get('save')).to.equal('');
+        expect(await get('maxmemory-policy')).to.equal('noeviction');
+        expect(await get('hz')).to.equal('100');
+        expect(await get('hash-max-listpack-value')).to.equal('1024');
+        // Rewriting the append-only file may need as much again.
+        expect(Number(await get('maxmemory'))).to.be.within(2 ** 28, Number(service('redis').mem_limit) / 2);
+      });
+    });
+
+    it('refuses whoever has no password', async () => {
+      const error = await withRedis('redis://redis:6379', (redis) => redis.set('a', '1')).catch((reason) => reason);
+      expect(error).to.match(/NOAUTH/);
+    });
+
+    it('is healthy with its password, and not without', async () => {
+      const { file, env } = await redisCommand();
+      const check = (password?: string) => {
+        const command = service('redis').healthcheck?.test[1]?.replace('redis-cli', `redis-cli -p ${port}`) ?? '';
+        const PATH = `${path.dirname(file)}:${process.env.PATH}`;
+        const shell = { ...process.env, ...env, PATH, ...(password && { REDISCLI_AUTH: password }) };
+        return promisify(execFile)('sh', ['-c', command], { env: shell }).then(
+          () => 'healthy',
+          () => 'unhealthy',
+        );
+      };
+      expect(await check(service('redis').environment?.REDISCLI_AUTH)).to.equal('healthy');
+      expect(await check('wrong')).to.equal('unhealthy');
+      expect(await check()).to.equal('unhealthy');
+    });
+  });
+});

@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { unpackedPackages } from '../../dev/servers/debian-packages.ts';
+
+const root = path.join(import.meta.dirname, '..', '..');
+
+/** A service as `docker compose config` shows it: variables filled in, durations and sizes in one form. */
+export interface ComposeService {
+  image: string;
+  build?: object;
+  pull_policy?: string;
+  command?: string[];
+  environment?: Record<string, string>;
+  networks: Record<string, unknown>;
+  ports?: object[];
+  /** In bytes. */
+  mem_limit?: string;
+  logging?: { options?: Record<string, string> };
+  healthcheck?: { test: string[] };
+  depends_on?: Record<string, { condition: string }>;
+}
+
+export interface Compose {
+  services: Record<string, ComposeService>;
+  networks: Record<string, { internal?: boolean }>;
+}
+
+/** What must be set in .env. */
+export const requiredSettings = {
+  API_DOMAIN: 'rides.example',
+  SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
+  REDIS_PASSWORD: 'a1b2c3d4',
+};
+
+/**
+ * docker-compose.yml as Docker Compose reads it with these variables: Debian's, which needs no Docker for this. Throws
+ * what it complains of.
+ */
+export async function composeConfig(env: Record<string, string> = requiredSettings): Promise<Compose> {
+  const folder = await unpackedPackages(['docker-compose'], 'trixie');
+  const command = path.join(folder, 'usr/libexec/docker/cli-plugins/docker-compose');
+  // Neither the variables of this process nor a .env of this checkout count.
+  const args = ['--env-file', '/dev/null', 'config', '--format', 'json'];
+  const { stdout } = await promisify(execFile)(command, args, { cwd: root, env: { PATH: process.env.PATH, ...env } });
+  return JSON.parse(stdout);
+}
