@@ -102,11 +102,18 @@ const settings = Joi.object({
     'production.localTargets': 'WEBHOOK_LOCAL_TARGETS is for development: production refuses to start with it',
   });
 
-/** Reads and checks every setting of the service. Throws ConfigError with one line that names the wrong one. */
-export function readConfig(env: NodeJS.ProcessEnv = process.env): Readonly<Config> {
+/**
+ * Reads and checks every setting of the service. Throws ConfigError with one line that names the wrong one. `without` names
+ * required settings that this process has no use for.
+ */
+export function readConfig(
+  env: NodeJS.ProcessEnv = process.env,
+  { without = [] }: { without?: 'SECRETS_KEY'[] } = {},
+): Readonly<Config> {
   // An empty variable is an unset one: compose files pass settings on as `${NAME:-}`.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const { value, error } = settings.validate(given, { stripUnknown: true, errors: { label: 'key' } });
+  const needed = settings.fork(without, (setting) => setting.optional());
+  const { value, error } = needed.validate(given, { stripUnknown: true, errors: { label: 'key' } });
   if (error) throw new ConfigError(`Setting ${error.message.replaceAll('"', '').replaceAll('\n', ' ')}`);
   return Object.freeze({
     environment: value.SERVICE_ENV,
@@ -132,7 +139,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Readonly<Confi
     secrets: Object.freeze({
       mongoUrl: value.MONGO_URL,
       redisUrl: value.REDIS_URL,
-      keys: Object.freeze(value.SECRETS_KEY),
+      keys: Object.freeze(value.SECRETS_KEY ?? []),
     }),
   });
 }

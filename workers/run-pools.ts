@@ -9,7 +9,8 @@ import { startSweeper } from './sweeper.ts';
 /** Starts the named pools, or all where none is named, and the sweeper. Throws ConfigError for an unknown name. */
 export async function runPools(names: readonly string[]): Promise<void> {
   const pools = names.length > 0 ? names.map(poolNamed) : poolNames;
-  const config = readConfig();
+  const signs = pools.some((pool) => pool.startsWith('webhooks'));
+  const config = readConfig(undefined, { without: signs ? [] : ['SECRETS_KEY'] });
   const ctx = await createContext(config, pools.join('+'));
   const connection = connectWorkerRedis(config.secrets.redisUrl, ctx.log);
   const workers = pools.map((pool) => startPool(ctx, connection, pool));

@@ -81,8 +81,8 @@ describe('docker-compose.yml', function () {
   it('gives every process settings that it starts with', () => {
     for (const name of ours) {
       const { environment } = service(name);
-      // readConfig wants the key in every process.
-      const config = readConfig({ SECRETS_KEY: requiredSettings.SECRETS_KEY, ...environment });
+      const without = environment?.SECRETS_KEY ? [] : (['SECRETS_KEY'] as const);
+      const config = readConfig(environment, { without: [...without] });
       expect(config.publicBaseUrl).to.equal('https://rides.example');
     }
   });

@@ -62,6 +62,12 @@ describe('the settings', () => {
     expect(inspect(secrets.keys, { depth: 9 }) + JSON.stringify(secrets.keys)).not.to.match(/AQEBAQ|01 01 01|1,1,1/);
   });
 
+  it('need no SECRETS_KEY in a process that signs nothing', () => {
+    const { SECRETS_KEY: _, ...others } = production;
+    expect(refusal(others)).to.match(/SECRETS_KEY is required/);
+    expect(readConfig(others, { without: ['SECRETS_KEY'] }).secrets.keys).to.deep.equal([]);
+  });
+
   it('take an empty variable for an unset one', () => {
     const config = readConfig({
       ...production,
