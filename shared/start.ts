@@ -6,6 +6,8 @@ import { describeError } from './errors.ts';
  * nobody foresaw ends the process too, since its state is then unknown, and says where it happened but no value.
  */
 export function start(name: string, main: () => Promise<void>): void {
+  // Without a listener, a write to a reader that is gone would end the process.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const fail = (error: unknown) => {
     const { name: errorName, code, at } = describeError(error);
     const unforeseen = ['unexpected error:', errorName, code, at].filter(Boolean).join(' ');

@@ -1,0 +1,140 @@
+import fs from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Lines wait this long for others: a write for each would cost a request more than its own work. */
+const batchMs = 100;
+const batchSize = 16_000;
+/** How much one write takes at most, and a reader that has stopped loses no more than this when the process ends. */
+const writeSize = 64_000;
+/** A slow reader is tried again after this time. */
+const retryMs = 10;
+/** What waits for a slow reader. More is dropped, so that memory stays bounded. */
+const maxWaiting = 1_000_000;
+/** The end of the process waits this long for the last lines. */
+const lastWriteMs = 200;
+
+export interface LogOutput {
+  /** Takes a line and never fails or blocks: one that cannot be written is dropped and counted. */
+  write(line: string): void;
+  /**
+   * Calls back when everything is written or dropped, or after 200 ms. With an error, after blockedMs, where a write does
+   * not return (a terminal that is stopped, a disk that hangs): its thread then keeps the process from exiting.
+   */
+  flush(done: (blocked?: Error) => void): void;
+  /** Writes what it can at once, without the event loop: for the end of the process. */
+  flushSync(): void;
+  /** Called with the number of dropped lines when writing works again. */
+  onDropped?: (lines: number) => void;
+}
+
+/**
+ * Writes lines to a file descriptor in batches. A full disk, a reader that is gone and one that has stopped reading cost
+ * lines, never the process. The descriptor of a pipe must be non-blocking: a write that blocks holds a thread, and the
+ * process cannot end before that thread does. pino's own destination retries every error for ever when the process exits.
+ * On a busy machine a write may take a while, so that only one that takes `blockedMs` is taken for blocked.
+ */
+export function openLogOutput(fd: number, { blockedMs = 2_000 } = {}): LogOutput {
+  let waiting: string[] = [];
+  let waitingSize = 0;
+  let dropped = 0;
+  let chunk: { bytes: Buffer; lines: number; isBegun: boolean } | null = null;
+  let isWriting = false;
+  /** The last line was cut off by an error: the next one must not continue it. */
+  let isTorn = false;
+  let isReporting = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const output: LogOutput = {
+    write(line) {
+      if (waitingSize + line.length > maxWaiting && !isReporting) {
+        dropped += 1;
+        return;
+      }
+      waiting.push(line);
+      waitingSize += line.length;
+      if (chunk) return;
+      if (waitingSize >= batchSize) writeNext();
+      else writeAfter(batchMs);
+    },
+    async flush(done) {
+      const startedAt = performance.now();
+      const isWithin = (ms: number) => performance.now() - startedAt < ms;
+      for (writeNext(); chunk && isWithin(lastWriteMs); writeNext()) await sleep(5);
+      while (isWriting && isWithin(blockedMs)) await sleep(5);
+      done(isWriting ? new Error('a write to the log does not return') : undefined);
+    },
+    flushSync() {
+      const begun = chunk && !isWriting ? [chunk.bytes] : [];
+      writeSync(fd, Buffer.concat([...begun, Buffer.from(waiting.join(''))]));
+      waiting = [];
+    },
+  };
+
+  function writeAfter(ms: number): void {
+    timer ??= setTimeout(writeNext, ms).unref();
+  }
+
+  function writeNext(): void {
+    if (isWriting) return;
+    clearTimeout(timer);
+    timer = undefined;
+    chunk ??= takeChunk();
+    if (!chunk) return;
+    isWriting = true;
+    fs.write(fd, chunk.bytes, noteWritten);
+  }
+
+  function takeChunk(): typeof chunk {
+    if (waiting.length === 0) return null;
+    let [lines, size] = [0, 0];
+    while (lines < waiting.length && size < writeSize) size += waiting[lines++]?.length ?? 0;
+    const text = waiting.splice(0, lines).join('');
+    waitingSize -= size;
+    return { bytes: Buffer.from(isTorn ? `\n${text}` : text), lines, isBegun: false };
+  }
+
+  function noteWritten(error: NodeJS.ErrnoException | null, count: number): void {
+    isWriting = false;
+    if (!chunk) return;
+    if (error?.code === 'EAGAIN') {
+      writeAfter(retryMs);
+    } else if (error) {
+      dropped += chunk.lines;
+      isTorn ||= chunk.isBegun;
+      chunk = null;
+      if (waiting.length > 0) writeAfter(batchMs);
+    } else if (count < chunk.bytes.length) {
+      chunk = { ...chunk, bytes: chunk.bytes.subarray(count), isBegun: true };
+      writeNext();
+    } else {
+      isTorn = false;
+      chunk = null;
+      reportDropped();
+      if (waitingSize >= batchSize) writeNext();
+      else if (waiting.length > 0) writeAfter(batchMs);
+    }
+  }
+
+  function reportDropped(): void {
+    const lines = dropped;
+    dropped = 0;
+    isReporting = true;
+    if (lines > 0) output.onDropped?.(lines);
+    isReporting = false;
+  }
+
+  return output;
+}
+
+function writeSync(fd: number, bytes: Buffer): void {
+  const until = performance.now() + lastWriteMs;
+  let rest = bytes;
+  while (rest.length > 0 && performance.now() < until) {
+    try {
+      rest = rest.subarray(fs.writeSync(fd, rest));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs);
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'chai';
+import { type LogOutput, openLogOutput } from '../../shared/log-output.ts';
+import { openPipe, type TestPipe } from '../support/pipe.ts';
+
+const flushed = (output: LogOutput) => new Promise<Error | undefined>((resolve) => output.flush(resolve));
+/** As much as may wait, and some more. */
+const tooManyLines = 3_000;
+const line = (number: number) => `${String(number).padStart(499, '.')}\n`;
+/** What the reader has got when it `isAll`. */
+async function readUntil(pipe: TestPipe, isAll: (text: string) => boolean): Promise<string> {
+  let text = '';
+  for (text += pipe.read(); !isAll(text); text += pipe.read()) await setTimeout(5);
+  return text;
+}
+const writeTooMany = (output: LogOutput) => {
+  for (let number = 0; number < tooManyLines; number++) output.write(line(number));
+};
+
+describe('the log output', () => {
+  let pipe: TestPipe;
+  let output: LogOutput;
+  let reported: number[];
+  beforeEach(() => {
+    pipe = openPipe({ nonBlocking: true });
+    output = openLogOutput(pipe.writeFd);
+    reported = [];
+    output.onDropped = (lines) => {
+      reported.push(lines);
+      output.write(`dropped ${lines}\n`);
+    };
+  });
+  afterEach(() => pipe.close());
+
+  it('writes every line once and in order, also to a reader that is slower than the lines come', async () => {
+    const written = Array.from({ length: 1_000 }, (_, number) => line(number)).join('');
+    for (let number = 0; number < 1_000; number++) output.write(line(number));
+    const text = await readUntil(pipe, ({ length }) => length >= written.length);
+    expect(text).to.equal(written);
+    expect(reported).to.deep.equal([]);
+  });
+
+  it('writes lines by themselves within a moment, and at once when it is flushed', async () => {
+    output.write('first\n');
+    expect(await readUntil(pipe, Boolean)).to.equal('first\n');
+    output.write('second\n');
+    await flushed(output);
+    expect(pipe.read()).to.equal('second\n');
+  });
+
+  it('keeps a bounded number of lines for a reader that hangs, drops the others and says how many when it reads again', async () => {
+    pipe.fill();
+    writeTooMany(output);
+    await flushed(output);
+    const linesOf = (text: string) =>
+      text
+        .trim()
+        .split('\n')
+        .filter((read) => !read.startsWith('dropped'));
+    const kept = () => tooManyLines - (reported[0] ?? 0);
+    const text = await readUntil(pipe, (read) => read.endsWith('\n') && linesOf(read).length >= kept());
+    expect(linesOf(text)).to.deep.equal(Array.from({ length: kept() }, (_, number) => line(number).trim()));
+    expect(kept()).to.be.within(2_000, 2_200);
+    expect(reported).to.have.length(1);
+  });
+
+  it('goes on where the reader is gone, with nothing left in memory', async () => {
+    pipe.closeReader();
+    for (let times = 0; times < 3; times++) {
+      writeTooMany(output);
+      await flushed(output);
+    }
+    output.flushSync();
+  });
+
+  it('drops what a full disk does not take, and says how many lines when there is room', async () => {
+    const full = fs.openSync('/dev/full', 'w');
+    const { write } = fs;
+    const onFull = openLogOutput(full);
+    onFull.onDropped = output.onDropped;
+    try {
+      onFull.write('lost\n');
+      onFull.write('lost\n');
+      await flushed(onFull);
+      onFull.flushSync();
+      expect(reported).to.deep.equal([]);
+      fs.write = ((_fd: number, bytes: Buffer, done: fs.NoParamCallback) =>
+        write(pipe.writeFd, bytes, done)) as typeof write;
+      onFull.write('kept\n');
+      await flushed(onFull);
+    } finally {
+      fs.write = write;
+      fs.closeSync(full);
+    }
+    expect(reported).to.deep.equal([2]);
+    expect(pipe.read()).to.equal('kept\n');
+    await flushed(output);
+    expect(pipe.read()).to.equal('dropped 2\n');
+  });
+
+  it('begins a new line after one that was cut off', async () => {
+    const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'rides-log-')), 'log');
+    const fd = fs.openSync(file, 'a');
+    const onFile = openLogOutput(fd);
+    const { write } = fs;
+    let writes = 0;
+    fs.write = ((to: number, bytes: Buffer, done: (error: Error | null, count?: number) => void) => {
+      writes += 1;
+      if (writes === 2) done(Object.assign(new Error('no space'), { code: 'ENOSPC' }));
+      else write(to, writes === 1 ? bytes.subarray(0, 4) : bytes, done);
+    }) as typeof write;
+    try {
+      onFile.write('cut off\n');
+      await flushed(onFile);
+      onFile.write('whole\n');
+      await flushed(onFile);
+    } finally {
+      fs.write = write;
+      fs.closeSync(fd);
+    }
+    expect(fs.readFileSync(file, 'utf8')).to.equal('cut \nwhole\n');
+    fs.rmSync(path.dirname(file), { recursive: true });
+  });
+
+  it('says so when a write does not return', async () => {
+    const { write } = fs;
+    fs.write = (() => {}) as unknown as typeof write;
+    try {
+      const blocked = openLogOutput(pipe.writeFd, { blockedMs: 50 });
+      blocked.write('blocks\n');
+      expect(await flushed(blocked)).to.be.an('error');
+    } finally {
+      fs.write = write;
+    }
+  });
+
+  it('writes what is left when the process ends, and does not wait for a reader that hangs', () => {
+    output.write('last\n');
+    output.flushSync();
+    expect(pipe.read()).to.equal('last\n');
+    pipe.fill();
+    output.write('lost\n');
+    output.flushSync();
+    expect(pipe.read().trim()).to.equal('');
+  });
+});

@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+const { O_RDONLY, O_WRONLY, O_NONBLOCK } = fs.constants;
+/** What a pipe of Linux holds, and no more until it is read. */
+const pipeSize = 65_536;
+
+export interface TestPipe {
+  /** Where to write. Node's own pipes between processes are sockets, which hold another amount. */
+  writeFd: number;
+  /** Fills it as a reader leaves it that has stopped reading. */
+  fill(): void;
+  /** Takes what is in it. */
+  read(): string;
+  /** The reader is gone: a write answers EPIPE. */
+  closeReader(): void;
+  close(): void;
+}
+
+/** A pipe whose reader does what a test wants. Its write end blocks, as a shell's does, unless `nonBlocking`. */
+export function openPipe({ nonBlocking = false } = {}): TestPipe {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'rides-pipe-'));
+  const name = path.join(folder, 'pipe');
+  execFileSync('mkfifo', [name]);
+  const readFd = fs.openSync(name, O_RDONLY | O_NONBLOCK);
+  const writeFd = fs.openSync(name, nonBlocking ? O_WRONLY | O_NONBLOCK : O_WRONLY);
+  fs.rmSync(folder, { recursive: true });
+  let isReaderOpen = true;
+  const closeReader = () => {
+    if (isReaderOpen) fs.closeSync(readFd);
+    isReaderOpen = false;
+  };
+  return {
+    writeFd,
+    fill: () => void fs.writeSync(writeFd, Buffer.alloc(pipeSize, '\n')),
+    read() {
+      const bytes = Buffer.alloc(pipeSize);
+      try {
+        return bytes.toString('utf8', 0, fs.readSync(readFd, bytes));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return '';
+        throw error;
+      }
+    },
+    closeReader,
+    close() {
+      closeReader();
+      fs.closeSync(writeFd);
+    },
+  };
+}
