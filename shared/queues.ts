@@ -60,7 +60,8 @@ export interface NewJob {
   id: string;
   name: string;
   data: TimerJob | DeliveryJob;
-  delayMs?: number;
+  /** By MongoDB's clock; at once where there is none. */
+  dueAt?: Date;
   /**
    * Adds it also beside one that is active. In an outage Redis may have given that one to a worker that never heard of
    * it, and BullMQ would miss it only when its lock has lapsed. Where it does run, the second finds nothing to do.
@@ -79,10 +80,11 @@ export async function addJob(
 ): Promise<boolean> {
   try {
     if (job.evenIfActive) await forgetIfActive(ctx.queues[pool], job.id);
+    // By MongoDB's clock, like all that is due: this host's own may be wrong. The delay counts from this very time.
+    const now = ctx.now();
     await (ctx.queues[pool] as Queue).add(job.name, job.data, {
-      // By MongoDB's clock, like all that is due: this host's own may be wrong.
-      timestamp: Math.round(ctx.now()),
-      delay: Math.max(0, Math.ceil(job.delayMs ?? 0)),
+      timestamp: now,
+      delay: job.dueAt ? Math.max(0, job.dueAt.getTime() - now) : 0,
       deduplication: { id: job.id, replace: true },
     });
     return true;

@@ -85,7 +85,7 @@ async function sweepTimers(ctx: Context, swept: Swept, ride: DueRide, now: Date,
     return;
   }
   const missing = withJob(ride.timers).filter(({ dueAt }) => !overdue || dueAt <= overdue);
-  const taken = await enqueueTimers(ctx, ride, missing, now, { evenIfActive: overdue === null });
+  const taken = await enqueueTimers(ctx, ride, missing, { evenIfActive: overdue === null });
   swept.isComplete &&= taken;
   swept.timers += missing.length;
 }

@@ -41,7 +41,7 @@ export async function changeRide(
     const { status, seq, rev, cancelledBy } = changed;
     ctx.log.info({ rideId, keyId: changed.keyId, status, rev, seq, event: change.event, cancelledBy }, 'ride changed');
     await Promise.all([
-      enqueueNextTimer(ctx, changed, at, ride),
+      enqueueNextTimer(ctx, changed, ride),
       // Whoever makes an event the oldest unsettled one adds its job: the ride after one's own write tells.
       change.event && changed.seq === changed.settledSeq + 1 && enqueueNextDelivery(ctx, changed),
     ]);

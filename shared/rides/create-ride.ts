@@ -40,7 +40,7 @@ export async function createRide(ctx: Context, input: NewRide): Promise<Creation
   const existing = await insertOnce(ride);
   if (existing) return replayOf(existing, ride.idempotency?.requestHash);
   ctx.log.info({ rideId: ride._id, keyId: ride.keyId, mode: ride.mode, scenario: ride.scenario }, 'ride created');
-  await enqueueNextTimer(ctx, ride, ride.createdAt);
+  await enqueueNextTimer(ctx, ride);
   return ride;
 }
 

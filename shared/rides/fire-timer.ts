@@ -35,7 +35,7 @@ export async function fireTimer(ctx: Context, rideId: string, name: TimerName): 
 
 /** The run before this one may have made the change, and have ended before it added what follows. */
 async function enqueueWhatFollows(ctx: Context, ride: RideState): Promise<void> {
-  await Promise.all([enqueueNextTimer(ctx, ride, new Date(ctx.now())), enqueueNextDelivery(ctx, ride)]);
+  await Promise.all([enqueueNextTimer(ctx, ride), enqueueNextDelivery(ctx, ride)]);
 }
 
 /** A step that has become illegal is dropped, or the sweeper would bring it back for ever. */

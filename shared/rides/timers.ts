@@ -13,29 +13,27 @@ export const withJob = (timers: readonly Timer[]): Timer[] => timers.filter(({ n
 
 /**
  * Adds the delayed job of the timer that is due next, unless it was that already `before`; the one after it gets its own
- * when this one has fired. `now` is the time on MongoDB's clock. Never fails.
+ * when this one has fired. Never fails.
  */
 export async function enqueueNextTimer(
   ctx: Context,
   ride: Pick<RideState, '_id' | 'timers'>,
-  now: Date,
   before?: Pick<RideState, 'timers'>,
 ): Promise<void> {
   const [next] = inOrder(withJob(ride.timers));
   const [previous] = inOrder(withJob(before?.timers ?? []));
   const isNew = next?.name !== previous?.name || next?.dueAt.getTime() !== previous?.dueAt.getTime();
-  if (next && isNew) await enqueueTimers(ctx, ride, [next], now);
+  if (next && isNew) await enqueueTimers(ctx, ride, [next]);
 }
 
 /**
- * Adds a delayed job for each timer; `now` is the time on MongoDB's clock. Never fails. Answers whether Redis took all of
- * them. `evenIfActive` is for those that are due.
+ * Adds a delayed job for each timer, for its due time however long the adding takes. Never fails. Answers whether Redis
+ * took all of them. `evenIfActive` is for those that are due.
  */
 export async function enqueueTimers(
   ctx: Context,
   ride: Pick<RideState, '_id'>,
   timers: readonly Timer[],
-  now: Date,
   { evenIfActive = false } = {},
 ): Promise<boolean> {
   const taken = await Promise.all(
@@ -44,8 +42,8 @@ export async function enqueueTimers(
         id: `${ride._id}_${name}`,
         name: `${name} ${ride._id}`,
         data: { rideId: ride._id, timer: name },
-        delayMs: dueAt.getTime() - now.getTime(),
-        evenIfActive: evenIfActive && dueAt <= now,
+        dueAt,
+        evenIfActive: evenIfActive && dueAt.getTime() <= ctx.now(),
       }),
     ),
   );

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
 import { fireTimer } from '../../../shared/rides/fire-timer.ts';
+import { sweep } from '../../../workers/sweep.ts';
 import { offerOn } from '../../support/ride-steps.ts';
 import { testContext } from '../../support/service.ts';
 import { jobFor, makeDue, newRide, storedRide } from '../../support/stored-rides.ts';
@@ -13,6 +14,7 @@ describe('the job of the next timer', () => {
   after(() => ctx.close());
 
   const expiryOf = (rideId: string) => jobFor(ctx, 'bidding', `${rideId}_expire`);
+  const dueMs = (job: Awaited<ReturnType<typeof jobFor>>) => (job?.timestamp ?? 0) + (job?.opts.delay ?? 0);
   const stepOf = (rideId: string, step: string) => jobFor(ctx, 'simulator', `${rideId}_${step}`);
 
   it('is the only one of a ride: the timer after it has its job when this one has fired', async () => {
@@ -23,9 +25,19 @@ describe('the job of the next timer', () => {
     expect(await fireTimer(ctx, rideId, 'offer')).to.include({ result: 'done' });
     const expiry = await expiryOf(rideId);
     expect(expiry?.data).to.deep.equal({ rideId, timer: 'expire' });
-    const { biddingEndsAt } = await storedRide(rideId);
-    const dueAt = (expiry?.timestamp ?? 0) + (expiry?.opts.delay ?? 0);
-    expect(dueAt).to.be.closeTo(biddingEndsAt.getTime(), 1_000);
+  });
+
+  it('is due when the timer is, however long the creation, the change or the sweep took', async () => {
+    const [live, test] = [await newRide(ctx), await newRide(ctx, { mode: 'test', scenario: 'no_auto_accept' })];
+    const jobIsDueWithTimer = async (rideId: string) =>
+      expect(dueMs(await expiryOf(rideId))).to.equal((await storedRide(rideId)).biddingEndsAt.getTime());
+    await jobIsDueWithTimer(live);
+    await makeDue(test, 'offer');
+    await fireTimer(ctx, test, 'offer');
+    await jobIsDueWithTimer(test);
+    await (await expiryOf(live))?.remove();
+    await sweep(ctx, { everything: true });
+    await jobIsDueWithTimer(live);
   });
 
   it('stays as it is while a change leaves it the next', async () => {
