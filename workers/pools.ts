@@ -8,6 +8,7 @@ import { isOutageOfMongo } from '../shared/mongo.ts';
 import { type DeliveryJob, keepFinished, type PoolName, queuePrefix, type TimerJob } from '../shared/queues.ts';
 import { expireBidding } from './bidding-expiry.ts';
 import type { Handler, Outcome } from './handler.ts';
+import { byClock } from './queue-clock.ts';
 import { simulateStep } from './simulated-driver.ts';
 import { deliverWebhook } from './webhook-delivery.ts';
 
@@ -42,6 +43,7 @@ export function startPool(ctx: Context, connection: Redis, pool: PoolName): Work
       ...recovery,
       ...keepFinished,
     },
+    byClock(ctx.now),
   );
   worker.on('error', (error) => ctx.log.debug({ pool, error: describeError(error) }, 'worker error'));
   worker.on('stalled', (jobId) => ctx.log.warn({ pool, jobId }, 'job stalled: its worker is gone'));
