@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { newOfferId } from '../ids.ts';
-import { legBetween } from './position.ts';
+import { arrivalHeading, legBetween } from './position.ts';
 import type { CancelledBy, Driver, EventName, Offer, RideState, SimulatorStep, Timer, TimerName } from './ride.ts';
 import { nextStep, simulatedLegMs, simulatedStart } from './simulation.ts';
 import { hasEnded, type RideAction, transitionOf } from './transitions.ts';
@@ -108,7 +108,7 @@ function simulatedLeg(ride: RideState, action: 'accept' | 'start', at: Date, tim
   const durationMs = simulatedLegMs / timing.simulationSpeed;
   return action === 'accept'
     ? { leg: legBetween(simulatedStart(ride), ride.pickup, at, durationMs) }
-    : { leg: legBetween(ride.pickup, ride.destination, at, durationMs, ride.leg?.heading) };
+    : { leg: legBetween(ride.pickup, ride.destination, at, durationMs, ride.leg && arrivalHeading(ride.leg)) };
 }
 
 function timersAfter(ride: RideState, action: RideAction, at: Date, timing: Timing, fired?: TimerName): Timer[] {

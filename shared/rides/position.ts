@@ -25,7 +25,8 @@ export function greatCircleKm(from: Location, to: Location): number {
 }
 
 const earthRadiusKm = 6371.0088;
-const radians = (degrees: number): number => (degrees * Math.PI) / 180;
+const radians = (inDegrees: number): number => (inDegrees * Math.PI) / 180;
+const degrees = (inRadians: number): number => (inRadians * 180) / Math.PI;
 
 /** Haversine. Not turf's: between opposite points of the earth that one answers NaN. */
 function distanceKm(from: Location, to: Location): number {
@@ -43,12 +44,10 @@ export function pointAt(from: Location, km: number, heading: number): Location {
 
 /** The drive from one place to another; one that goes nowhere keeps the heading the car had. */
 export function legBetween(from: Location, to: Location, startAt: Date, durationMs: number, lastHeading = 0): Leg {
-  const goesNowhere = greatCircleKm(from, to) === 0;
-  const heading = goesNowhere ? lastHeading : rounded((initialBearing({ from, to }) + 360) % 360, 1) % 360;
   return {
     from: { lat: from.lat, lng: from.lng },
     to: { lat: to.lat, lng: to.lng },
-    heading,
+    heading: goesNowhere({ from, to }) ? lastHeading : headingAfter({ from, to }, 0),
     startAt,
     endAt: new Date(startAt.getTime() + durationMs),
   };
@@ -60,9 +59,34 @@ export function positionAt(ride: Pick<RideState, 'status' | 'leg'>, nowMs: numbe
   if (!leg || !isMoving(status)) return null;
   const duration = leg.endAt.getTime() - leg.startAt.getTime();
   const share = duration > 0 ? Math.min(1, Math.max(0, (nowMs - leg.startAt.getTime()) / duration)) : 1;
-  const arrived = status === 'arrived' || share === 1;
-  const place = arrived ? leg.to : pointAt(leg.from, share * distanceKm(leg.from, leg.to), initialBearing(leg));
-  return { lat: place.lat, lng: place.lng, heading: leg.heading, status };
+  if (status === 'arrived' || share === 1) {
+    return { lat: leg.to.lat, lng: leg.to.lng, heading: arrivalHeading(leg), status };
+  }
+  const km = share * distanceKm(leg.from, leg.to);
+  const place = pointAt(leg.from, km, initialBearing(leg));
+  return { lat: place.lat, lng: place.lng, heading: goesNowhere(leg) ? leg.heading : headingAfter(leg, km), status };
 }
 
-const initialBearing = ({ from, to }: Pick<Leg, 'from' | 'to'>): number => bearing(point(from), point(to));
+/** The heading with which a car ends its drive, and which it keeps while it stands. */
+export function arrivalHeading(leg: Leg): number {
+  return goesNowhere(leg) ? leg.heading : headingAfter(leg, distanceKm(leg.from, leg.to));
+}
+
+type Way = Pick<Leg, 'from' | 'to'>;
+
+const goesNowhere = ({ from, to }: Way): boolean => greatCircleKm(from, to) === 0;
+
+const initialBearing = ({ from, to }: Way): number => bearing(point(from), point(to));
+
+/**
+ * The heading so many km along a great circle: it changes on the way, except along a meridian or the equator. Reckoned from
+ * the start, because the bearing to the end means little when the car is almost there.
+ */
+function headingAfter(way: Way, km: number): number {
+  const start = radians(initialBearing(way));
+  const lat = radians(point(way.from)[1]);
+  const done = km / earthRadiusKm;
+  const east = Math.sin(start) * Math.cos(lat);
+  const north = Math.cos(start) * Math.cos(lat) * Math.cos(done) - Math.sin(lat) * Math.sin(done);
+  return rounded((degrees(Math.atan2(east, north)) + 360) % 360, 1) % 360;
+}

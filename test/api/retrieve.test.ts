@@ -76,8 +76,10 @@ describe('GET /rides/:rideId', () => {
     await applyAction(api.ctx, rideId, { action: 'arrive' });
     const { body } = await partner.get(`/rides/${rideId}`);
     const { lat, lng } = validRide.pickup;
-    const { heading } = before.body.liveLocation;
+    const { heading } = body.liveLocation;
     expect(body.liveLocation).to.deep.equal({ lat, lng, heading, status: 'arrived' });
+    const turned = Math.abs(heading - before.body.liveLocation.heading);
+    expect(Math.min(turned, 360 - turned)).to.be.at.most(0.11);
   });
 
   it('keeps the heading of a car whose trip goes nowhere', async () => {

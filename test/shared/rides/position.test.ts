@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { greatCircleKm, legBetween, pointAt, positionAt } from '../../../shared/rides/position.ts';
-import { type Leg, type RideStatus, rideStatuses } from '../../../shared/rides/ride.ts';
+import { arrivalHeading, greatCircleKm, legBetween, pointAt, positionAt } from '../../../shared/rides/position.ts';
+import { type Leg, type Location, type RideStatus, rideStatuses } from '../../../shared/rides/ride.ts';
 
 const startAt = new Date('2026-01-01T12:00:00Z');
 const durationMs = 1_000;
@@ -54,6 +54,22 @@ describe('the position of the car', () => {
     expect(drive([0, 0], [0, 1]).heading).to.equal(90);
     expect(drive([1, 0], [0, 0]).heading).to.equal(180);
     expect(drive([0, 1], [0, 0]).heading).to.equal(270);
+  });
+
+  it('heads as the great circle does at that place: from New York to Tokyo first north, then south-west', () => {
+    const leg = drive([40.7128, -74.006], [35.6762, 139.6503]);
+    expect(at(leg, 0)?.heading).to.be.closeTo(333, 0.1);
+    expect(at(leg, 0.5)?.heading).to.be.closeTo(262.4, 0.1);
+    expect(at(leg, 1)?.heading).to.be.closeTo(205.1, 0.1);
+    expect(at(leg, 0, 'arrived')?.heading).to.equal(at(leg, 1)?.heading);
+  });
+
+  it('stands with the heading of its arrival, and keeps it on a trip that goes nowhere', () => {
+    const pickup = drive([40.7128, -74.006], [35.6762, 139.6503]);
+    const trip = drive([35.6762, 139.6503], [35.6762, 139.6503], arrivalHeading(pickup));
+    const standing = at(pickup, 7, 'arrived')?.heading;
+    for (const share of [0, 0.5, 1]) expect(at(trip, share)?.heading).to.equal(standing);
+    expect(at(trip, 1, 'arrived')?.heading).to.equal(standing);
   });
 
   it('keeps its last heading where the destination is the pickup', () => {
@@ -109,6 +125,45 @@ describe('the position of the car', () => {
         expect(left).to.be.closeTo(way * (1 - done), 0.1);
       }),
       { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('the heading of the car', () => {
+  const place = fc.record({
+    lat: fc.double({ min: -89, max: 89, noNaN: true }),
+    lng: fc.double({ min: -180, max: 180, noNaN: true }),
+  });
+  const isApart = (from: Location, to: Location) => greatCircleKm(from, to) > 1 && greatCircleKm(from, to) < 20_000;
+  const turn = (one: number, other: number) => Math.abs(((one - other + 540) % 360) - 180);
+  const anyShare = fc.double({ min: 0, max: 1, noNaN: true });
+
+  it('leads to where the car is a moment later, for any drive at any time', () => {
+    fc.assert(
+      fc.property(place, place, anyShare, (from, to, share) => {
+        fc.pre(isApart(from, to));
+        const leg = legBetween(from, to, startAt, durationMs);
+        const [here, later] = [at(leg, share * 0.99), at(leg, share * 0.99 + 0.01)];
+        if (!here || !later) throw new Error('no position');
+        const stepKm = greatCircleKm(from, to) / 100;
+        // A tenth of a degree and a rounded place, over so many km.
+        expect(greatCircleKm(pointAt(here, stepKm, here.heading), later)).to.be.at.most(0.02 + stepKm * 0.002);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('changes steadily up to the end, where it is that of the way back, turned round', () => {
+    fc.assert(
+      fc.property(place, place, (from, to) => {
+        fc.pre(isApart(from, to));
+        const leg = legBetween(from, to, startAt, durationMs);
+        const wayBack = legBetween(to, from, startAt, durationMs);
+        expect(turn(at(leg, 1)?.heading ?? 0, wayBack.heading + 180)).to.be.at.most(0.2);
+        expect(turn(at(leg, 0)?.heading ?? 0, leg.heading)).to.equal(0);
+        expect(turn(at(leg, 1 - 1e-9)?.heading ?? 0, arrivalHeading(leg))).to.be.at.most(0.2);
+      }),
+      { numRuns: 1_000 },
     );
   });
 });
