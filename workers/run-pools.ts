@@ -4,7 +4,7 @@ import { type PoolName, poolNames } from '../shared/queues.ts';
 import { connectWorkerRedis } from '../shared/redis.ts';
 import { shutdownOnSignal } from '../shared/shutdown.ts';
 import { startPool } from './pools.ts';
-import { startSweeper } from './sweeper.ts';
+import { startSweeper } from './sweeper/sweeper.ts';
 
 /** Starts the named pools, or all where none is named, and the sweeper. Throws ConfigError for an unknown name. */
 export async function runPools(names: readonly string[]): Promise<void> {

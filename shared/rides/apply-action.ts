@@ -99,6 +99,8 @@ async function write(ctx: Context, ride: RideState, change: Change, at: Date): P
         ...change.set,
         ...(nextDueAt && { nextDueAt }),
         ...(newEvent && { seq: newEvent.seq, lastEventAt: at }),
+        // Settling does it for an event that others are before.
+        ...(newEvent && ride.settledSeq === ride.seq && { unsettledSince: at }),
       },
       ...(!nextDueAt && { $unset: { nextDueAt: '' } }),
       $inc: { rev: 1, unsettled: newEvent ? 1 : 0 },

@@ -18,9 +18,12 @@ export async function enqueueNextDelivery(
   if (ride.settledSeq >= ride.seq) return true;
   const seq = ride.settledSeq + 1;
   return addJob(ctx, pool, {
-    id: `${ride._id}_${seq}`,
+    id: deliveryJobId(ride._id, seq),
     name: `event ${seq} of ${ride._id}`,
     data: { rideId: ride._id, keyId: ride.keyId, seq },
     evenIfActive,
   });
 }
+
+/** The dedupe id of the job for an event, in both queues of deliveries. */
+export const deliveryJobId = (rideId: string, seq: number): string => `${rideId}_${seq}`;

@@ -120,7 +120,7 @@ export interface Claim {
 
 /**
  * A ride is one document, because one document is what MongoDB changes atomically. `rev` counts the changes made by
- * `changeRide`; `claim`, `settledSeq`, `unsettled` and `events.$.delivery` belong to the delivery, which filters on its
+ * `changeRide`; `claim`, `settledSeq`, `unsettled`, `unsettledSince` and `events.$.delivery` belong to the delivery, which filters on its
  * claim instead.
  */
 export interface Ride extends RideRequest {
@@ -152,11 +152,13 @@ export interface Ride extends RideRequest {
   seq: number;
   settledSeq: number;
   unsettled: number;
+  /** When the oldest unsettled event became the oldest; without meaning where none is unsettled. */
+  unsettledSince?: Date;
   claim?: Claim;
 }
 
-/** A ride without its event feed: what everyone but the delivery and the log works on. */
-export type RideState = Omit<Ride, 'events'>;
+/** A ride without its event feed, and what the sweeper alone reads: what everyone but the delivery and the log works on. */
+export type RideState = Omit<Ride, 'events' | 'unsettledSince'>;
 
 /** The ride's public live map (contract, section 2.1). */
 export const trackUrl = (trackBaseUrl: string, ride: Pick<Ride, 'trackToken'>): string =>
@@ -169,8 +171,8 @@ rideSchema.index(
   { keyId: 1, 'idempotency.key': 1 },
   { unique: true, partialFilterExpression: { 'idempotency.key': { $exists: true } } },
 );
-// The sweeper walks these two; they hold only rides with something left to do.
-rideSchema.index({ unsettled: 1, _id: 1 }, { partialFilterExpression: { unsettled: { $gt: 0 } } });
+// The sweeper walks these two, the oldest first; they hold only rides with something left to do.
+rideSchema.index({ unsettledSince: 1, _id: 1 }, { partialFilterExpression: { unsettled: { $gt: 0 } } });
 rideSchema.index({ nextDueAt: 1, _id: 1 }, { partialFilterExpression: { nextDueAt: { $exists: true } } });
 
 export const RideModel = mongoose.model('Ride', rideSchema);

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
-import { addJob } from '../queues.ts';
-import type { RideState, Timer } from './ride.ts';
+import { addJob, type PoolName } from '../queues.ts';
+import type { RideState, Timer, TimerName } from './ride.ts';
 
 /** When the first of a ride's timers is due; undefined where there is none. */
 export const earliest = (timers: readonly Timer[]): Date | undefined => inOrder(timers)[0]?.dueAt;
@@ -38,8 +38,8 @@ export async function enqueueTimers(
 ): Promise<boolean> {
   const taken = await Promise.all(
     timers.map(({ name, dueAt }) =>
-      addJob(ctx, name === 'expire' ? 'bidding' : 'simulator', {
-        id: `${ride._id}_${name}`,
+      addJob(ctx, timerPool(name), {
+        id: timerJobId(ride._id, name),
         name: `${name} ${ride._id}`,
         data: { rideId: ride._id, timer: name },
         dueAt,
@@ -49,3 +49,9 @@ export async function enqueueTimers(
   );
   return taken.every(Boolean);
 }
+
+/** The queue of a timer's job. */
+export const timerPool = (name: TimerName): PoolName => (name === 'expire' ? 'bidding' : 'simulator');
+
+/** The dedupe id of a timer's job: a ride has one of each name at most. */
+export const timerJobId = (rideId: string, name: TimerName): string => `${rideId}_${name}`;

@@ -66,6 +66,7 @@ export async function settleEvent(
     change: {
       $set: { 'events.$.delivery': delivery, settledSeq: seq },
       $inc: { unsettled: -1 },
+      $currentDate: { unsettledSince: true },
       $unset: { claim: '' },
     },
   } as Update<Ride>);

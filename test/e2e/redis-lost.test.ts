@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { startRedis } from '../../dev/servers/redis.ts';
 import type { RunningServer } from '../../dev/servers/running-server.ts';
-import { startSweeper } from '../../workers/sweeper.ts';
+import { startSweeper } from '../../workers/sweeper/sweeper.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import type { TestApi } from '../support/service.ts';
 import { statusesSent, storedRide, until } from '../support/stored-rides.ts';

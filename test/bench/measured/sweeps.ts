@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { readConfig } from '../../../shared/config.ts';
 import { createContext } from '../../../shared/context.ts';
-import { sweep } from '../../../workers/sweep.ts';
+import { sweep } from '../../../workers/sweeper/sweep.ts';
 import { answer } from './ipc.ts';
 
 /** A process that only sweeps, as often as it is told to. */

@@ -36,6 +36,22 @@ describe('settling an event', () => {
     expect(ride.events.map(({ delivery }) => delivery)).to.deep.equal([delivered, undefined, undefined]);
   });
 
+  it('notes since when the next event is the oldest unsettled one', async () => {
+    const rideId = await claimedRide(3);
+    const before = await storedRide(rideId);
+    expect(before.unsettledSince).to.deep.equal(before.events[0]?.at);
+    await settleEvent(rideId, 1, 'a', delivered);
+    const { unsettledSince, events } = await storedRide(rideId);
+    expect(unsettledSince).to.be.at.least(events[2]?.at as Date);
+    for (const seq of [2, 3]) {
+      await claimEvent(rideId, seq, 'b');
+      await settleEvent(rideId, seq, 'b', delivered);
+    }
+    await applyAction(ctx, rideId, { action: 'start' });
+    const after = await storedRide(rideId);
+    expect(after.unsettledSince).to.deep.equal(after.events[3]?.at);
+  });
+
   it('happens once when two workers race, with either token', async () => {
     const rideId = await claimedRide(2);
     const answers = await Promise.all(
