@@ -8,6 +8,7 @@ import { redisMemory } from './processes/redis-memory.ts';
 import { apiStart, idleMemory } from './processes/start-and-memory.ts';
 import { timerLag } from './rides/timer-lag.ts';
 import { wholeRides } from './rides/whole-rides.ts';
+import { backlog } from './scale/backlog.ts';
 import { million } from './scale/million.ts';
 
 /** All that the bench measures, by the names that `--only` takes, in the order in which it runs. */
@@ -22,6 +23,7 @@ export const measurements = {
   'timer-lag': timerLag,
   'whole-rides': wholeRides,
   million,
+  backlog,
   'redis-memory': redisMemory,
   'two-processes': twoProcesses,
   start: apiStart,

@@ -2,7 +2,15 @@ import mongoose from 'mongoose';
 import { newOfferId, newRideId, newTrackToken } from '../../../shared/ids.ts';
 import { eventBody } from '../../../shared/rides/events.ts';
 import { greatCircleKm, legBetween } from '../../../shared/rides/position.ts';
-import type { Driver, EventName, Offer, Ride, RideEvent, RideStatus } from '../../../shared/rides/ride.ts';
+import {
+  type Driver,
+  type EventName,
+  type Offer,
+  type Ride,
+  type RideEvent,
+  type RideStatus,
+  rides as storedRides,
+} from '../../../shared/rides/ride.ts';
 import type { BenchKey } from './keys.ts';
 
 const place = (lat: number, lng: number, address: string) => ({ lat, lng, address });
@@ -87,8 +95,12 @@ export function unsettledRide(key: BenchKey, nowMs = Date.now()): Ride {
   ride.events = [];
   ride.seq = 0;
   addEvent(ride, 'driver_arriving', 'ride.status', new Date(nowMs));
-  return { ...ride, settledSeq: 0, unsettled: 1 };
+  return { ...ride, settledSeq: 0, unsettled: 1, unsettledSince: new Date(nowMs) };
 }
+
+/** Rides with an event that waits, counted by the sweeper's index. */
+export const countUnsettled = (): Promise<number> =>
+  storedRides.countDocuments({ unsettled: { $gt: 0 } }, { hint: { unsettledSince: 1, _id: 1 } });
 
 function addEvent(ride: Ride, status: RideStatus, event: EventName, at: Date): void {
   const trackUrl = `https://track.example/${ride.trackToken}`;

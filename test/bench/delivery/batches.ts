@@ -4,7 +4,7 @@ import { enqueueNextDelivery } from '../../../shared/rides/outbox.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { assertCount } from '../bench.ts';
 import type { BenchKey } from '../data/keys.ts';
-import { insertRides, unsettledRide } from '../data/rides.ts';
+import { countUnsettled, insertRides, unsettledRide } from '../data/rides.ts';
 import { producer, type Stack } from '../stack.ts';
 import type { BenchReceiver } from './receiver.ts';
 
@@ -30,7 +30,7 @@ export async function serviceBatch(
     await Promise.all(made.slice(start, start + 500).map((ride) => enqueueNextDelivery(producer(stack), ride)));
   }
   await receiver.reset();
-  const isSettled = async () => (await rides.countDocuments({ unsettled: { $gt: 0 } })) === 0;
+  const isSettled = async () => (await countUnsettled()) === 0;
   return {
     run: () => letGo(webhooks, receiver, count, isSettled),
     async check() {

@@ -8,7 +8,7 @@ import { type Batch, floorBatch, serviceBatch } from './batches.ts';
 import { startReceiver } from './receiver.ts';
 
 /** After so many a process costs what it will go on costing. */
-const warmUpCount = 4_500;
+export const warmUpCount = 4_500;
 
 interface Round {
   perSecond: number;

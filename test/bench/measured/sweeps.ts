@@ -7,16 +7,15 @@ import { answer } from './ipc.ts';
 /** A process that only sweeps, as often as it is told to. */
 const ctx = await createContext(readConfig(), 'sweeps');
 
-export type Sweeps = { count: number; ms: number[]; timers: number; deliveries: number };
+export type Sweeps = { count: number; ms: number[]; visited: number };
 
 answer('sweep', async ({ count }: { count: number }): Promise<Sweeps> => {
-  const sweeps: Sweeps = { count, ms: [], timers: 0, deliveries: 0 };
+  const sweeps: Sweeps = { count, ms: [], visited: 0 };
   for (let done = 0; done < count; done++) {
     const startedAt = performance.now();
-    const { timers, deliveries } = await sweep(ctx, { everything: false });
+    const { visited } = await sweep(ctx, { everything: false });
     sweeps.ms.push(performance.now() - startedAt);
-    sweeps.timers += timers;
-    sweeps.deliveries += deliveries;
+    sweeps.visited += visited;
   }
   return sweeps;
 });

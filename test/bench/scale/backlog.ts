@@ -1,0 +1,179 @@
+import { setTimeout } from 'node:timers/promises';
+import { enqueueNextDelivery } from '../../../shared/rides/outbox.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { leaseKey } from '../../../workers/sweeper/lease.ts';
+import { progressKey } from '../../../workers/sweeper/progress.ts';
+import { sweptKey } from '../../../workers/sweeper/turn.ts';
+import { assertCount, type Bench, type Measurement } from '../bench.ts';
+import { type BenchKey, newKeys } from '../data/keys.ts';
+import { insertRides, unsettledRide } from '../data/rides.ts';
+import { serviceBatch } from '../delivery/batches.ts';
+import { warmUpCount } from '../delivery/delivery.ts';
+import { type BenchReceiver, startReceiver } from '../delivery/receiver.ts';
+import type { Program } from '../measured/program.ts';
+import type { Figure } from '../report.ts';
+import { cpuByProgram } from '../rides/cpu-by-program.ts';
+import { producer, type Stack } from '../stack.ts';
+
+const processCounts = [1, 16];
+/** The webhooks pool makes this many attempts at a time by default: so much out of turn is no disorder. */
+const outOfTurn = 1_000;
+
+/**
+ * Rides whose event waits for a webhooks pool that is down: what sweeping costs meanwhile, with one worker process of
+ * another pool and with many, and how the pool works it off when it is back.
+ */
+export const backlog: Measurement = async (bench) => {
+  const { stack, quick, say } = bench;
+  const size = quick ? 10_000 : 100_000;
+  const downSeconds = quick ? 20 : 300;
+  const receiver = await startReceiver(stack);
+  const keys = await newKeys(1_000, 'live', receiver.url);
+  const others = [await startOther(stack, 1)];
+  await isSwept(stack);
+  say(`a backlog of ${size.toLocaleString('en-US')} events`);
+  await addBacklog(stack, keys, size);
+  const jobsBefore = await jobsSoFar(stack);
+  const figures: Figure[] = [];
+  for (const count of processCounts) {
+    while (others.length < count) others.push(await startOther(stack, others.length + 1));
+    figures.push(...(await sweepingCost(bench, others, size, downSeconds / processCounts.length)));
+  }
+  assertCount(size, await stack.queues.webhooks.getWaitingCount(), 'backlog: waiting jobs');
+  const env = receiver.senderEnv;
+  await stack.start('webhooks', 'workers/main.js', { args: ['webhooks'], env });
+  say('the pool is back');
+  const perSecond = await workedOff(receiver, Math.min(warmUpCount, size / 2), size);
+  await isSettled(stack, size);
+  const furthest = await furthestOutOfTurn();
+  figures.push({
+    name: 'backlog, jobs added by sweeping',
+    unit: 'jobs',
+    service: [(await jobsSoFar(stack)) - jobsBefore],
+    goal: '<= 0',
+  });
+  await rides.deleteMany({});
+  say('the rate of the same pool without a backlog');
+  const fresh = await serviceBatch(stack, receiver, keys, quick ? 2_000 : 6_000);
+  const floor = [await fresh.run()];
+  await fresh.check();
+  return [
+    ...figures,
+    {
+      name: 'backlog worked off (floor: no backlog), rate',
+      unit: 'a second',
+      service: [perSecond],
+      floor,
+      goal: '>= 0.9',
+    },
+    { name: 'backlog worked off, furthest out of turn', unit: 'rides', service: [furthest], goal: `<= ${outOfTurn}` },
+  ];
+};
+
+const startOther = (stack: Stack, number: number): Promise<Program> =>
+  stack.start(`bidding-${number}`, 'workers/main.js', { args: ['bidding'] });
+
+/** The first sweep is one of everything, as after any start with an empty Redis: no part of what is measured. */
+async function isSwept({ redis }: Stack): Promise<void> {
+  while ((await redis.get(sweptKey)) === null) await setTimeout(100);
+}
+
+/** The oldest first, a millisecond apart, and all older than a job may be late. */
+async function addBacklog(stack: Stack, keys: readonly BenchKey[], size: number): Promise<void> {
+  const newestMs = Date.now() - 60_000;
+  for (let start = 0; start < size; start += 1_000) {
+    const made = Array.from({ length: Math.min(1_000, size - start) }, (_, index) =>
+      unsettledRide(keys[(start + index) % keys.length] as BenchKey, newestMs - size + start + index),
+    );
+    await insertRides(made);
+    await Promise.all(made.map((ride) => enqueueNextDelivery(producer(stack), ride)));
+  }
+}
+
+/** Every add takes a new job id, also one that is swallowed since the job is there. */
+async function jobsSoFar({ redis, queues }: Stack): Promise<number> {
+  const counts = await Promise.all(
+    [queues.webhooks, queues['webhooks-slow']].map((queue) => redis.get(queue.toKey('id'))),
+  );
+  return counts.reduce((sum, count) => sum + Number(count), 0);
+}
+
+/** What processes and servers take of a core while they sweep, beyond what they take while nobody may. */
+async function sweepingCost(bench: Bench, processes: readonly Program[], size: number, seconds: number) {
+  const { stack, quick, say } = bench;
+  const name = `sweeping behind ${size.toLocaleString('en-US')} events, ${processes.length} of 16 processes`;
+  say(`${name}: without sweeps`);
+  await stack.redis.set(leaseKey, 'the bench', 'PX', 3_600_000);
+  await setTimeout(2_000);
+  const without = await coresTaken(stack, processes, quick ? 5 : 20);
+  say(`${name}: for ${seconds} s`);
+  await stack.redis.del(leaseKey);
+  const withSweeps = await coresTaken(stack, processes, seconds);
+  if ((await stack.redis.get(progressKey)) === null) throw new Error('backlog: nobody sweeps');
+  const percent = (who: keyof Taken) => [(withSweeps[who] - without[who]) * 100];
+  const figure = (what: string, service: number[], goal?: Figure['goal']): Figure => {
+    return { name: `${name}, ${what}`, unit: '% of a core', service, goal, others: withSweeps.others };
+  };
+  return [
+    figure('CPU', percent('processes'), '<= 5'),
+    figure('CPU of MongoDB', percent('mongo')),
+    figure('CPU of Redis', percent('redis')),
+    figure('all that the processes take', [withSweeps.processes * 100]),
+  ];
+}
+
+interface Taken {
+  processes: number;
+  mongo: number;
+  redis: number;
+  others: number;
+}
+
+async function coresTaken(stack: Stack, processes: readonly Program[], seconds: number): Promise<Taken> {
+  const cpu = await cpuByProgram(stack, processes);
+  await setTimeout(seconds * 1_000);
+  const { perSecondMs, othersShare } = await cpu.ended();
+  const names = new Set(processes.map((program) => program.name));
+  const of = (isOne: (name: string) => boolean) =>
+    perSecondMs.reduce((sum, [name, ms]) => sum + (isOne(name) ? ms / 1_000 : 0), 0);
+  return {
+    processes: of((name) => names.has(name)),
+    mongo: of((name) => name === 'MongoDB'),
+    redis: of((name) => name === 'Redis'),
+    others: othersShare,
+  };
+}
+
+/** The rate from the warm-up on. */
+async function workedOff(receiver: BenchReceiver, warmUp: number, size: number): Promise<number> {
+  const giveUpAt = Date.now() + 1_200_000;
+  const taken = async (count: number) => {
+    for (;;) {
+      const now = await receiver.taken();
+      if (now.count >= count) return now;
+      if (Date.now() > giveUpAt) throw new Error('backlog: it was not worked off');
+      await setTimeout(50);
+    }
+  };
+  const [warm, all] = [await taken(warmUp), await taken(size)];
+  return (all.count - warm.count) / ((all.lastMs - warm.lastMs) / 1_000);
+}
+
+async function isSettled({ queues }: Stack, size: number): Promise<void> {
+  while ((await queues.webhooks.getActiveCount()) > 0) await setTimeout(100);
+  const delivered = { settledSeq: 1, unsettled: 0, 'events.delivery.outcome': 'delivered' } as const;
+  assertCount(size, await rides.countDocuments(delivered), 'backlog: deliveries recorded in MongoDB');
+}
+
+/** The largest difference between a ride's place by the age of its event and its place by the time of its claim. */
+async function furthestOutOfTurn(): Promise<number> {
+  const projection = { 'events.at': 1, 'events.delivery.at': 1 };
+  const times = (await rides.find({}, { projection }).toArray()).map(({ events: [event] }) => ({
+    at: event?.at.getTime() ?? 0,
+    sentAt: event?.delivery?.at.getTime() ?? 0,
+  }));
+  const byAge = [...times].sort((a, b) => a.at - b.at);
+  const byTurn = [...byAge].sort((a, b) => a.sentAt - b.sentAt);
+  const turnOf = new Map(byTurn.map((ride, turn) => [ride, turn]));
+  return byAge.reduce((furthest, ride, age) => Math.max(furthest, Math.abs((turnOf.get(ride) ?? 0) - age)), 0);
+}
