@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
 import { call } from '../support/client.ts';
 import { openPipe, type TestPipe } from '../support/pipe.ts';
+import { testContext } from '../support/service.ts';
 import { type SourceProcess, type SourceProcessOptions, startFromSource } from '../support/source-process.ts';
 
 describe('a process whose log cannot be written', function () {
@@ -33,6 +34,8 @@ describe('a process whose log cannot be written', function () {
     pipe.fill();
     return { stdout: pipe.writeFd, stderr: pipe.writeFd, closeReader: pipe.closeReader };
   };
+  // Makes the indexes, without which no process starts.
+  before(async () => (await testContext()).close());
   afterEach(async () => {
     await Promise.all(started.splice(0).map((running) => running.stop('SIGKILL')));
     for (const pipe of pipes.splice(0)) pipe.close();
