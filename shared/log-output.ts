@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Lines wait this long for others: a write for each would cost a request more than its own work. */
 const batchMs = 100;
 const batchSize = 16_000;
-/** How much one write takes at most, and a reader that has stopped loses no more than this when the process ends. */
+/** One write takes no more, so that an error drops few lines. */
 const writeSize = 64_000;
 /** A slow reader is tried again after this time. */
 const retryMs = 10;
@@ -66,7 +66,7 @@ export function openLogOutput(fd: number, { blockedMs = 2_000 } = {}): LogOutput
     flushSync() {
       const begun = chunk && !isWriting ? [chunk.bytes] : [];
       writeSync(fd, Buffer.concat([...begun, Buffer.from(waiting.join(''))]));
-      waiting = [];
+      [waiting, waitingSize] = [[], 0];
     },
   };
 
