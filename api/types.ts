@@ -6,6 +6,8 @@ export interface RequestState {
   requestId: string;
   /** When the request came, by `performance.now()`; later by the time that its body took. */
   startedAt: number;
+  /** Since when the body is awaited, by `performance.now()`; undefined before and after. */
+  bodyAskedAt?: number;
   /** The route for the log, where no router notes its pattern: a path may hold a secret token. */
   route?: string;
   caller?: Caller;

@@ -121,6 +121,40 @@ describe('POST /rides: the body', () => {
     });
   }
 
+  for (const [title, bytes] of [
+    ['a byte that is never in it', [0xff]],
+    ['a character that breaks off', [0xe6, 0x9d]],
+    ['an overlong form', [0xc0, 0x80]],
+    ['half of a surrogate pair', [0xed, 0xa0, 0x80]],
+    ['a code point beyond the last', [0xf4, 0x90, 0x80, 0x80]],
+  ] as const) {
+    it(`refuses what is not UTF-8: ${title}`, async () => {
+      const [start = '', end = ''] = JSON.stringify({ ...validRide, notes: '|' }).split('|');
+      const answer = await send(Buffer.concat([Buffer.from(start), Buffer.from(bytes), Buffer.from(end)]), json);
+      expect(answer.status).to.equal(400);
+      expect(answer.body).to.have.all.keys('error');
+      expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(0);
+    });
+  }
+
+  it('stores the replacement character as it was sent, spelled out and escaped', async () => {
+    for (const text of ['a\ufffdb', 'a\\ufffdb']) {
+      const answer = await send(valid.replace('"fare"', `"notes":"${text}","fare"`), json);
+      expect(answer.status).to.equal(201);
+      expect((await rides.findOne({ _id: answer.body.rideId }))?.notes).to.equal('a\ufffdb');
+    }
+  });
+
+  it('ignores a byte order mark in front of the JSON', async () => {
+    expect((await send(`\ufeff${valid}`, json)).status).to.equal(201);
+  });
+
+  for (const encoding of ['identity', 'Identity', 'IDENTITY', '']) {
+    it(`takes a body with the content encoding "${encoding}" as it is`, async () => {
+      expect((await send(valid, { ...json, 'content-encoding': encoding })).status).to.equal(201);
+    });
+  }
+
   it('accepts a body of 16,384 bytes and refuses one of 16,385 with a 413', async () => {
     expect(Buffer.byteLength(bodyOf(limitBytes))).to.equal(16_384);
     const fits = await send(bodyOf(limitBytes), json);
