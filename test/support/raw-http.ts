@@ -27,6 +27,51 @@ export async function rawRequest(url: string, ...pieces: (string | Buffer)[]): P
 /** The lines of a request, each ended as HTTP wants it, and then the body. */
 export const requestText = (lines: string[], body = ''): string => `${lines.join('\r\n')}\r\n\r\n${body}`;
 
+export interface RawConnection {
+  socket: net.Socket;
+  /** Resolves with the first so many answers, or with those that came before the server closed. */
+  answers(count?: number): Promise<RawAnswer[]>;
+  closed: Promise<unknown>;
+}
+
+/** A connection that stays open, for more than one request. */
+export function rawConnection(port: number): RawConnection {
+  // A server that ends its side has said all; the client's side is ended by the test.
+  const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  const answers: RawAnswer[] = [];
+  let received = '';
+  socket.setEncoding('latin1').on('data', (text) => {
+    received += text;
+    for (let whole = firstAnswer(received); whole; whole = firstAnswer(received)) {
+      answers.push(parseAnswer(whole));
+      received = received.slice(whole.length);
+    }
+  });
+  socket.on('error', () => {});
+  socket.on('end', () => socket.end());
+  const closed = new Promise((resolve) => socket.on('close', resolve));
+  return {
+    socket,
+    closed,
+    answers: (count = Number.POSITIVE_INFINITY) =>
+      new Promise((resolve) => {
+        const look = () => {
+          if (answers.length >= count || socket.destroyed) resolve(answers);
+        };
+        socket.on('data', look).on('close', look);
+        look();
+      }),
+  };
+}
+
+/** Up to its end, which its Content-Length tells; undefined while some of it is missing. */
+function firstAnswer(received: string): string | undefined {
+  const bodyAt = received.indexOf('\r\n\r\n') + 4;
+  if (bodyAt < 4) return undefined;
+  const length = Number(/\r\ncontent-length: (\d+)/i.exec(received.slice(0, bodyAt))?.[1]);
+  return bodyAt + length <= received.length ? received.slice(0, bodyAt + length) : undefined;
+}
+
 function parseAnswer(received: string): RawAnswer {
   // What the server says on the way to its answer is not the answer.
   const answer = received.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '');

@@ -1,0 +1,206 @@
+import diagnostics from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import { createApp } from '../../api/app.ts';
+import { type Serving, serve } from '../../api/http/serve.ts';
+import { accountOf } from '../../shared/accounts/account.ts';
+import type { Context } from '../../shared/context.ts';
+import { keys } from '../../shared/keys/api-key.ts';
+import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import { clientOf, validRide } from '../support/client.ts';
+import { onceInsteadOf } from '../support/failing-mongo.ts';
+import { rawConnection, requestText } from '../support/raw-http.ts';
+import { testContext } from '../support/service.ts';
+
+describe('requests on one connection', () => {
+  let ctx: Context;
+  let server: Serving;
+  let partner: NewKey;
+
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+  beforeEach(async () => {
+    server = await serve(ctx, createApp(ctx));
+    const account = await accountOf('tests@rides.example');
+    partner = await createKey(ctx.config, { accountId: account._id, name: 'test', mode: 'test' });
+  });
+  afterEach(async () => {
+    if (server) await server.close();
+  });
+
+  const head = (line: string) => [`${line} HTTP/1.1`, 'Host: x', `X-Api-Key: ${partner.key}`];
+  const get = (path: string) => requestText(head(`GET ${path}`));
+  const cancel = (rideId: string) => requestText(head(`POST /v1/rides/${rideId}/cancel`));
+  const body = JSON.stringify(validRide);
+  const jsonHead = () => [...head('POST /v1/rides'), 'Content-Type: application/json'];
+  const create = () => requestText([...jsonHead(), `Content-Length: ${body.length}`], body);
+  const ridesMade = () => rides.countDocuments({ keyId: partner.keyId });
+  const newRideId = async () => {
+    const client = clientOf(`http://127.0.0.1:${server.port}`, partner.key);
+    return (await client.createRide()).body.rideId as string;
+  };
+
+  /** What came back for these bytes until the server closed. */
+  async function statusesOf(bytes: string): Promise<number[]> {
+    const connection = rawConnection(server.port);
+    connection.socket.write(Buffer.from(bytes, 'latin1'));
+    const answers = await connection.answers();
+    for (const answer of answers) expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8');
+    return answers.map(({ status }) => status);
+  }
+
+  /** The next look-up of a key waits until it is let go. */
+  function holdNextRequest(): { arrived: Promise<void>; letGo: () => void } {
+    let letGo = () => {};
+    const arrived = new Promise<void>((arrive) => {
+      onceInsteadOf(keys, 'find', (...asked) => {
+        arrive();
+        const released = new Promise<void>((resolve) => {
+          letGo = resolve;
+        });
+        return { toArray: () => released.then(() => Reflect.apply(keys.find, keys, asked).toArray()) };
+      });
+    });
+    return { arrived, letGo: () => letGo() };
+  }
+
+  const faults: [title: string, status: number, text: () => string][] = [
+    ['a request that is no HTTP', 400, () => 'junk\r\n\r\n'],
+    ['one without a path', 400, () => 'GET  HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['headers that are too large', 431, () => `GET /v1 HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`],
+    ['a CONNECT', 400, () => 'CONNECT rides.example:443 HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a creation with broken chunks', 400, () => requestText([...jsonHead(), 'Transfer-Encoding: chunked'], 'zz\r\n')],
+  ];
+  for (const [title, status, text] of faults) {
+    it(`gives each creation before ${title} its own 201, and then answers ${status} and closes`, async () => {
+      expect(await statusesOf(create().repeat(5) + text())).to.deep.equal([...Array(5).fill(201), status]);
+      expect(await ridesMade()).to.equal(5);
+    });
+  }
+
+  it('answers what came whole before the client closed its side in the middle of a request', async () => {
+    const connection = rawConnection(server.port);
+    connection.socket.end(create() + create().slice(0, -10));
+    expect((await connection.answers()).map(({ status }) => status)).to.deep.equal([201, 400]);
+    expect(await ridesMade()).to.equal(1);
+  });
+
+  it('gives a cancel, which ignores its body, its own answer where that body is broken', async () => {
+    const lines = [...head(`POST /v1/rides/${await newRideId()}/cancel`), 'Transfer-Encoding: chunked'];
+    expect(await statusesOf(requestText(lines, 'zz\r\n'))).to.deep.equal([200]);
+  });
+
+  it('are handled one after the other, in the order in which they came', async () => {
+    const rideId = await newRideId();
+    const connection = rawConnection(server.port);
+    connection.socket.write(get(`/v1/rides/${rideId}`) + cancel(rideId).repeat(2) + get(`/v1/rides/${rideId}`));
+    const answers = await connection.answers(4);
+    connection.socket.destroy();
+    expect(answers.map((answer) => answer.status)).to.deep.equal([200, 200, 409, 200]);
+    expect(answers.map((answer) => answer.body.status)).to.deep.equal(['bidding', 'cancelled', undefined, 'cancelled']);
+  });
+
+  it('are answered at a stop if they have begun, and never begin otherwise', async () => {
+    const held = holdNextRequest();
+    const connection = rawConnection(server.port);
+    connection.socket.write(create().repeat(5));
+    await held.arrived;
+    const closed = server.close();
+    held.letGo();
+    await closed;
+    const answers = await connection.answers();
+    expect(answers.map(({ status, headers }) => [status, headers.connection])).to.deep.equal([[201, 'close']]);
+    expect(await ridesMade()).to.equal(1);
+  });
+
+  it('are read only as far as a bounded number of them waits, and are all answered', async () => {
+    let waiting = 0;
+    let mostWaiting = 0;
+    const started = () => {
+      waiting += 1;
+      mostWaiting = Math.max(waiting, mostWaiting);
+    };
+    const finished = () => {
+      waiting -= 1;
+    };
+    diagnostics.subscribe('http.server.request.start', started);
+    diagnostics.subscribe('http.server.response.finish', finished);
+    const held = holdNextRequest();
+    const count = 1_000;
+    const connection = rawConnection(server.port);
+    const anonymous = requestText(['GET /v1 HTTP/1.1', 'Host: x', `X-Filler: ${'x'.repeat(1_000)}`]);
+    connection.socket.write(get('/v1') + anonymous.repeat(count));
+    await held.arrived;
+    // Time enough to read them all.
+    for (let turns = 0; turns < 300; turns++) await setImmediate();
+    held.letGo();
+    const answers = await connection.answers(count + 1);
+    connection.socket.destroy();
+    diagnostics.unsubscribe('http.server.request.start', started);
+    diagnostics.unsubscribe('http.server.response.finish', finished);
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, ...Array(count).fill(401)]);
+    // 16, and what Node reads at once: 64 kB.
+    expect(mostWaiting).to.be.within(17, 17 + 65);
+  });
+
+  describe('of a client that has closed its side', () => {
+    for (const count of [1, 20]) {
+      it(`are answered: ${count}`, async () => {
+        const connection = rawConnection(server.port);
+        connection.socket.end(create().repeat(count));
+        expect((await connection.answers()).map(({ status }) => status)).to.deep.equal(Array(count).fill(201));
+        expect(await ridesMade()).to.equal(count);
+      });
+    }
+
+    it('are answered through a stop', async () => {
+      const held = holdNextRequest();
+      const connection = rawConnection(server.port);
+      connection.socket.end(create());
+      await Promise.all([held.arrived, once(connection.socket, 'finish')]);
+      const closed = server.close();
+      held.letGo();
+      expect((await connection.answers()).map(({ status }) => status)).to.deep.equal([201]);
+      await closed;
+    });
+  });
+
+  describe('that are slow to arrive', () => {
+    beforeEach(async () => {
+      await server.close();
+      const timeouts = { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 10 };
+      server = await serve(ctx, createApp(ctx), timeouts);
+    });
+
+    for (const [title, text] of [
+      ['whose headers do not come', () => 'GET /v1 HTTP/1.1\r\nHost:'],
+      ['whose body does not come', () => requestText([...jsonHead(), 'Content-Length: 100'], '{')],
+    ] as const) {
+      it(`are a 408: one ${title}`, async () => {
+        expect(await statusesOf(text())).to.deep.equal([408]);
+      });
+    }
+
+    it('get one answer, the 413 of a body that is too large and then does not come', async () => {
+      const chunked = requestText([...jsonHead(), 'Transfer-Encoding: chunked'], `5000\r\n${'x'.repeat(0x4800)}`);
+      expect(await statusesOf(chunked)).to.deep.equal([413]);
+      const whole = requestText([...jsonHead(), 'Content-Length: 20000'], '{');
+      expect(await statusesOf(whole)).to.deep.equal([413]);
+    });
+  });
+
+  it('go on after a body that was too large', async () => {
+    const connection = rawConnection(server.port);
+    const filled = 'x'.repeat(30_000);
+    const chunked = requestText([...jsonHead(), 'Transfer-Encoding: chunked'], `7530\r\n${filled}\r\n0\r\n\r\n`);
+    const whole = requestText([...jsonHead(), 'Content-Length: 30000'], filled);
+    connection.socket.write(chunked + whole + get('/v1'));
+    const answers = await connection.answers(3);
+    connection.socket.destroy();
+    expect(answers.map(({ status }) => status)).to.deep.equal([413, 413, 200]);
+  });
+});
