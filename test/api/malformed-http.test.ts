@@ -18,7 +18,8 @@ describe('malformed HTTP', () => {
     expect((await call(`${api.url}/healthz`)).status).to.equal(200);
   });
 
-  const refusals: [title: string, status: number, text: () => string][] = [
+  type Refusal = [title: string, status: number, text: () => string];
+  const refusals: Refusal[] = [
     ['no HTTP at all', 400, () => 'hello\r\n\r\n'],
     ['TLS on the plain port', 400, () => '\u0016\u0003\u0001\u0002\u0000\u0001'],
     ['an unknown method', 400, () => 'FETCH /v1 HTTP/1.1\r\nHost: x\r\n\r\n'],
@@ -26,6 +27,20 @@ describe('malformed HTTP', () => {
     ['a path with a raw space', 400, () => 'GET /v1/rides/a b HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['an unknown version', 400, () => 'GET /v1 HTTP/9.9\r\nHost: x\r\n\r\n'],
     ['no Host', 400, () => 'GET /v1 HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    ['two Host lines', 400, () => 'GET /v1 HTTP/1.1\r\nHost: x\r\nHost: y\r\nConnection: close\r\n\r\n'],
+    [
+      'the same Host twice',
+      400,
+      () => 'GET /v1 HTTP/1.1\r\nHost: x\r\nAccept: */*\r\nhost: x\r\nConnection: close\r\n\r\n',
+    ],
+    ['two Host lines in HTTP/1.0', 400, () => 'GET /v1 HTTP/1.0\r\nHost: x\r\nHost: x\r\nConnection: close\r\n\r\n'],
+    ...['a b', 'a/b', 'user@x', 'x:y', 'x:1:2', '[::1', '[::g]', '[x]', 'ü', '%zz', 'x\ty', 'http://x', '"x"'].map(
+      (host): Refusal => [
+        `the Host ${host}`,
+        400,
+        () => `GET /v1 HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+      ],
+    ),
     ['a header without a name', 400, () => 'GET /v1 HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n'],
     ['a control character in a header', 400, () => 'GET /v1 HTTP/1.1\r\nHost: x\r\nX-A: \u0000\r\n\r\n'],
     ['a Content-Length that is no number', 400, () => 'POST /v1 HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n'],
@@ -49,6 +64,13 @@ describe('malformed HTTP', () => {
       expect(Object.keys(answer.body)).to.deep.equal(['error']);
       expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8');
       expect(answer.headers['x-request-id']).to.match(/^[0-9a-f-]{36}$/);
+    });
+  }
+
+  for (const host of ['', 'x:4100', 'RIDES.example.', '10.0.0.1:4100', '[::1]', '[2001:db8::1]:4100', 'a_b-c', '%41']) {
+    it(`takes the Host "${host}"`, async () => {
+      const lines = ['GET /v1 HTTP/1.1', `Host: ${host}`, `X-Api-Key: ${key}`, 'Connection: close'];
+      expect((await rawRequest(api.url, requestText(lines))).status).to.equal(200);
     });
   }
 
