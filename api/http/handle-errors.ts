@@ -13,9 +13,11 @@ export function handleErrors(log: Logger): Middleware {
       if (error.status >= 500) {
         log.error({ requestId: ctx.state.requestId, error: describeError(thrown) }, 'request failed');
       }
-      ctx.status = error.status;
-      ctx.set(error.headers);
-      ctx.body = { error: error.message };
+      // To the response itself: what is late may no longer write through the context.
+      const { response } = ctx;
+      response.status = error.status;
+      response.set(error.headers);
+      response.body = { error: error.message };
     }
   };
 }

@@ -25,6 +25,7 @@ export function partnerApi(service: Context): Middleware[] {
     const face = compose<Parameters<Middleware>[0]>([
       noStore,
       httpsOnly,
+      answerInTime,
       readRoutes(base, handlers),
       authenticated,
       otherRoutes(base, handlers),
@@ -47,16 +48,16 @@ type Handlers = ReturnType<typeof handlersOf>;
 /** These authenticate for themselves: they read the key and the ride at once. */
 function readRoutes(base: string, { retrieve, listOffers }: Handlers): Middleware {
   const router = new Router<RequestState>({ prefix: base });
-  router.get('/rides/:rideId', answerInTime, retrieve);
-  router.get('/rides/:rideId/offers', answerInTime, listOffers);
+  router.get('/rides/:rideId', retrieve);
+  router.get('/rides/:rideId/offers', listOffers);
   return router.routes() as Middleware;
 }
 
 function otherRoutes(base: string, { info, create, accept, cancel }: Handlers): Middleware {
   const router = new Router<RequestState>({ prefix: base });
   router.get('/', info);
-  router.post('/rides', jsonBody, answerInTime, create);
-  router.post('/rides/:rideId/accept', jsonBody, answerInTime, accept);
-  router.post('/rides/:rideId/cancel', answerInTime, cancel);
+  router.post('/rides', jsonBody, create);
+  router.post('/rides/:rideId/accept', jsonBody, accept);
+  router.post('/rides/:rideId/cancel', cancel);
   return router.routes() as Middleware;
 }
