@@ -1,12 +1,12 @@
 import type { Context } from '../../shared/context.ts';
 import { AppError, describeError } from '../../shared/errors.ts';
 import { randomBase62, sha256 } from '../../shared/ids.ts';
-import { type Entry, type Held, hour, localLog, minute, redisLog } from './sliding-log.ts';
+import { type Creation, type Entry, type Held, hour, localLog, minute, redisLog } from './sliding-log.ts';
 
 export interface Charge {
   /** The draft RateLimit fields of the answer. */
   headers: Record<string, string>;
-  /** Takes the charge back where the creation failed. Never fails. */
+  /** Takes the charge back where the creation failed, and with it all others that share the charge. Never fails. */
   refund(): Promise<void>;
 }
 
@@ -20,20 +20,23 @@ export function creationLimiter({ redis, now, log: logger }: Pick<Context, 'redi
   const local = localLog(now);
 
   return async function charge(keyId: string, idempotencyKey?: string): Promise<Charge> {
-    const member = idempotencyKey === undefined ? randomBase62(16) : sha256(idempotencyKey);
+    const creation: Creation =
+      idempotencyKey === undefined
+        ? { member: randomBase62(16), isRepeatable: false }
+        : { member: sha256(idempotencyKey), isRepeatable: true };
     let log = shared;
     let entry: Entry;
     try {
-      entry = await shared.enter(keyId, member);
+      entry = await shared.enter(keyId, creation);
     } catch (error) {
       // While Redis is away that is said once, elsewhere; a limit that fails for another reason must not hide.
       if (redis.status === 'ready') logger.warn({ keyId, error: describeError(error) }, 'limit counted here alone');
       log = local;
-      entry = await local.enter(keyId, member);
+      entry = await local.enter(keyId, creation);
     }
     if (entry.result === 'refused') throw refusal(entry);
     const refund = async () => {
-      if (entry.result === 'charged') await log.remove(keyId, member);
+      await log.withdraw(keyId, creation);
     };
     // Where the refund fails, the key has one creation less for this hour: better than an error on top of the first.
     return { headers: limitHeaders(entry), refund: () => refund().catch(() => {}) };

@@ -92,7 +92,9 @@ function newDocument(ctx: Context, input: NewRide): Ride {
   };
 }
 
-const requestHash = ({ request, scenario }: NewRide): string => sha256(JSON.stringify([request, scenario ?? null]));
+/** The `default` scenario is the same request, named or not. */
+const requestHash = ({ request, scenario = 'default' }: NewRide): string =>
+  sha256(JSON.stringify([request, scenario === 'default' ? null : scenario]));
 
 type Existing = CreationFields & Pick<Ride, 'idempotency'>;
 

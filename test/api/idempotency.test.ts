@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { rotateKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { type Client, clientOf, validRide } from '../support/client.ts';
-import { database, failOnce } from '../support/failing-mongo.ts';
+import { database, failOnce, onceInsteadOf } from '../support/failing-mongo.ts';
 import { offerOn } from '../support/ride-steps.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 
@@ -168,6 +168,59 @@ describe('Idempotency-Key', () => {
     expect((await partner.createRide({}, under('a'))).status).to.equal(500);
     expect((await partner.createRide({}, under('a'))).status).to.equal(201);
     expect(await ridesMade()).to.equal(1);
+  });
+
+  it('takes the scenario default for the same request, named or not', async () => {
+    const named = { ...under('a'), 'x-service-test-scenario': 'default' };
+    const first = await partner.createRide({}, under('a'));
+    expect((await partner.createRide({}, named)).text).to.equal(first.text);
+    const other = await partner.createRide({}, { ...named, 'x-service-test-scenario': 'stalls' });
+    expect(other.status).to.equal(409);
+  });
+
+  /** The next insert fails when it is told to. */
+  function failingInsert(): { arrived: Promise<void>; fail: () => void } {
+    let fail = () => {};
+    const arrived = new Promise<void>((arrive) => {
+      onceInsteadOf(database(), 'command', () => {
+        arrive();
+        return new Promise((_, reject) => {
+          fail = () => reject(new Error('disk full'));
+        });
+      });
+    });
+    return { arrived, fail: () => fail() };
+  }
+
+  it('charges once where the first of two at once fails and the second makes the ride', async () => {
+    const insert = failingInsert();
+    const first = partner.createRide({}, under('a'));
+    await insert.arrived;
+    expect((await partner.createRide({}, under('a'))).status).to.equal(201);
+    insert.fail();
+    expect((await first).status).to.equal(500);
+    expect(await charges()).to.equal(1);
+    expect(await ridesMade()).to.equal(1);
+  });
+
+  it('charges nothing where both of two at once fail, and once for the repeat that makes the ride', async () => {
+    const inserts = [];
+    const failed = [];
+    for (let i = 0; i < 2; i++) {
+      const insert = failingInsert();
+      failed.push(partner.createRide({}, under('a')));
+      await insert.arrived;
+      inserts.push(insert);
+    }
+    const [one, other] = inserts;
+    one?.fail();
+    expect((await failed[0])?.status).to.equal(500);
+    expect(await charges()).to.equal(1);
+    other?.fail();
+    expect((await failed[1])?.status).to.equal(500);
+    expect(await charges()).to.equal(0);
+    expect((await partner.createRide({}, under('a'))).status).to.equal(201);
+    expect(await charges()).to.equal(1);
   });
 
   for (const [title, value] of [
