@@ -100,7 +100,13 @@ function checkHost(host: string): string | null {
   if (isAddress(host)) return isPublicAddress(host) ? null : 'must not point to an address that is not public';
   const isLocal =
     !host.includes('.') || [...localSuffixes, ...localNames].some((name) => `.${host}`.endsWith(`.${name}`));
-  return isLocal ? 'must not name a local or cloud-internal host' : null;
+  if (isLocal) return 'must not name a local or cloud-internal host';
+  return fitsDns(host) ? null : 'must name a host of at most 253 characters, with labels of 1 to 63 characters';
+}
+
+/** The lengths that DNS allows (RFC 1035, section 2.3.4), of a name in its ASCII form: a longer one is never found. */
+function fitsDns(name: string): boolean {
+  return name.length <= 253 && name.split('.').every((label) => label.length >= 1 && label.length <= 63);
 }
 
 // WHATWG `URL` settles most spellings: numbers in any base, short forms, full-width digits, dots of other scripts,

@@ -4,11 +4,14 @@ import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 
+const unknownToDns = `https://${'a'.repeat(64)}.example/`;
+
 /** Every way to be refused before a ride is made, and the status it has. */
 const refusals: [title: string, status: number, send: (partner: Client) => Promise<{ status: number }>][] = [
   ['a missing fare', 400, (partner) => partner.createRide({ fare: undefined })],
   ['a wrong optional field', 400, (partner) => partner.createRide({ passengerCount: 8 })],
   ['a blocked webhookUrl', 400, (partner) => partner.createRide({ webhookUrl: 'https://127.0.0.1/' })],
+  ['a webhookUrl that DNS does not allow', 400, (partner) => partner.createRide({ webhookUrl: unknownToDns })],
   ['malformed JSON', 400, (partner) => partner.post('/rides', '{')],
   ['an array', 400, (partner) => partner.post('/rides', [])],
   ['another content type', 400, (partner) => partner.createRide({}, { 'content-type': 'text/plain' })],

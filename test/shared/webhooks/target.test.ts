@@ -5,6 +5,7 @@ import { notPublicIpv4, spelling } from '../../support/webhook-addresses.ts';
 
 const NOT_PUBLIC = 'must not point to an address that is not public';
 const LOCAL_NAME = 'must not name a local or cloud-internal host';
+const NO_NAME = 'must name a host of at most 253 characters, with labels of 1 to 63 characters';
 
 function expectRefused(hosts: readonly string[], reason: string): void {
   for (const host of hosts) expect(checkTargetUrl(`https://${host}/hook`, []), host).to.equal(reason);
@@ -70,6 +71,15 @@ describe('checkTargetUrl', () => {
     const url = `https://example.com/${'x'.repeat(2028)}`;
     expect(checkTargetUrl(url, [])).to.equal(null);
     expect(checkTargetUrl(`${url}x`, [])).to.equal('must not be longer than 2,048 characters');
+  });
+
+  it('refuses names that DNS does not allow: labels of over 63 characters, and over 253 in all, in ASCII', () => {
+    const name = (length: number) => `${`${'a'.repeat(49)}.`.repeat(5)}${'b'.repeat(length - 250)}`;
+    expectAllowed([`${'a'.repeat(63)}.example`, `x.${'a'.repeat(63)}.example.`, name(253), `${name(253)}.`]);
+    // Of 63 characters as `xn--...`; one more is too long.
+    expectAllowed([`${'ü'.repeat(57)}.example`]);
+    const hosts = [`${'a'.repeat(64)}.example`, `x.${'a'.repeat(64)}.example.`, name(254), 'a..example', '.a.example'];
+    expectRefused([...hosts, `${'ü'.repeat(58)}.example`], NO_NAME);
   });
 
   it('refuses IPv4 literals that are not public, in every spelling', () => {
