@@ -18,6 +18,11 @@ const piece = Buffer.allocUnsafeSlow(4_096);
 
 const maxSessions = 500;
 
+const textRead = new WeakMap<Socket, string>();
+
+/** All that was read so far of a connection that `connect` made, one character for each byte: 64 kB at most. */
+export const textReadFrom = (socket: Socket): string => textRead.get(socket) ?? '';
+
 /** What TLS connections share: a new context costs as much as a handshake, a resumed session saves half of one. */
 type TlsClient = { context: SecureContext; sessions: Map<string, Buffer> };
 
@@ -110,7 +115,9 @@ function openTls(url: URL, address: string, { context, sessions }: TlsClient): T
 function dialling(address: string, port: string | number, socketOf: () => Socket) {
   const callback = (bytes: number, read: Uint8Array): boolean => {
     const socket = socketOf();
-    const goesOn = socket.push(Buffer.from(read.subarray(0, bytes)));
+    const chunk = Buffer.from(read.subarray(0, bytes));
+    textRead.set(socket, textReadFrom(socket) + chunk.toString('latin1'));
+    const goesOn = socket.push(chunk);
     if (socket.bytesRead + piece.length <= maxReadBytes) return goesOn;
     socket.destroy(new Ended('failed', 'answer_too_long'));
     return false;

@@ -3,6 +3,8 @@ import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { before } from '../deadline.ts';
+import { textReadFrom } from './connect.ts';
+import { statusIn } from './status-line.ts';
 import { Ended, type Verdict } from './verdict.ts';
 
 const maxHeaderBytes = 16_384;
@@ -39,8 +41,19 @@ export async function post(url: URL, socket: Socket, message: Message, signal: A
   } catch (error) {
     request.destroy();
     socket.destroy();
+    const status = request.writableEnded && isAfterStatusLine(error, signal) ? statusIn(textReadFrom(socket)) : null;
+    if (status !== null) return verdictOn(status);
     throw error;
   }
+}
+
+/**
+ * Whether a status line that came before this error still counts: it does where Node's parser refuses the rest of the head
+ * or the connection ends in it, not where a limit of time or size is reached.
+ */
+function isAfterStatusLine(error: unknown, signal: AbortSignal): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return !signal.aborted && !(error instanceof Ended) && code !== 'HPE_HEADER_OVERFLOW';
 }
 
 /** A request on a connection that stands; nothing of it is written yet. */
@@ -54,6 +67,8 @@ function openRequest(url: URL, socket: Socket): ClientRequest {
     headers: { Host: url.host, Connection: 'close', 'User-Agent': 'RidePartner-Webhooks/1' },
     createConnection: () => socket,
     maxHeaderSize: maxHeaderBytes,
+    // Reads bare LF, folded lines and both length headers. The connection carries one answer, so none can be smuggled in.
+    insecureHTTPParser: true,
   });
   return request.on('error', () => {});
 }

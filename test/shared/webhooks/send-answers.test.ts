@@ -104,6 +104,60 @@ describe('send: which answer counts', () => {
   });
 });
 
+describe('send: the status line counts, however odd the rest of the head is', () => {
+  useNock(false);
+  const heads: [string, string][] = [
+    ['lines that end in a bare LF', 'Content-Length: 0\n\n'],
+    ['lines that end in both ways', 'A: b\nContent-Length: 0\r\n\n'],
+    ['a folded line', 'X: a\r\n b\r\n\tc\r\nContent-Length: 0\r\n\r\n'],
+    ['a folded line first', ' X: a\r\nContent-Length: 0\r\n\r\n'],
+    ['both length headers', 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['both length headers, the other way round', 'Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n'],
+    ['two lengths', 'Content-Length: 5\r\nContent-Length: 6\r\n\r\n12345'],
+    ['a length that is no number', 'Content-Length: none\r\n\r\n'],
+    ['a line without a colon', 'nonsense\r\n\r\n'],
+    ['a space before a colon', 'X : y\r\n\r\n'],
+    ['control characters', 'X: \u0000\u0001\r\nContent-Length: 0\r\n\r\n'],
+  ];
+  for (const [what, rest] of heads) {
+    it(what, async () => {
+      // The second time in two pieces: the parser refuses the one without the status line.
+      const inPieces = (line: string) => (socket: Socket) => {
+        socket.setNoDelay(true).write(line);
+        setTimeout(() => socket.write(rest), 20);
+      };
+      for (const end of ['\r\n', '\n']) {
+        expect(await sendTo(writes(`HTTP/1.1 200 OK${end}${rest}`))).to.include({
+          outcome: 'delivered',
+          httpStatus: 200,
+        });
+      }
+      expect(await sendTo(inPieces('HTTP/1.1 202\r\n'))).to.include({ outcome: 'delivered', httpStatus: 202 });
+      const failed = { outcome: 'failed', httpStatus: 500, reason: 'status' };
+      expect(await sendTo(writes(`HTTP/1.1 500 X\r\n${rest}`))).to.include(failed);
+      const redirected = { outcome: 'failed', httpStatus: 307, reason: 'redirect' };
+      expect(await sendTo(writes(`HTTP/1.1 307 X\r\n${rest}`))).to.include(redirected);
+    });
+  }
+
+  it('a connection that ends before the head does', async () => {
+    const answer = (socket: Socket) => socket.end('HTTP/1.1 204 No Content\r\nX: ');
+    expect(await sendTo(answer)).to.include({ outcome: 'delivered', httpStatus: 204 });
+    const cut = (socket: Socket) => socket.end('HTTP/1.1 204 No Con');
+    expect(await sendTo(cut)).to.include({ outcome: 'failed', reason: 'ECONNRESET' });
+  });
+
+  it('not where it is that of an informational answer', async () => {
+    const early = 'HTTP/1.1 103 Early Hints\nLink: <a>\n b\n\n';
+    expect(await sendTo(writes(`${early}HTTP/1.1 200 OK\nnonsense\n\n`))).to.include({ httpStatus: 200 });
+    expect(await sendTo(writes(`${early}HTTP/1.1 500 OK\nnonsense\n\n`))).to.include({ httpStatus: 500 });
+    const unfinished = (socket: Socket) => socket.end('HTTP/1.1 100 Continue\r\nnonsense\r\n\r\n');
+    expect(await sendTo(unfinished))
+      .to.include({ outcome: 'failed' })
+      .and.not.to.have.property('httpStatus');
+  });
+});
+
 describe('send: what is no answer', () => {
   useNock(false);
   const cases: [string, ReceiverOptions['answer'], string][] = [
