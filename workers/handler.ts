@@ -5,6 +5,8 @@ import type { PoolName } from '../shared/queues.ts';
 export interface Run {
   pool: PoolName;
   token: string;
+  /** Aborts when the pool is to stop: a run then waits for nothing but an attempt that is under way. */
+  stopping: AbortSignal;
 }
 
 /** What a run came to: shown beside the job, or that the same job is to run again after a time. */

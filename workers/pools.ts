@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
+import { setMaxListeners } from 'node:events';
 import { DelayedError, type Job, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Context } from '../shared/context.ts';
+import { pause } from '../shared/deadline.ts';
 import { describeError } from '../shared/errors.ts';
 import { isOutageOfMongo } from '../shared/mongo.ts';
 import { type DeliveryJob, keepFinished, type PoolName, queuePrefix, type TimerJob } from '../shared/queues.ts';
 import { expireBidding } from './bidding-expiry.ts';
-import type { Handler, Outcome } from './handler.ts';
+import type { Handler, Outcome, Run } from './handler.ts';
 import { byClock } from './queue-clock.ts';
 import { simulateStep } from './simulated-driver.ts';
 import { deliverWebhook } from './webhook-delivery.ts';
@@ -24,13 +25,20 @@ const handlers = {
 const recovery = { lockDuration: 8_000, stalledInterval: 2_000, maxStalledCount: 10 };
 const outagePauseMs = 1_000;
 
-/** Starts taking jobs of a pool's queue, as many at a time as its setting says. */
-export function startPool(ctx: Context, connection: Redis, pool: PoolName): Worker {
+/** Starts taking jobs of a pool's queue, as many at a time as its setting says where nothing else is given. */
+export function startPool(
+  ctx: Context,
+  connection: Redis,
+  pool: PoolName,
+  concurrency = ctx.config.concurrency[pool],
+): Worker {
   const handler = handlers[pool] as Handler<unknown>;
+  const stop = new AbortController();
+  setMaxListeners(0, stop.signal); // Each run that waits listens to it.
   const worker: Worker = new Worker(
     pool,
     async (job: Job, lock?: string) => {
-      const outcome = await runOnce(ctx, handler, job, pool, () => worker.closing !== undefined);
+      const outcome = await runOnce(ctx, handler, job, { pool, token: randomUUID(), stopping: stop.signal });
       if ('result' in outcome) return outcome;
       await job.moveToDelayed(Date.now() + Math.ceil(outcome.againInMs), lock);
       throw new DelayedError(outcome.why);
@@ -38,13 +46,14 @@ export function startPool(ctx: Context, connection: Redis, pool: PoolName): Work
     {
       connection,
       prefix: queuePrefix(pool),
-      concurrency: ctx.config.concurrency[pool],
+      concurrency,
       // BullMQ's version check stays on: skipping it rounds blocking waits up to whole seconds, and timers are late.
       ...recovery,
       ...keepFinished,
     },
     byClock(ctx.now),
   );
+  worker.on('closing', () => stop.abort());
   worker.on('error', (error) => ctx.log.debug({ pool, error: describeError(error) }, 'worker error'));
   worker.on('stalled', (jobId) => ctx.log.warn({ pool, jobId }, 'job stalled: its worker is gone'));
   return worker;
@@ -55,23 +64,17 @@ export function startPool(ctx: Context, connection: Redis, pool: PoolName): Work
  * its own. What else goes wrong is logged here and thrown on by name alone: BullMQ keeps an error's text in Redis, and it
  * may quote a value.
  */
-async function runOnce(
-  ctx: Context,
-  handler: Handler<unknown>,
-  job: Job,
-  pool: PoolName,
-  isClosing: () => boolean,
-): Promise<Outcome> {
-  const run = { pool, token: randomUUID() };
+async function runOnce(ctx: Context, handler: Handler<unknown>, job: Job, run: Run): Promise<Outcome> {
+  const { pool, stopping } = run;
   for (;;) {
     try {
       return await handler(ctx, job.data, run);
     } catch (error) {
       const described = describeError(error);
-      if (isOutageOfMongo(error) && isClosing()) return { againInMs: outagePauseMs, why: 'MongoDB is away' };
+      if (isOutageOfMongo(error) && stopping.aborted) return { againInMs: outagePauseMs, why: 'MongoDB is away' };
       if (isOutageOfMongo(error)) {
         ctx.log.debug({ pool, job: job.name, error: described }, 'MongoDB is away: the job waits');
-        await setTimeout(outagePauseMs);
+        await pause(outagePauseMs, stopping);
         continue;
       }
       ctx.log.error({ pool, job: job.name, error: described }, 'job failed');

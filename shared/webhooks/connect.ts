@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket, connect as tlsConnect } from 'node:tls';
+import { isOwnLack } from './own-lack.ts';
 import { hostOf } from './target.ts';
 import { Ended } from './verdict.ts';
 
@@ -51,7 +52,8 @@ export type ConnectOptions = {
 /**
  * A connection to the host of `url`, at the first of the addresses that takes one; for `https:` with TLS done and the
  * certificate verified. It goes to addresses, never to a name, so nothing is resolved behind the caller's back. Rejects with
- * the first address's error. The socket keeps an `error` listener: a late error must not end the process.
+ * the first address's error, or with one that says what this process lacks. The socket keeps an `error` listener: a late
+ * error must not end the process.
  */
 export async function connect(url: URL, addresses: readonly string[], options: ConnectOptions): Promise<Socket> {
   const tried = addresses.slice(0, maxTried);
@@ -65,7 +67,8 @@ export async function connect(url: URL, addresses: readonly string[], options: C
       errors.push(error);
     }
   }
-  throw errors[0] ?? new Ended('failed', 'ENODATA');
+  // An address that we lacked the means to try may be the one that answers.
+  throw errors.find(isOwnLack) ?? errors[0] ?? new Ended('failed', 'ENODATA');
 }
 
 async function connectTo(url: URL, address: string, options: ConnectOptions, patienceMs: number): Promise<Socket> {

@@ -1,5 +1,5 @@
 import { gatheredUpdate } from '../gather.ts';
-import type { Update } from '../mongo.ts';
+import { committedReads, type Update } from '../mongo.ts';
 import type { Outbox } from '../rides/outbox.ts';
 import { type Claim, type Delivery, type Ride, type RideEvent, rides } from '../rides/ride.ts';
 
@@ -11,9 +11,20 @@ export interface Claimed {
   ride: Pick<Ride, '_id' | 'keyId' | 'webhookUrl'>;
   event: RideEvent;
   claim: Claim;
-  /** When this process asked for the claim, by both of its clocks (ms): the claim is at most as old. */
-  askedAt: { monotonic: number; wall: number };
+  /** When this process asked for the claim, which is at most as old. */
+  askedAt: Moment;
 }
+
+/** A moment by both clocks of this process (ms): the monotonic one stands still while a machine sleeps, the other can be set. */
+export interface Moment {
+  monotonic: number;
+  wall: number;
+}
+export const thisMoment = (): Moment => ({ monotonic: performance.now(), wall: Date.now() });
+
+/** How long ago a moment is (ms), by the clock that says more. */
+export const ageOf = (moment: Moment): number =>
+  Math.max(performance.now() - moment.monotonic, Date.now() - moment.wall);
 
 type ClaimedRide = Claimed['ride'] & { claim?: Claim; event?: RideEvent };
 
@@ -30,7 +41,7 @@ const claim = gatheredUpdate<Ride, ClaimedRide>(
  * is not the oldest unsettled one or another run holds it. The same token claims again, which renews.
  */
 export async function claimEvent(rideId: string, seq: number, token: string): Promise<Claimed | null> {
-  const askedAt = { monotonic: performance.now(), wall: Date.now() };
+  const askedAt = thisMoment();
   const free = {
     $or: [{ $lte: ['$claim.until', '$$NOW'] }, { $eq: ['$claim.token', token] }],
   };
@@ -43,19 +54,24 @@ export async function claimEvent(rideId: string, seq: number, token: string): Pr
   return { ride, event: ride.event, claim: ride.claim, askedAt };
 }
 
-const settle = gatheredUpdate<Ride, Outbox>(rides, { keyId: 1, seq: 1, settledSeq: 1 });
+const outboxFields = { keyId: 1, seq: 1, settledSeq: 1 } as const;
+const settleTogether = gatheredUpdate<Ride, Outbox>(rides, outboxFields);
+const settleAlone = ({ filter, change }: Update<Ride>): Promise<Outbox | null> =>
+  rides.findOneAndUpdate(filter, change, { projection: outboxFields, returnDocument: 'after' });
 
 /**
  * Records the outcome of an attempt on its event and lifts the claim, in one write. Resolves with the ride's outbox as
  * it then stands, or null where another run has taken over. Only the run that holds the claim can settle, or one whose
- * claim a restart of MongoDB forgot.
+ * claim a restart of MongoDB forgot. `alone` keeps it out of a batch, which MongoDB can refuse because of another one in it.
  */
 export async function settleEvent(
   rideId: string,
   seq: number,
   token: string,
   delivery: Delivery,
+  { alone = false } = {},
 ): Promise<Outbox | null> {
+  const settle = alone ? settleAlone : settleTogether;
   return settle({
     filter: {
       _id: rideId,
@@ -75,6 +91,18 @@ export async function settleEvent(
 /** Gives back a claim under which nothing was sent. */
 export async function releaseClaim(rideId: string, token: string): Promise<void> {
   await rides.updateOne({ _id: rideId, 'claim.token': token }, { $unset: { claim: '' } }, { writeConcern: { w: 1 } });
+}
+
+/** Keeps a claim for so long from now on, without any attempt: nobody else tries the event before that. */
+export async function keepClaim(rideId: string, token: string, forMs: number): Promise<void> {
+  const until = { $add: ['$$NOW', Math.ceil(forMs)] };
+  const change = [{ $set: { 'claim.until': until } }];
+  await rides.updateOne({ _id: rideId, 'claim.token': token }, change, { writeConcern: { w: 1 } });
+}
+
+/** The ride's outbox as it stands, or null where there is no such ride. */
+export async function readOutbox(rideId: string): Promise<Outbox | null> {
+  return rides.findOne<Outbox>({ _id: rideId }, { projection: outboxFields, ...committedReads() });
 }
 
 /** Where an event's delivery stands, for a run that could not claim it. */

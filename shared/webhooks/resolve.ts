@@ -1,5 +1,6 @@
 import { promises as dns } from 'node:dns';
 import { isIP } from 'node:net';
+import { isOwnLack } from './own-lack.ts';
 
 /** All addresses of a name, of both families. Rejects when it has none, and when the signal aborts. */
 export type Resolver = (hostname: string, signal: AbortSignal) => Promise<string[]>;
@@ -42,7 +43,7 @@ export async function addressesOf(host: string, resolver: Resolver, signal: Abor
 // A family without an address is an error to the resolver, but not to us while the other has one.
 function gather(answers: PromiseSettledResult<string[]>[]): string[] {
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  const refusal = answers.find((answer) => answer.status === 'rejected');
-  if (addresses.length === 0 && refusal) throw refusal.reason;
+  const refusals = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []));
+  if (addresses.length === 0 && refusals.length > 0) throw refusals.find(isOwnLack) ?? refusals[0];
   return addresses;
 }

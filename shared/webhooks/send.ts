@@ -1,5 +1,6 @@
 import { before } from '../deadline.ts';
 import { connect, tlsClientFor } from './connect.ts';
+import { isOwnLack } from './own-lack.ts';
 import { type Message, post } from './post.ts';
 import { addressesOf, dnsResolver, type Resolver } from './resolve.ts';
 import { checkTargetUrl, hostOf, isLocalTarget, isPublicAddress } from './target.ts';
@@ -57,5 +58,5 @@ function verdictOf(error: unknown, signal: AbortSignal): Verdict {
   if (signal.aborted) return { outcome: 'timeout' };
   // The message of an error can quote the address or the answer; its code cannot.
   const code = (error as NodeJS.ErrnoException | null)?.code;
-  return { outcome: 'failed', reason: typeof code === 'string' ? code : 'unknown' };
+  return { outcome: isOwnLack(error) ? 'unable' : 'failed', reason: typeof code === 'string' ? code : 'unknown' };
 }

@@ -39,7 +39,12 @@ export async function rideWithEvents(ctx: Context, key: NewKey, count: number, w
 export async function deliver(ctx: Context, rideId: string, seq: number, run: Partial<Run> = {}) {
   const keyId = (await rides.findOne({ _id: rideId }, { projection: { keyId: 1 } }))?.keyId ?? '';
   const job: DeliveryJob = { rideId, keyId, seq };
-  return deliverWebhook(ctx, job, { pool: 'webhooks', token: randomBase62(12), ...run });
+  return deliverWebhook(ctx, job, {
+    pool: 'webhooks',
+    token: randomBase62(12),
+    stopping: new AbortController().signal,
+    ...run,
+  });
 }
 
 /** Whether a receipt is signed with the secret, as a partner checks it. */

@@ -13,6 +13,8 @@ export interface MongoProxy {
   cutInsert(collection: string): Promise<void>;
   /** From now on nothing is passed on in either direction, and nothing is closed. */
   hang(): void;
+  /** From now on every answer comes so much later. */
+  delayAnswers(ms: number): void;
   /** Cuts every connection and refuses new ones. */
   goAway(): Promise<void>;
   close(): Promise<void>;
@@ -26,6 +28,7 @@ export async function startMongoProxy(url: string): Promise<MongoProxy> {
   const pairs = new Set<[net.Socket, net.Socket]>();
   let cut: Cut | undefined;
   let hanging = false;
+  let delayMs = 0;
 
   const server = net.createServer((client) => {
     const upstream = net.connect(socketPath);
@@ -54,7 +57,8 @@ export async function startMongoProxy(url: string): Promise<MongoProxy> {
     upstream.on('data', (bytes) => {
       if (hanging) return;
       if (!cutHere) {
-        client.write(bytes);
+        if (delayMs) setTimeout(() => client.write(bytes), delayMs);
+        else client.write(bytes);
         return;
       }
       end();
@@ -83,6 +87,9 @@ export async function startMongoProxy(url: string): Promise<MongoProxy> {
     cutInsert: (collection) => cutNext(collection, false),
     hang: () => {
       hanging = true;
+    },
+    delayAnswers: (ms) => {
+      delayMs = ms;
     },
     goAway,
     close: goAway,

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 
-/** What becomes of a connection: it goes to a port of this machine instead, is refused, or never comes about. */
-export type Route = { port: number } | 'refuse' | 'hang';
+/** What becomes of a connection: it goes to a port of this machine instead, is refused, never comes about, or fails thus. */
+export type Route = { port: number } | 'refuse' | 'hang' | { fails: string };
 
 export type Outbound = {
   /** The hosts that connections were asked for, in order. */
@@ -19,11 +19,11 @@ export function divertOutbound(route: (host: string) => Route): Outbound {
     const [options] = (Array.isArray(args[0]) ? args[0] : args) as [{ host: string; port: number }];
     dialled.push(options.host);
     const way = route(options.host);
-    if (typeof way === 'object')
+    if (typeof way === 'object' && 'port' in way)
       return Reflect.apply(connect, this, [{ ...options, host: '127.0.0.1', port: way.port }]);
-    if (way === 'refuse') {
-      process.nextTick(() => this.destroy(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })));
-    }
+    if (way === 'hang') return this;
+    const error = { code: way === 'refuse' ? 'ECONNREFUSED' : way.fails, syscall: 'connect', address: options.host };
+    process.nextTick(() => this.destroy(Object.assign(new Error('no connection'), error)));
     return this;
   } as typeof connect;
   const restore = () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import type { Context } from '../../shared/context.ts';
+import { rollSigningSecret } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { claimEvent } from '../../shared/webhooks/delivery.ts';
 import { beforeTheAnswer, deliver, isSignedWith, newKey, rideWithEvents, withTargets } from '../support/deliveries.ts';
@@ -8,6 +9,7 @@ import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { testContext } from '../support/service.ts';
 import { jobFor, storedRide } from '../support/stored-rides.ts';
 import { useNock } from '../support/webhook-nock.ts';
+import { divertOutbound } from '../support/webhook-outbound.ts';
 
 describe('a delivery that something comes between', () => {
   useNock(false);
@@ -148,17 +150,50 @@ describe('a delivery that something comes between', () => {
     expect(receiver.receipts).to.have.length(1);
   });
 
-  it('claims again before it writes when its claim is over a second old, and signs with the new time', async () => {
-    const key = await newKey(ctx, receiver.url);
-    const rideId = await rideWithEvents(ctx, key, 1);
+  describe('whose claim is not fresh', () => {
     const renewals: unknown[] = [];
-    beforeTheAnswer('$expr', () => {
-      Date.now = () => now() + 1_500;
-      beforeTheAnswer('$expr', () => renewals.push('renewed'));
+    const noteRenewal = () => beforeTheAnswer('$expr', () => renewals.push('renewed'));
+    const sleepFor = (ms: number) => {
+      Date.now = () => now() + ms;
+    };
+    beforeEach(() => {
+      renewals.length = 0;
     });
-    expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
-    expect(renewals).to.deep.equal(['renewed']);
-    expect(isSignedWith(key.signingSecret, receiver.receipts[0])).to.equal(true);
+
+    it('claims again before it writes where connecting took over a second, with the secret that was rolled meanwhile', async () => {
+      const key = await newKey(ctx, receiver.url);
+      const rideId = await rideWithEvents(ctx, key, 1);
+      let rolled = '';
+      beforeTheAnswer('$expr', async () => {
+        rolled = (await rollSigningSecret(ctx.config, key.keyId)).signingSecret;
+        noteRenewal();
+      });
+      const outbound = divertOutbound(() => {
+        sleepFor(1_500);
+        return { port: Number(new URL(receiver.origin).port) };
+      });
+      expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+      outbound.restore();
+      expect(renewals).to.deep.equal(['renewed']);
+      expect(isSignedWith(rolled, receiver.receipts[0])).to.equal(true);
+    });
+
+    for (const [tookMs, expected] of [
+      [2_500, []],
+      [3_500, ['renewed']],
+    ] as const) {
+      it(`claims again ${expected.length} times where MongoDB took ${tookMs} ms to answer, and delivers`, async () => {
+        const key = await newKey(ctx, receiver.url);
+        const rideId = await rideWithEvents(ctx, key, 1);
+        beforeTheAnswer('$expr', () => {
+          sleepFor(tookMs);
+          noteRenewal();
+        });
+        expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+        expect(renewals).to.deep.equal(expected);
+        expect(isSignedWith(key.signingSecret, receiver.receipts[0])).to.equal(true);
+      });
+    }
   });
 
   it('writes nothing and records nothing when its claim was taken during a long pause', async () => {

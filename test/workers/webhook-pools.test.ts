@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import mongoose from 'mongoose';
 import nock from 'nock';
 import type { PoolName } from '../../shared/queues.ts';
 import { enqueueNextDelivery } from '../../shared/rides/outbox.ts';
@@ -94,6 +95,30 @@ describe('the delivery pools', () => {
     const rideId = await rideWithEvents(service.ctx, await service.key('live', receiver.url), 1);
     await settled(rideId);
     expect(await finishedRuns(service, 'webhooks-slow', rideId)).to.deep.equal([]);
+  });
+});
+
+describe('a delivery pool that stops while MongoDB takes no outcome', () => {
+  useNock(false);
+  const { findOneAndUpdate } = rides;
+  afterEach(() => {
+    rides.findOneAndUpdate = findOneAndUpdate;
+  });
+
+  it('ends at once: the event is left to another run', async () => {
+    const receiver = await startReceiver();
+    const service = await startTestService({ WEBHOOK_LOCAL_TARGETS: receiver.origin }, ['webhooks']);
+    const settling = new Promise<void>((reached) => {
+      rides.findOneAndUpdate = (async (...args: Parameters<typeof findOneAndUpdate>) => {
+        if (!('events.seq' in (args[0] as object))) return Reflect.apply(findOneAndUpdate, rides, args);
+        reached();
+        throw new mongoose.mongo.MongoNetworkError('connection lost');
+      }) as typeof findOneAndUpdate;
+    });
+    await rideWithEvents(service.ctx, await service.key('live', receiver.url), 1);
+    await settling;
+    await service.close();
+    await receiver.close();
   });
 });
 

@@ -1,3 +1,5 @@
+import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
 import { expect } from 'chai';
 import { dnsResolver, type Resolver } from '../../../shared/webhooks/resolve.ts';
 import { send } from '../../../shared/webhooks/send.ts';
@@ -109,6 +111,42 @@ describe('send: which addresses are called', () => {
     await nameServer.close();
     expect(result).to.include({ outcome: 'failed', reason: 'ENODATA' });
     expect(await sendTo('https://partner.test/', async () => [])).to.include({ outcome: 'failed', reason: 'ENODATA' });
+  });
+
+  for (const code of ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EAGAIN']) {
+    it(`has no outcome where this process lacks what a connection takes (${code})`, async () => {
+      route = () => ({ fails: code });
+      expect(await sendTo('https://partner.test/', async () => [PUBLIC])).to.include({
+        outcome: 'unable',
+        reason: code,
+      });
+      // Another address may have answered, had there been the means to try it.
+      route = (host) => (host === PUBLIC ? 'refuse' : { fails: code });
+      const second = await sendTo('https://partner.test/', async () => [PUBLIC, '93.184.216.35']);
+      expect(second).to.include({ outcome: 'unable', reason: code });
+    });
+  }
+
+  it('has no outcome where no name server can be reached, be it only for want of a descriptor', async () => {
+    const nameServer = await startNameServer(() => []);
+    await nameServer.close();
+    const result = await sendTo('https://partner.test/', dnsResolver([nameServer.address]));
+    expect(result).to.include({ outcome: 'unable', reason: 'ECONNREFUSED' });
+    expect(outbound.dialled).to.deep.equal([]);
+  });
+
+  it('has failed at an IPv6 address where this host has none of its own', async () => {
+    const { networkInterfaces } = os;
+    os.networkInterfaces = () => ({});
+    syncBuiltinESMExports();
+    try {
+      route = () => ({ fails: 'EADDRNOTAVAIL' });
+      const result = await sendTo('https://partner.test/', async () => [PUBLIC_V6]);
+      expect(result).to.include({ outcome: 'failed', reason: 'EADDRNOTAVAIL' });
+    } finally {
+      os.networkInterfaces = networkInterfaces;
+      syncBuiltinESMExports();
+    }
   });
 
   it('resolves by the addresses of one family when name servers never answer for the other', async () => {

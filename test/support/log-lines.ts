@@ -1,0 +1,15 @@
+import pino, { type Logger } from 'pino';
+import type { Context } from '../../shared/context.ts';
+
+export interface LogLine {
+  level: number;
+  msg: string;
+  [field: string]: unknown;
+}
+
+/** The context with a logger of its own, and the lines that it writes, from `debug` on. */
+export function withLogLines(ctx: Context): { ctx: Context; lines: LogLine[]; errors(): LogLine[] } {
+  const lines: LogLine[] = [];
+  const log: Logger = pino({ level: 'debug' }, { write: (line) => void lines.push(JSON.parse(line)) });
+  return { ctx: { ...ctx, log }, lines, errors: () => lines.filter(({ level }) => level >= 50) };
+}
