@@ -3,6 +3,7 @@ import { createContext } from '../shared/context.ts';
 import { type PoolName, poolNames } from '../shared/queues.ts';
 import { connectWorkerRedis } from '../shared/redis.ts';
 import { shutdownOnSignal } from '../shared/shutdown.ts';
+import { withinDescriptorLimit } from './descriptor-limit.ts';
 import { startPool } from './pools.ts';
 import { startSweeper } from './sweeper/sweeper.ts';
 
@@ -13,7 +14,8 @@ export async function runPools(names: readonly string[]): Promise<void> {
   const config = readConfig(undefined, { without: signs ? [] : ['SECRETS_KEY'] });
   const ctx = await createContext(config, pools.join('+'));
   const connection = connectWorkerRedis(config.secrets.redisUrl, ctx.log);
-  const workers = pools.map((pool) => startPool(ctx, connection, pool));
+  const concurrency = withinDescriptorLimit(pools, config.concurrency, ctx.log);
+  const workers = pools.map((pool) => startPool(ctx, connection, pool, concurrency[pool]));
   const sweeper = startSweeper(ctx);
   ctx.log.info({ pools }, 'working');
   shutdownOnSignal(ctx.log, config.shutdownGraceMs, async () => {
