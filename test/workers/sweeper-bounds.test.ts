@@ -5,12 +5,12 @@ import { poolNames } from '../../shared/queues.ts';
 import { enqueueNextDelivery } from '../../shared/rides/outbox.ts';
 import { type Ride, rides } from '../../shared/rides/ride.ts';
 import { leaseKey } from '../../workers/sweeper/lease.ts';
+import { progressKey } from '../../workers/sweeper/progress.ts';
 import { startSweeper } from '../../workers/sweeper/sweeper.ts';
-import { takeTurn } from '../../workers/sweeper/turn.ts';
+import { sweptKey, takeTurn } from '../../workers/sweeper/turn.ts';
 import { testContext } from '../support/service.ts';
 import { jobFor, makeDue, newRide, until } from '../support/stored-rides.ts';
 
-const sweptKey = 'rides:sweeper:swept';
 const intervalMs = 60_000;
 
 describe('the sweeper', () => {
@@ -106,7 +106,7 @@ describe('the sweeper', () => {
       await until(async () => (await ctx.queues.webhooks.getWaitingCount()) === made.length);
       await turn();
       const adds = await addsSoFar();
-      await ctx.redis.del('rides:sweeper:progress');
+      await ctx.redis.del(progressKey);
       const found = watchFinds();
       const lengths: number[] = [];
       for (let times = 0; times < 3; times++) {

@@ -6,14 +6,13 @@ import { fireTimer } from '../../shared/rides/fire-timer.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { claimEvent } from '../../shared/webhooks/delivery.ts';
 import { markSlow } from '../../shared/webhooks/slow-keys.ts';
+import { leaseKey } from '../../workers/sweeper/lease.ts';
 import { sweep } from '../../workers/sweeper/sweep.ts';
 import { startSweeper } from '../../workers/sweeper/sweeper.ts';
 import { takeTurn } from '../../workers/sweeper/turn.ts';
 import { newKey, rideWithEvents } from '../support/deliveries.ts';
 import { testContext } from '../support/service.ts';
 import { jobFor, makeDue, newRide, rideThatIs, statusesSent, storedRide, until } from '../support/stored-rides.ts';
-
-const leaseKey = 'rides:sweeper:lease';
 
 describe('the sweeper', () => {
   let ctx: Context;

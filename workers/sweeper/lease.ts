@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis';
 import { randomBase62 } from '../../shared/ids.ts';
 
-export const leaseKey = 'rides:sweeper:lease';
+/** The sweeper's keys share a hash tag, so that a Redis Cluster can read them together. */
+export const leaseKey = '{rides:sweeper}:lease';
 /** The lease of a process that sweeps; one that dies is followed when it lapses. */
 const leaseMs = 4_000;
 /** Stands in the lease between two sweeps. */

@@ -5,15 +5,14 @@ import { atFront, type Progress } from './sweep.ts';
 const { EJSON } = mongoose.mongo.BSON;
 
 /** Kept in Redis for the process that goes on with the sweep. Where it is lost, the walks begin at the front again. */
-export const progressKey = 'rides:sweeper:progress';
+export const progressKey = '{rides:sweeper}:progress';
 
 export interface StoredProgress extends Progress {
   /** When the sweep of everything began (Unix ms, Redis's clock), of which this is the progress; null for ordinary ones. */
   everythingSince: number | null;
 }
 
-export async function readProgress(redis: Redis): Promise<StoredProgress> {
-  const stored = await redis.get(progressKey);
+export function readProgress(stored: string | null): StoredProgress {
   return stored ? (EJSON.parse(stored) as StoredProgress) : { ...atFront(), everythingSince: null };
 }
 

@@ -3,7 +3,7 @@ import type { Context } from '../../shared/context.ts';
 import { before } from '../../shared/deadline.ts';
 import { describeError } from '../../shared/errors.ts';
 import { isOutageOfMongo, onBrokenConnection } from '../../shared/mongo.ts';
-import { takeTurn } from './turn.ts';
+import { type TurnResult, takeTurn } from './turn.ts';
 
 const defaultIntervalMs = 2_000;
 /** After an outage, until all that it may have cost is found. */
@@ -35,8 +35,8 @@ export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = 
     wasAway = true;
   });
 
-  async function sweepOnce(): Promise<boolean> {
-    if (ctx.redis.status !== 'ready') return false;
+  async function sweepOnce(): Promise<TurnResult> {
+    if (ctx.redis.status !== 'ready') return 'refused';
     const now = await redisNow(ctx);
     if (isRedisBack) times.redisReturnedAt = now;
     if (wasAway) times.owedSince = now + allReconnectedMs;
@@ -48,16 +48,17 @@ export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       wake = new AbortController();
-      const isOwed = await sweepOnce().catch((error) => {
+      const result = await sweepOnce().catch((error): TurnResult => {
         // A broken connection to MongoDB is noted where it breaks; that MongoDB is slow costs no jobs.
         wasAway ||= !isOutageOfMongo(error);
         if (!stopping.signal.aborted) ctx.log.warn({ error: describeError(error) }, 'sweep failed');
-        return false;
+        return 'swept';
       });
+      const pauseMs = { owed: soonMs, refused: intervalMs / 2, swept: intervalMs }[result];
       // Not before the interval is over, or a process by itself would miss its turn.
       const jitter = 1 + Math.random() / 4;
       const signal = AbortSignal.any([wake.signal, stopping.signal]);
-      await setTimeout((isOwed ? soonMs : intervalMs) * jitter, undefined, { signal }).catch(() => {});
+      await setTimeout(pauseMs * jitter, undefined, { signal }).catch(() => {});
     }
   }
 

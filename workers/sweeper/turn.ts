@@ -1,13 +1,13 @@
 import type { Context } from '../../shared/context.ts';
 import { type Lease, takeLease } from './lease.ts';
-import { isComplete, nextRound, readProgress, type StoredProgress, storeProgress } from './progress.ts';
+import { isComplete, nextRound, progressKey, readProgress, type StoredProgress, storeProgress } from './progress.ts';
 import { atFront, sweep } from './sweep.ts';
 
 /**
  * When, by Redis's clock, the last sweep of everything began. It has no expiry: where it is missing, Redis has lost its
  * data, and every job with it.
  */
-export const sweptKey = 'rides:sweeper:swept';
+export const sweptKey = '{rides:sweeper}:swept';
 
 export interface Turn {
   /** The present time (Unix ms), like those below by Redis's clock. */
@@ -23,17 +23,18 @@ export interface Turn {
   signal: AbortSignal;
 }
 
-/**
- * Sweeps, if it is this process's turn: once in each interval of all processes, and at once where Redis came back. Answers
- * whether a sweep of everything is still owed.
- */
-export async function takeTurn(ctx: Context, turn: Turn): Promise<boolean> {
-  const sweptAt = Number((await ctx.redis.get(sweptKey)) ?? Number.NEGATIVE_INFINITY);
-  const stored = await readProgress(ctx.redis);
+/** `owed`: everything is still to be swept. `refused`: another process sweeps, or has done so within the interval. */
+export type TurnResult = 'swept' | 'owed' | 'refused';
+
+/** Sweeps, if it is this process's turn: once in each interval of all processes, and at once where Redis came back. */
+export async function takeTurn(ctx: Context, turn: Turn): Promise<TurnResult> {
+  const [swept = null, progressText = null] = await ctx.redis.mget(sweptKey, progressKey);
+  const sweptAt = Number(swept ?? Number.NEGATIVE_INFINITY);
+  const stored = readProgress(progressText);
   const everything = sweptAt < turn.owedSince;
   const hasBegun = Math.max(sweptAt, stored.everythingSince ?? 0) >= turn.redisReturnedAt;
   const lease = await takeLease(ctx.redis, { interruptRest: !hasBegun });
-  if (!lease) return everything;
+  if (!lease) return everything ? 'owed' : 'refused';
   let isOwed = everything;
   try {
     const progress = everything ? progressOfAll(stored, turn) : ordinaryProgress(stored);
@@ -42,7 +43,7 @@ export async function takeTurn(ctx: Context, turn: Turn): Promise<boolean> {
   } finally {
     await lease.rest(isOwed ? turn.soonMs : turn.intervalMs);
   }
-  return isOwed;
+  return isOwed ? 'owed' : 'swept';
 }
 
 /** Goes on with a sweep of everything that was cut short, so that one that often fails comes to its end all the same. */
