@@ -41,24 +41,33 @@ export async function findJobs(redis: Redis, queue: Queue, wanted: readonly Want
 }
 
 async function statesOf(redis: Redis, queue: Queue, named: readonly NamedJob[]): Promise<Map<string, JobState>> {
-  const { scores, nextInLine, areSound } = await look(redis, queue, named);
+  const { scores, next, areSound } = await look(redis, queue, named);
   const states = new Map<string, JobState>();
   const doubtful: NamedJob[] = [];
   for (const [index, job] of named.entries()) {
     const score = scores[index] ?? null;
     if (score !== null) states.set(job.id, Number(score) / scorePerMs <= job.latestAt ? 'waiting' : 'missing');
-    else if (nextInLine.has(job.jobId) || isBehind(job.jobId, nextInLine)) states.set(job.id, 'waiting');
+    else if (next.has(job.jobId) || isBehind(job.jobId, next)) states.set(job.id, 'waiting');
     if (!areSound || !states.has(job.id)) doubtful.push(job);
   }
-  if (doubtful.length > 0) await lookCloser(redis, queue, doubtful, nextInLine, states);
+  if (doubtful.length > 0) await lookCloser(redis, queue, doubtful, next, states);
   return states;
 }
 
-/** Added after the last job that was read of a longer list, so its place is behind it, if it has one. */
-function isBehind(jobId: string, nextInLine: ReadonlySet<string>): boolean {
-  const [last] = nextInLine;
-  return nextInLine.size === windowLength && Number(jobId) > Number(last);
+/** The jobs of the list that are taken next. */
+interface Next {
+  has(jobId: string): boolean;
+  /** The job that is taken last of these, where the list is longer. */
+  last: string | null;
 }
+
+function nextOf(window: readonly string[]): Next {
+  const jobIds = new Set(window);
+  return { has: (jobId) => jobIds.has(jobId), last: window.length < windowLength ? null : (window[0] ?? null) };
+}
+
+/** Added after the last job that was read of a longer list, so its place is behind it, if it has one. */
+const isBehind = (jobId: string, { last }: Next): boolean => last !== null && Number(jobId) > Number(last);
 
 const dedupeKey = (queue: Queue, id: string): string => queue.toKey(`de:${id}`);
 
@@ -74,7 +83,7 @@ async function look(redis: Redis, queue: Queue, named: readonly NamedJob[]) {
       .exec()) ?? [];
   return {
     scores: answerOf<(string | null)[]>(scores),
-    nextInLine: new Set(answerOf<string[]>(window)),
+    next: nextOf(answerOf<string[]>(window)),
     /** Every job has its hash, and none has the id of another. */
     areSound: answerOf<number>(existing) === named.length && areUnique(jobIds),
   };
@@ -85,12 +94,11 @@ async function lookCloser(
   redis: Redis,
   queue: Queue,
   doubtful: readonly NamedJob[],
-  nextInLine: ReadonlySet<string>,
+  next: Next,
   states: Map<string, JobState>,
 ): Promise<void> {
-  const [last = ''] = nextInLine;
   const reads = redis.multi().mget(doubtful.map(({ id }) => dedupeKey(queue, id)));
-  reads.hmget(queue.toKey(last), 'timestamp', 'opts');
+  reads.hmget(queue.toKey(next.last ?? ''), 'timestamp', 'opts');
   for (const { jobId } of doubtful) {
     reads.hmget(queue.toKey(jobId), 'deid', 'timestamp', 'opts').exists(queue.toKey(`${jobId}:lock`));
     reads.lpos(queue.toKey('active'), jobId);
@@ -98,8 +106,7 @@ async function lookCloser(
   const [names, lastTimes, ...answers] = (await reads.exec()) ?? [];
   const jobIds = answerOf<(string | null)[]>(names);
   // The list is first in, first out: what entered before the last of the window is in it, or is not in the list.
-  const certainUntil =
-    nextInLine.size < windowLength ? Number.POSITIVE_INFINITY : enteredAt(answerOf(lastTimes)) - orderMs;
+  const certainUntil = next.last === null ? Number.POSITIVE_INFINITY : enteredAt(answerOf(lastTimes)) - orderMs;
   const remains: string[] = [];
   for (const [index, job] of doubtful.entries()) {
     const [hash, lock, place] = answers.slice(3 * index);

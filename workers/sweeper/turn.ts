@@ -31,7 +31,7 @@ export async function takeTurn(ctx: Context, turn: Turn): Promise<TurnResult> {
   const [swept = null, progressText = null] = await ctx.redis.mget(sweptKey, progressKey);
   const sweptAt = Number(swept ?? Number.NEGATIVE_INFINITY);
   const stored = readProgress(progressText);
-  const everything = sweptAt < turn.owedSince;
+  const everything = !(sweptAt >= turn.owedSince);
   const hasBegun = Math.max(sweptAt, stored.everythingSince ?? 0) >= turn.redisReturnedAt;
   const lease = await takeLease(ctx.redis, { interruptRest: !hasBegun });
   if (!lease) return everything ? 'owed' : 'refused';
