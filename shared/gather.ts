@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import type mongoose from 'mongoose';
-import { insertDocuments, type Update, updateDocuments } from './mongo.ts';
+import { insertDocuments, promptly, type Update, updateDocuments } from './mongo.ts';
 
 /** So long a batch waits for those before it: while MongoDB hangs, nothing may queue up behind what will not return. */
 const patienceMs = 50;
@@ -51,13 +51,17 @@ export function gather<Asked, Answer>(
   return (asked) => loader.load(asked);
 }
 
-/** Finds documents by a unique text field, all that are asked for at the same time in one query; null where there is none. */
+/**
+ * Finds documents by a unique text field, all that are asked for at the same time in one query; null where there is none.
+ * `options` is asked for each query: what it says may follow from the server that the process is connected to.
+ */
 export function gatheredFind<Stored extends object, Found = Stored>(
   collection: mongoose.mongo.Collection<Stored>,
   field: keyof Stored & keyof Found & string,
   projection: object,
+  options: () => mongoose.mongo.FindOptions = promptly,
 ): (value: string) => Promise<Found | null> {
-  return gather((values) => findEach<Stored, Found>(collection, field, values, projection));
+  return gather((values) => findEach<Stored, Found>(collection, field, values, { ...options(), projection }));
 }
 
 /** For each value the document that has it, or null; a value may be asked for twice. */
@@ -65,12 +69,13 @@ async function findEach<Stored extends object, Found>(
   collection: mongoose.mongo.Collection<Stored>,
   field: keyof Stored & keyof Found & string,
   values: readonly string[],
-  projection: object,
+  options: mongoose.mongo.FindOptions,
 ): Promise<(Found | null)[]> {
   const filter = { [field]: oneOf(values) } as mongoose.mongo.Filter<Stored>;
+  const projection = { ...options.projection, [field]: 1 };
   // All in one answer: MongoDB's first batch would end after 101.
-  const options = { projection: { ...projection, [field]: 1 }, batchSize: values.length + 1 };
-  const found = (await collection.find(filter, options).toArray()) as Found[];
+  const cursor = collection.find(filter, { ...options, projection, batchSize: values.length + 1 });
+  const found = (await cursor.toArray()) as Found[];
   const byValue = new Map(found.map((document) => [document[field] as unknown, document]));
   return values.map((value) => byValue.get(value) ?? null);
 }
@@ -89,17 +94,18 @@ export function oneOf(values: readonly string[]): string | { $in: string[] } {
 export function gatheredUpdate<Stored extends { _id: string }, Found extends { _id: string }>(
   collection: mongoose.mongo.Collection<Stored>,
   projection: object,
-  options: { writeConcern?: mongoose.mongo.WriteConcernSettings } = {},
+  { writeConcern }: { writeConcern?: () => mongoose.mongo.WriteConcernSettings } = {},
 ): (update: Update<Stored>) => Promise<Found | null> {
   return gather<Update<Stored>, Found | null>(async (updates) => {
     const [only, ...others] = updates;
     if (only && others.length === 0) {
-      const after = { ...options, projection, returnDocument: 'after' } as const;
+      const concern = writeConcern && { writeConcern: writeConcern() };
+      const after = { ...promptly(), ...concern, projection, returnDocument: 'after' } as const;
       return [(await collection.findOneAndUpdate(only.filter, only.change, after)) as Found | null];
     }
-    const outcomes = await updateDocuments(collection, updates, options.writeConcern);
+    const outcomes = await updateDocuments(collection, updates, writeConcern?.());
     const ids = updates.map(({ filter }) => filter._id);
-    const found = await findEach<Stored, Found>(collection, '_id', ids, projection);
+    const found = await findEach<Stored, Found>(collection, '_id', ids, { ...promptly(), projection });
     return outcomes.map((outcome, index) => (outcome === true ? (found[index] ?? null) : outcome || null));
   }, oneAtOnce);
 }

@@ -7,6 +7,8 @@ import { endWritesWithTheirSocket } from './mongo-driver.ts';
  * once more, so that each try has less than half of that.
  */
 export const giveUpMs = 1_300;
+/** MongoDB gives up before the socket does, so that a lagging majority or a slow query is an error and not a cut connection. */
+const serverLimitMs = 1_000;
 const impatient = {
   serverSelectionTimeoutMS: giveUpMs,
   connectTimeoutMS: giveUpMs,
@@ -16,19 +18,23 @@ const impatient = {
 
 /**
  * Connects the process's one mongoose connection, or throws ConfigError with what is wrong with its address. Promises
- * that every acknowledged write has reached the journal: of a majority on a replica set, of the server itself elsewhere.
- * There `majority` would only trigger the flush, and a `kill -9` then lost acknowledged writes. A `patient` connection
- * waits for as long as an operation takes.
+ * that every acknowledged write has reached the journal: of a majority on a replica set or behind a mongos, of the server
+ * itself on a standalone. There `majority` would only trigger the flush, and a `kill -9` then lost acknowledged writes. A
+ * `patient` connection waits for as long as an operation takes.
  */
 export async function connectMongo(url: string, { patient = false } = {}): Promise<void> {
   endWritesWithTheirSocket();
-  const { setName, maxWireVersion } = await hello(url).catch((error: unknown) => {
+  const { setName, msg, maxWireVersion } = await hello(url).catch((error: unknown) => {
     throw new ConfigError(`Setting MONGO_URL: ${startProblem(error)}`);
   });
   if (maxWireVersion < wireVersionOf8) throw new ConfigError('Setting MONGO_URL: MongoDB 8.0 or later is needed');
-  const replicaSet = setName !== undefined;
-  committedRead = replicaSet ? { readConcern: { level: 'majority' } } : {};
-  durable = { w: replicaSet ? 'majority' : 1, journal: true };
+  const isStandalone = setName === undefined && msg !== 'isdbgrid';
+  limit = patient ? {} : { maxTimeMS: serverLimitMs };
+  durable = isStandalone
+    ? { w: 1, journal: true }
+    : { w: 'majority', journal: true, ...(!patient && { wtimeoutMS: serverLimitMs }) };
+  committedWrite = isStandalone ? { w: 1 } : durable;
+  committedRead = isStandalone ? {} : { readConcern: { level: 'majority' } };
   await mongoose.connect(url, {
     writeConcern: durable,
     ...(patient ? {} : impatient),
@@ -40,13 +46,30 @@ export async function connectMongo(url: string, { patient = false } = {}): Promi
   });
 }
 
-/**
- * Options of a read that is answered to a partner as done: what it finds cannot be rolled back any more. On a server
- * without a replica set every read is such.
- */
-export const committedReads = (): mongoose.mongo.FindOptions => committedRead;
-let committedRead: mongoose.mongo.FindOptions = {};
+let limit: { maxTimeMS?: number } = {};
 let durable: mongoose.mongo.WriteConcernSettings = {};
+let committedWrite: mongoose.mongo.WriteConcernSettings = {};
+let committedRead: mongoose.mongo.FindOptions = {};
+
+/** Options of an operation that is answered at once. A cursor that is walked needs longer: the limit counts all its batches. */
+export const promptly = (): { maxTimeMS?: number } => limit;
+
+/**
+ * Options of a read that is answered to a partner as done: what it finds cannot be rolled back any more. On a standalone
+ * every read is such, and no `readConcern` is set.
+ */
+export const committedReads = (): mongoose.mongo.FindOptions => ({ ...committedRead, ...limit });
+
+/**
+ * Write concern of a write that proves what it was decided on: once it is acknowledged, nothing before it can be rolled
+ * back. On a standalone nothing ever is, and no journal is waited for.
+ */
+export const committedWrites = (): mongoose.mongo.WriteConcernSettings => committedWrite;
+
+/** A majority of the replica set does not have a ride's state yet, so that nobody can be told of it: an outage. */
+export class NotYetCommitted extends Error {
+  override name = 'NotYetCommitted';
+}
 
 /**
  * Inserts documents in one command, as durably as a single one, and answers for each null or the server's error: one that
@@ -58,7 +81,8 @@ export async function insertDocuments<T extends object>(
 ): Promise<(null | mongoose.mongo.MongoServerError)[]> {
   const writeConcern = inCommand(durable);
   const command = { insert: collection.collectionName, documents, ordered: false, writeConcern };
-  const { writeErrors = [] } = await database().command(command);
+  // The driver throws the reply's `writeConcernError`: what is written but not known to last is known of none.
+  const { writeErrors = [] } = await database().command({ ...command, ...limit });
   const outcomes: (null | mongoose.mongo.MongoServerError)[] = documents.map(() => null);
   for (const { index, code, errmsg } of writeErrors) outcomes[index] = serverError(errmsg, code);
   return outcomes;
@@ -86,6 +110,7 @@ export async function updateDocuments<T extends object>(
     ordered: false,
     errorsOnly: false,
     writeConcern: inCommand(writeConcern),
+    ...limit,
   };
   const { cursor } = await mongoose.connection.getClient().db('admin').command(command);
   const outcomes = new Map((cursor.firstBatch as UpdateReply[]).map((reply) => [reply.idx, outcomeOf(reply)]));
@@ -98,7 +123,11 @@ const outcomeOf = ({ ok, n, code, errmsg }: UpdateReply) => (ok ? n === 1 : serv
 
 const nothingSaid = () => new mongoose.mongo.MongoNetworkError('MongoDB said nothing of a change');
 
-const inCommand = ({ w, journal }: mongoose.mongo.WriteConcernSettings) => ({ w, ...(journal && { j: true }) });
+const inCommand = ({ w, journal, wtimeoutMS }: mongoose.mongo.WriteConcernSettings) => ({
+  w,
+  ...(journal && { j: true }),
+  ...(wtimeoutMS && { wtimeout: wtimeoutMS }),
+});
 
 const serverError = (message: string, code: number) => new mongoose.mongo.MongoServerError({ message, code });
 
@@ -129,13 +158,13 @@ export async function mongoNow(): Promise<Date> {
   return (clock as { now: Date }).now;
 }
 
-/** The connection broke, or no server was found: an operation may or may not have happened. */
+/** The connection broke, no server was found, or MongoDB gave up: an operation may or may not have happened. */
 export function isOutageOfMongo(error: unknown): boolean {
   const { MongoNetworkError, MongoServerSelectionError, MongoNotConnectedError, MongoServerError } = mongoose.mongo;
   // Written, but not known to last: as if the answer had been lost.
-  if (error instanceof mongoose.mongo.MongoWriteConcernError) return true;
+  if (error instanceof mongoose.mongo.MongoWriteConcernError || error instanceof NotYetCommitted) return true;
   if (error instanceof MongoServerError) {
-    return goingAway.has(Number(error.code)) || error.hasErrorLabel('RetryableWriteError');
+    return outageCodes.has(Number(error.code)) || error.hasErrorLabel('RetryableWriteError');
   }
   return (
     error instanceof MongoNetworkError ||
@@ -161,8 +190,11 @@ export function wasNeverSent(error: unknown): boolean {
 const neverSent = new Set(['MongoWaitQueueTimeoutError', 'MongoPoolClearedError']);
 
 const brokenSocket = new Set(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT', 'ENOTCONN', 'EHOSTUNREACH']);
-/** What a server says that shuts down or is no primary any more; one without a replica set gives it no label. */
-const goingAway = new Set([91, 189, 10107, 11600, 11602, 13435, 13436]);
+/**
+ * What a server says that shuts down, is no primary any more or has run out of time, and a mongos that does not reach its
+ * primary. Without a replica set it gives these no label.
+ */
+const outageCodes = new Set([6, 7, 50, 64, 89, 91, 133, 134, 189, 202, 262, 9001, 10107, 11600, 11602, 13435, 13436]);
 
 function database(): mongoose.mongo.Db {
   const { db } = mongoose.connection;
@@ -184,14 +216,21 @@ const startPatienceMs = 5_000;
 /** The first that makes changes to several documents in one command and says of each what came of it. */
 const wireVersionOf8 = 25;
 
-async function hello(url: string): Promise<{ setName?: string; maxWireVersion: number }> {
+/** A mongos says `msg: 'isdbgrid'`, a member of a replica set its `setName`. */
+interface Hello {
+  setName?: string;
+  msg?: string;
+  maxWireVersion: number;
+}
+
+async function hello(url: string): Promise<Hello> {
   const client = new mongoose.mongo.MongoClient(url, {
     serverSelectionTimeoutMS: startPatienceMs,
     connectTimeoutMS: startPatienceMs,
     socketTimeoutMS: startPatienceMs,
   });
   try {
-    return (await client.db('admin').command({ hello: 1 })) as { setName?: string; maxWireVersion: number };
+    return (await client.db('admin').command({ hello: 1 })) as unknown as Hello;
   } finally {
     await client.close();
   }

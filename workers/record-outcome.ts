@@ -1,14 +1,15 @@
 import type { Context } from '../shared/context.ts';
 import { pause } from '../shared/deadline.ts';
 import { describeError } from '../shared/errors.ts';
-import { isOutageOfMongo } from '../shared/mongo.ts';
+import { isOutageOfMongo, NotYetCommitted } from '../shared/mongo.ts';
 import type { DeliveryJob } from '../shared/queues.ts';
 import type { Outbox } from '../shared/rides/outbox.ts';
 import type { Delivery } from '../shared/rides/ride.ts';
-import { readOutbox, settleEvent } from '../shared/webhooks/delivery.ts';
+import { readCommittedOutbox, settleEvent } from '../shared/webhooks/delivery.ts';
 import type { Run } from './handler.ts';
 
 const retryMs = 250;
+const commitPauseMs = 30;
 
 export interface Recorded {
   delivery: Delivery;
@@ -57,7 +58,13 @@ async function settle(
 ): Promise<Outbox | null> {
   for (;;) {
     try {
-      return (await settleEvent(rideId, seq, token, delivery, { alone })) ?? (await readOutbox(rideId));
+      const settled = await settleEvent(rideId, seq, token, delivery, { alone });
+      if (settled) return settled;
+      const standing = await readCommittedOutbox(rideId);
+      // Under this run's own claim the outcome is written, but a failover can still take it back.
+      if (!standing || standing.settledSeq >= seq || standing.claim?.token !== token) return standing;
+      if (stopping.aborted) throw new NotYetCommitted();
+      await pause(commitPauseMs, stopping);
     } catch (error) {
       if (!isOutageOfMongo(error) || stopping.aborted) throw error;
       ctx.log.debug({ rideId, seq, error: describeError(error) }, 'outcome not recorded yet');

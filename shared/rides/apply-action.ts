@@ -1,7 +1,8 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
 import { gatheredUpdate } from '../gather.ts';
-import { committedReads } from '../mongo.ts';
+import { committedReads, NotYetCommitted } from '../mongo.ts';
 import { type Change, type Command, decide } from './decide.ts';
 import { eventBody } from './events.ts';
 import { enqueueNextDelivery, type Outbox } from './outbox.ts';
@@ -17,25 +18,35 @@ export type Decision = (ride: RideState, at: Date, now: Date) => Change | null;
 
 /** Far more than 50 concurrent offers need; past it something other than contention is wrong. */
 const maxRounds = 200;
+/** How long a ride's state may take to reach the majority before that counts as an outage. */
+const commitPatienceMs = 1_000;
 
 /**
  * THE way to change a ride: read, decide in plain code, write if the ride is still what was read, else again. Resolves
  * with the ride as it then stands, also where `decision` returned null and nothing was written; with null where there is
- * no such ride. What `decision` throws passes through, and nothing was written.
+ * no such ride. What `decision` throws passes through, and nothing was written. Neither is told of a state that a failover
+ * can still take back: that is waited for, and throws NotYetCommitted after a second.
  */
 export async function changeRide(
   ctx: Context,
   { rideId, keyId }: Which,
   decision: Decision,
 ): Promise<RideState | null> {
+  const giveUpAt = performance.now() + commitPatienceMs;
   for (let round = 0; round < maxRounds; round++) {
     const read = await readRide({ rideId, keyId });
     if (!read) return null;
     const { ride, now } = read;
     const at = new Date(Math.max(now.getTime(), (ride.lastEventAt?.getTime() ?? 0) + 1));
-    const change = decision(ride, at, now);
-    if (!change && (await isCommitted(ride))) return ride;
-    if (!change) continue;
+    const { change, refusal } = decided(() => decision(ride, at, now));
+    if (!change) {
+      if (!(await isCommitted(ride))) {
+        await waitForCommit(giveUpAt);
+        continue;
+      }
+      if (refusal) throw refusal;
+      return ride;
+    }
     const changed = await write(ctx, ride, change, at);
     if (!changed) continue;
     const { status, seq, rev, cancelledBy } = changed;
@@ -59,6 +70,21 @@ export async function applyAction(ctx: Context, rideId: string, command: Command
   const ride = await changeRide(ctx, { rideId, keyId }, (current, at) => decide(current, command, at, ctx.config));
   if (!ride) throw new AppError('ride_not_found');
   return ride;
+}
+
+/** A refusal is kept: like a ride that stays as it is, it is answered only when the state that it follows from lasts. */
+function decided(decision: () => Change | null): { change: Change | null; refusal?: unknown } {
+  try {
+    return { change: decision() };
+  } catch (refusal) {
+    return { change: null, refusal };
+  }
+}
+
+/** Pauses until it is worth looking again. */
+async function waitForCommit(giveUpAt: number): Promise<void> {
+  if (performance.now() > giveUpAt) throw new NotYetCommitted();
+  await setTimeout(20 + 30 * Math.random());
 }
 
 /** Whether this very state can be answered for: on a replica set another's write may still be rolled back. */

@@ -1,7 +1,8 @@
-import { gather, oneOf } from '../gather.ts';
+import { gather, gatheredFind, oneOf } from '../gather.ts';
 import { sha256 } from '../ids.ts';
 import { type ApiKey, admitted, type Caller, callerFields, keys } from '../keys/api-key.ts';
 import { isWellFormedKey } from '../keys/key-format.ts';
+import { committedReads, NotYetCommitted, promptly } from '../mongo.ts';
 import { type Ride, rides } from './ride.ts';
 
 /** Whom a secret key lets in, and the ride of theirs that they ask for, if there is such a one. */
@@ -12,7 +13,8 @@ interface Found<Shown> {
 
 /**
  * Reads a key and a ride at once, where the one after the other would be two round trips: null where the key lets no one
- * in. A ride of another key is none. Like every gathered read it begins after it was asked for.
+ * in. A ride of another key is none. Like every gathered read it begins after it was asked for. The ride is shown as it
+ * cannot be rolled back any more; throws NotYetCommitted where a primary that was just elected does not know of it yet.
  */
 export function gatheredFindForCaller<Shown extends Pick<Ride, '_id' | 'keyId'>>(
   projection: object,
@@ -31,7 +33,7 @@ export function gatheredFindForCaller<Shown extends Pick<Ride, '_id' | 'keyId'>>
           },
         ],
         // All in one answer: MongoDB's first batch would end after 101.
-        { batchSize: 2 * asked.length + 1 },
+        { batchSize: 2 * asked.length + 1, ...promptly() },
       )
       .toArray();
     const byHash = new Map<string, ApiKey>();
@@ -43,11 +45,19 @@ export function gatheredFindForCaller<Shown extends Pick<Ride, '_id' | 'keyId'>>
     return asked.map(({ hash, rideId }) => ({ key: byHash.get(hash) ?? null, ride: byId.get(rideId) ?? null }));
   });
 
+  const findCommitted = gatheredFind<Ride, Shown>(rides, '_id', projection, committedReads);
+
   return async (secretKey, rideId, nowMs) => {
     if (!isWellFormedKey(secretKey)) return null;
-    const { key, ride } = await findBoth({ hash: sha256(secretKey), rideId });
+    // The key is always read as it stands: a committed read may come before its revocation.
+    const [{ key, ride }, committed] = await Promise.all([
+      findBoth({ hash: sha256(secretKey), rideId }),
+      committedReads().readConcern ? findCommitted(rideId) : undefined,
+    ]);
     const caller = admitted(key, nowMs);
-    return caller && { caller, ride: ride?.keyId === caller.keyId ? ride : null };
+    if (!caller || ride?.keyId !== caller.keyId) return caller && { caller, ride: null };
+    if (committed === null) throw new NotYetCommitted();
+    return { caller, ride: committed ?? ride };
   };
 }
 

@@ -1,5 +1,5 @@
 import { gatheredUpdate } from '../gather.ts';
-import { committedReads, type Update } from '../mongo.ts';
+import { committedReads, committedWrites, promptly, type Update } from '../mongo.ts';
 import type { Outbox } from '../rides/outbox.ts';
 import { type Claim, type Delivery, type Ride, type RideEvent, rides } from '../rides/ride.ts';
 
@@ -28,12 +28,15 @@ export const ageOf = (moment: Moment): number =>
 
 type ClaimedRide = Claimed['ride'] & { claim?: Claim; event?: RideEvent };
 
-/** It waits for no journal: a claim that a crash forgets is only taken again. */
+/**
+ * Its acknowledgement proves that no failover takes the event back, which stands before it in the oplog: a partner is told
+ * of nothing that may never have been. The claim itself may be forgotten in a crash: it is only taken again.
+ */
 const claim = gatheredUpdate<Ride, ClaimedRide>(
   rides,
   // Events are numbered from 1 without a gap, so the one after number settledSeq stands at that place.
   { keyId: 1, webhookUrl: 1, claim: 1, event: { $arrayElemAt: ['$events', '$settledSeq'] } },
-  { writeConcern: { w: 1 } },
+  { writeConcern: committedWrites },
 );
 
 /**
@@ -57,7 +60,7 @@ export async function claimEvent(rideId: string, seq: number, token: string): Pr
 const outboxFields = { keyId: 1, seq: 1, settledSeq: 1 } as const;
 const settleTogether = gatheredUpdate<Ride, Outbox>(rides, outboxFields);
 const settleAlone = ({ filter, change }: Update<Ride>): Promise<Outbox | null> =>
-  rides.findOneAndUpdate(filter, change, { projection: outboxFields, returnDocument: 'after' });
+  rides.findOneAndUpdate(filter, change, { ...promptly(), projection: outboxFields, returnDocument: 'after' });
 
 /**
  * Records the outcome of an attempt on its event and lifts the claim, in one write. Resolves with the ride's outbox as
@@ -100,9 +103,9 @@ export async function keepClaim(rideId: string, token: string, forMs: number): P
   await rides.updateOne({ _id: rideId, 'claim.token': token }, change, { writeConcern: { w: 1 } });
 }
 
-/** The ride's outbox as it stands, or null where there is no such ride. */
-export async function readOutbox(rideId: string): Promise<Outbox | null> {
-  return rides.findOne<Outbox>({ _id: rideId }, { projection: outboxFields, ...committedReads() });
+/** The ride's outbox and claim as no failover can take them back any more, or null where there is no such ride. */
+export async function readCommittedOutbox(rideId: string): Promise<(Outbox & Pick<Ride, 'claim'>) | null> {
+  return rides.findOne({ _id: rideId }, { ...committedReads(), projection: { ...outboxFields, claim: 1 } });
 }
 
 /** Where an event's delivery stands, for a run that could not claim it. */

@@ -24,14 +24,13 @@ type Cut = { command: Buffer; answer: boolean; done: () => void };
 
 /** Stands between a client and the MongoDB of `url`, and loses what a test wants lost. */
 export async function startMongoProxy(url: string): Promise<MongoProxy> {
-  const socketPath = decodeURIComponent(/^mongodb:\/\/([^/]+)/.exec(url)?.[1] ?? '');
   const pairs = new Set<[net.Socket, net.Socket]>();
   let cut: Cut | undefined;
   let hanging = false;
   let delayMs = 0;
 
   const server = net.createServer((client) => {
-    const upstream = net.connect(socketPath);
+    const upstream = net.connect(serverOf(url));
     const pair: [net.Socket, net.Socket] = [client, upstream];
     pairs.add(pair);
     const end = () => {
@@ -94,6 +93,14 @@ export async function startMongoProxy(url: string): Promise<MongoProxy> {
     goAway,
     close: goAway,
   };
+}
+
+/** Where the one server of an address listens: on a Unix socket, whose path is encoded, or on a port. */
+export function serverOf(url: string): net.NetConnectOpts {
+  const server = decodeURIComponent(/^mongodb:\/\/([^/]+)/.exec(url)?.[1] ?? '');
+  if (server.includes('/')) return { path: server };
+  const { hostname, port } = new URL(`tcp://${server}`);
+  return { host: hostname, port: Number(port) };
 }
 
 /** How an insert command begins in BSON: a string element `insert` with the collection's name. */

@@ -1,0 +1,220 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import mongoose from 'mongoose';
+import { serverOf } from './mongo-proxy.ts';
+import { answer, type Document, type Message, onMessage } from './op-msg.ts';
+import { uncommittedWrites } from './uncommitted-writes.ts';
+import { connectUpstream, type Upstream } from './upstream.ts';
+
+/** The engine behind a proxy that plays the primary of a replica set: no package brings a server that has one. */
+export interface ReplicaSet {
+  /** As MONGO_URL: the same database. */
+  url: string;
+  /** A further port of the same primary, which calls itself `host`: the address by which its clients reach it. */
+  front(host: string): Promise<number>;
+  /** From now on no write reaches a majority, and committed reads find what stood before. */
+  hold(): void;
+  /** What was held back has reached the majority. */
+  release(): Promise<void>;
+  /**
+   * Cuts all connections, refuses every command for so long, and is elected again. What has not reached the majority by
+   * then is rolled back.
+   */
+  stepDown(forMs?: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ReplicaSetOptions {
+  /** How long a write takes to reach the majority. */
+  majorityMs?: number;
+  /** Plays a router of a sharded cluster instead. */
+  isMongos?: boolean;
+  /** Is told of every command of a client, as it came. */
+  onCommand?: (command: Document) => void;
+}
+
+const setName = 'rides';
+const greetings = new Set(['hello', 'isMaster', 'ismaster']);
+const writes = new Set(['insert', 'update', 'delete', 'findAndModify', 'bulkWrite']);
+/** What the engine does not know, and has no need of. */
+const ofReplicaSets = new Set(['lsid', 'txnNumber', '$clusterTime', '$readPreference', 'readConcern', 'writeConcern']);
+
+/** Starts a proxy in front of the engine of `url`. */
+export async function startReplicaSet(url: string, options: ReplicaSetOptions = {}): Promise<ReplicaSet> {
+  const { majorityMs = 0, isMongos = false, onCommand } = options;
+  const engine = await mongoose.mongo.MongoClient.connect(url);
+  const uncommitted = uncommittedWrites(engine.db());
+  const clients = new Set<net.Socket>();
+  const servers: net.Server[] = [];
+  /** The last write of each session, so that one that is tried again is not made again. */
+  const retryable = new Map<string, { txnNumber: string; reply: Promise<Document> }>();
+  let isPrimary = true;
+  let term = 1;
+  let held: { ended: Promise<void>; end: () => void } | undefined;
+  /** The end of the last write that may be rolled back: they are made one after the other. */
+  let lastHeld: Promise<unknown> = Promise.resolve();
+
+  async function reply(command: Document, upstream: Upstream, host: string): Promise<Document> {
+    const [name = ''] = Object.keys(command);
+    if (greetings.has(name)) return greeting(await upstream.ask({ ...plain(command), $db: 'admin' }), host);
+    if (name === 'endSessions') return { ok: 1 };
+    onCommand?.(command);
+    if (!isPrimary) return notPrimary(command);
+    if (writes.has(name)) return write(command, upstream);
+    const isCommittedRead = command.readConcern?.level === 'majority';
+    return isCommittedRead && held ? uncommitted.read(plain(command), upstream) : upstream.ask(plain(command));
+  }
+
+  async function write(command: Document, upstream: Upstream): Promise<Document> {
+    const made = await madeOnce(command, () => (held ? writeHeld(command, upstream) : upstream.ask(asEngine(command))));
+    const { w, wtimeout } = command.writeConcern ?? {};
+    if (Number(made.ok) !== 1 || w !== 'majority') return made;
+    return (await reachesMajority(Number(wtimeout ?? 0))) ? made : { ...made, writeConcernError: timedOut };
+  }
+
+  function madeOnce({ lsid, txnNumber }: Document, make: () => Promise<Document>): Promise<Document> {
+    if (!txnNumber) return make();
+    const session = String(lsid.id);
+    const before = retryable.get(session);
+    if (before?.txnNumber === String(txnNumber)) return before.reply;
+    const made = make();
+    const forget = () => retryable.delete(session);
+    made.then(({ ok }) => Number(ok) === 1 || forget(), forget);
+    retryable.set(session, { txnNumber: String(txnNumber), reply: made });
+    return made;
+  }
+
+  function writeHeld(command: Document, upstream: Upstream): Promise<Document> {
+    const made = lastHeld.then(async () => {
+      await uncommitted.note(command);
+      return upstream.ask(asEngine(command));
+    });
+    lastHeld = made.catch(() => {});
+    return made;
+  }
+
+  /** False where it does not within the time that the client gives it. */
+  async function reachesMajority(wtimeoutMs: number): Promise<boolean> {
+    const inTime = wtimeoutMs || 2 ** 31 - 1;
+    const giveUp = new AbortController();
+    const reached = (held?.ended ?? setTimeout(majorityMs, undefined, giveUp)).then(() => true);
+    const late = setTimeout(inTime, false, giveUp);
+    for (const either of [reached, late]) either.catch(() => {});
+    try {
+      return await Promise.race([reached, late]);
+    } finally {
+      giveUp.abort();
+    }
+  }
+
+  function greeting({ topologyVersion: _, ...hello }: Document, host: string): Document {
+    const session = { logicalSessionTimeoutMinutes: 30 };
+    if (isMongos) return { ...hello, ...session, msg: 'isdbgrid' };
+    return {
+      ...hello,
+      ...session,
+      isWritablePrimary: isPrimary,
+      ismaster: isPrimary,
+      secondary: !isPrimary,
+      setName,
+      setVersion: 1,
+      hosts: [host],
+      me: host,
+      ...(isPrimary && {
+        primary: host,
+        electionId: new mongoose.mongo.ObjectId(`7fffffff${term.toString(16).padStart(16, '0')}`),
+      }),
+    };
+  }
+
+  async function serve(client: net.Socket, host: string): Promise<void> {
+    clients.add(client);
+    let busy: Promise<unknown> = Promise.resolve();
+    const upstream = connectUpstream(serverOf(url), () => client.destroy());
+    client.on('error', () => {});
+    client.on('close', () => {
+      clients.delete(client);
+      // What a client has sent is done even if it does not wait for the answer.
+      void busy.finally(() => upstream.end());
+    });
+    onMessage(client, (message: Message) => {
+      busy = busy
+        .then(() => reply(message.document, upstream, host))
+        .then((document) => message.isLast || client.destroyed || client.write(answer(message, document)))
+        .catch(() => client.destroy());
+    });
+  }
+
+  async function listen(host?: string): Promise<net.AddressInfo> {
+    const server = net.createServer({ noDelay: true }, (client) => {
+      void serve(client, host ?? `127.0.0.1:${client.localPort}`);
+    });
+    servers.push(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return server.address() as net.AddressInfo;
+  }
+
+  const { port } = await listen();
+  return {
+    url: `mongodb://127.0.0.1:${port}/rides${isMongos ? '' : `?replicaSet=${setName}`}`,
+    front: async (host) => (await listen(host)).port,
+    hold() {
+      let end = () => {};
+      const ended = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      held ??= { ended, end };
+    },
+    async release() {
+      const { end } = held ?? {};
+      await lastHeld;
+      held = undefined;
+      await uncommitted.commit();
+      end?.();
+    },
+    async stepDown(forMs = 0) {
+      isPrimary = false;
+      for (const client of clients) client.destroy();
+      await lastHeld;
+      if (held) await uncommitted.rollBack();
+      retryable.clear();
+      held?.end();
+      held = undefined;
+      await setTimeout(forMs);
+      term += 1;
+      isPrimary = true;
+    },
+    async close() {
+      for (const server of servers) server.close();
+      for (const client of clients) client.destroy();
+      await engine.close();
+    },
+  };
+}
+
+const plain = (command: Document): Document =>
+  Object.fromEntries(Object.entries(command).filter(([name]) => !ofReplicaSets.has(name)));
+
+/** A majority waits for its journals. On the engine alone `majority` would only trigger the flush. */
+function asEngine(command: Document): Document {
+  const { w, j } = command.writeConcern ?? {};
+  const writeConcern = w === 'majority' ? { w: 1, j: true } : { w: 1, ...(j && { j }) };
+  return { ...plain(command), writeConcern };
+}
+
+const notPrimary = ({ txnNumber }: Document): Document => ({
+  ok: 0,
+  code: 10_107,
+  codeName: 'NotWritablePrimary',
+  errmsg: 'not primary',
+  ...(txnNumber && { errorLabels: ['RetryableWriteError'] }),
+});
+
+const timedOut = {
+  code: 64,
+  codeName: 'WriteConcernTimeout',
+  errmsg: 'waiting for replication timed out',
+  errInfo: { wtimeout: true },
+};

@@ -1,0 +1,87 @@
+import type mongoose from 'mongoose';
+import type { Document } from './op-msg.ts';
+import type { Upstream } from './upstream.ts';
+
+type Collection = mongoose.mongo.Collection<{ _id: string }>;
+
+/** Keeps documents as they were before writes that no majority has, in a collection beside each. */
+export interface UncommittedWrites {
+  /** Keeps what a command is about to change. */
+  note(command: Document): Promise<void>;
+  /** Answers a find with what the majority has. */
+  read(command: Document, upstream: Upstream): Promise<Document>;
+  /** The majority has them all. */
+  commit(): Promise<void>;
+  /** Undoes them all. */
+  rollBack(): Promise<void>;
+}
+
+const beside = (collection: string): string => `${collection}_as_committed`;
+
+export function uncommittedWrites(db: mongoose.mongo.Db): UncommittedWrites {
+  /** The documents of each collection that were changed. */
+  const changed = new Map<string, Set<string>>();
+  const open = (name: string) => db.collection(name) as unknown as Collection;
+
+  async function keep(collection: string, filter: Document, inserted: string[] = []): Promise<void> {
+    const before = changed.get(collection) ?? new Set();
+    const found = await open(collection)
+      .find(filter, { projection: { _id: 1 } })
+      .toArray();
+    const first = found.map(({ _id }) => _id).filter((id) => !before.has(id));
+    await copy(collection, beside(collection), first);
+    changed.set(collection, new Set([...before, ...first, ...inserted]));
+  }
+
+  async function copy(from: string, into: string, ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await open(from)
+      .aggregate([{ $match: { _id: { $in: ids } } }, { $merge: { into } }])
+      .toArray();
+  }
+
+  async function forget(): Promise<void> {
+    for (const collection of changed.keys()) await open(beside(collection)).drop();
+    changed.clear();
+  }
+
+  return {
+    async note(command) {
+      for (const { collection, filter, inserted } of targetsOf(command)) await keep(collection, filter, inserted);
+    },
+    async read(command, upstream) {
+      const ids = [...(changed.get(command.find) ?? [])];
+      if (command.find === undefined) throw new Error('only finds are answered as committed');
+      const unchanged = { $and: [command.filter ?? {}, { _id: { $nin: ids } }] };
+      const reply = await upstream.ask({ ...command, filter: unchanged });
+      const kept = await upstream.ask({ ...command, find: beside(command.find) });
+      reply.cursor?.firstBatch.push(...(kept.cursor?.firstBatch ?? []));
+      return reply;
+    },
+    commit: forget,
+    async rollBack() {
+      for (const [collection, ids] of changed) {
+        await open(collection).deleteMany({ _id: { $in: [...ids] } });
+        await copy(beside(collection), collection, [...ids]);
+      }
+      await forget();
+    },
+  };
+}
+
+/** Which documents a write may change. */
+function targetsOf(command: Document): { collection: string; filter: Document; inserted?: string[] }[] {
+  if (command.insert) {
+    const inserted = command.documents.map(({ _id }: Document) => _id);
+    return [{ collection: command.insert, filter: { _id: { $in: inserted } }, inserted }];
+  }
+  if (command.findAndModify) return [{ collection: command.findAndModify, filter: command.query }];
+  if (command.bulkWrite) {
+    return command.ops.map(({ update, filter }: Document) => {
+      const [, collection] = command.nsInfo[Number(update)].ns.split('.');
+      return { collection, filter };
+    });
+  }
+  const collection = command.update ?? command.delete;
+  return (command.updates ?? command.deletes).map(({ q }: Document) => ({ collection, filter: q }));
+}

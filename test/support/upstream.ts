@@ -1,0 +1,34 @@
+import net from 'node:net';
+import { type Document, onMessage, request } from './op-msg.ts';
+
+/** A connection of a proxy to its server. */
+export interface Upstream {
+  /** Resolves with the server's answer to a command; rejects when the connection breaks. */
+  ask(command: Document): Promise<Document>;
+  end(): void;
+}
+
+type Waiting = { resolve: (reply: Document) => void; reject: (error: Error) => void };
+
+/** Connects to a server; `onBroken` is called when the connection ends. */
+export function connectUpstream(server: net.NetConnectOpts, onBroken: () => void): Upstream {
+  const socket = net.connect({ ...server, noDelay: true } as net.NetConnectOpts);
+  const waiting: Waiting[] = [];
+  let requests = 0;
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    for (const { reject } of waiting.splice(0)) reject(new Error('the server is gone'));
+    onBroken();
+  });
+  onMessage(socket, ({ document }) => waiting.shift()?.resolve(document));
+  return {
+    ask: (command) =>
+      new Promise((resolve, reject) => {
+        if (socket.destroyed) return reject(new Error('the server is gone'));
+        requests += 1;
+        waiting.push({ resolve, reject });
+        socket.write(request(requests, command));
+      }),
+    end: () => socket.destroy(),
+  };
+}

@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import type { Context } from '../../shared/context.ts';
+import { isOutageOfMongo } from '../../shared/mongo.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
+import { fireTimer } from '../../shared/rides/fire-timer.ts';
+import { deliver, newKey, rideWithEvents, withTargets } from '../support/deliveries.ts';
+import type { Document } from '../support/op-msg.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { type ReplicaSet, startReplicaSet } from '../support/replica-set.ts';
+import { testContext } from '../support/service.ts';
+import { storedRide, until } from '../support/stored-rides.ts';
+import { useNock } from '../support/webhook-nock.ts';
+
+describe('a worker on a replica set', () => {
+  useNock(false);
+  let replicaSet: ReplicaSet;
+  let base: Context;
+  let ctx: Context;
+  let receiver: Receiver;
+  let commands: Document[] = [];
+  /** The majority lags from the moment in which an event has arrived. */
+  let isLostSoon = false;
+
+  before(async () => {
+    const onCommand = (command: Document) => commands.push(command);
+    replicaSet = await startReplicaSet(process.env.TEST_MONGO_URL ?? '', { onCommand });
+    base = await testContext({ MONGO_URL: replicaSet.url });
+  });
+  beforeEach(async () => {
+    receiver = await startReceiver((response) => {
+      if (isLostSoon) replicaSet.hold();
+      response.end();
+    });
+    isLostSoon = false;
+    ctx = withTargets(base, receiver.origin);
+    commands = [];
+  });
+  afterEach(async () => {
+    await replicaSet.release();
+    await receiver.close();
+  });
+  after(async () => {
+    await base.close();
+    await replicaSet.close();
+  });
+
+  const rideWith = async (events: number) => rideWithEvents(ctx, await newKey(ctx, receiver.url), events);
+
+  it('delivers no event that a failover takes back', async () => {
+    const rideId = await rideWith(1);
+    await deliver(ctx, rideId, 1);
+    replicaSet.hold();
+    const cancelled = applyAction(ctx, rideId, { action: 'cancel', by: 'driver' }).catch((error) => error);
+    await until(async () => (await storedRide(rideId)).seq === 2);
+    const delivered = deliver(ctx, rideId, 2).catch((error) => error);
+    await until(async () => (await storedRide(rideId)).claim !== undefined);
+    await replicaSet.stepDown();
+    await Promise.all([cancelled, delivered]);
+    expect(receiver.receipts.map(({ body }) => body.event)).to.deep.equal(['offer.received']);
+  });
+
+  it('records an outcome again that a failover has taken back, and makes the attempt once', async () => {
+    const rideId = await rideWith(1);
+    isLostSoon = true;
+    const delivered = deliver(ctx, rideId, 1);
+    // The first try was written, and its answer was that no majority has it.
+    await until(async () => commands.filter(({ query }) => query?.['events.seq']).length >= 2);
+    await replicaSet.stepDown();
+    expect(await delivered).to.include({ result: 'delivered' });
+    expect(await storedRide(rideId)).to.include({ settledSeq: 1, unsettled: 0 });
+    expect(receiver.receipts).to.have.length(1);
+  });
+
+  it('takes a state that the majority does not get for an outage, so that its job waits and goes on', async () => {
+    const rideId = await rideWith(1);
+    replicaSet.hold();
+    const cancelled = applyAction(ctx, rideId, { action: 'cancel', by: 'driver' }).catch((error) => error);
+    await until(async () => (await storedRide(rideId)).status === 'cancelled');
+    const error = await fireTimer(ctx, rideId, 'expire').catch((thrown) => thrown);
+    expect(isOutageOfMongo(error)).to.equal(true);
+    await replicaSet.release();
+    await cancelled;
+    expect(await fireTimer(ctx, rideId, 'expire')).to.deep.equal({ result: 'stale' });
+  });
+});
