@@ -9,6 +9,21 @@ const reconnecting = {
   maxLoadingRetryTime: 250,
 };
 
+const readOnlyPauseMs = 1_000;
+
+/** After a failover the server may be a replica that keeps its connections, and the address lead to the new primary. */
+const isReadOnly = (error: Error): boolean => error.message.includes('READONLY');
+
+/** Reconnects once a second, and gives the caller its error: at each reconnection the sweeper looks for lost jobs. */
+function reconnectFromReplica(): (error: Error) => boolean {
+  let reconnectedAt = Number.NEGATIVE_INFINITY;
+  return (error) => {
+    if (!isReadOnly(error) || performance.now() - reconnectedAt < readOnlyPauseMs) return false;
+    reconnectedAt = performance.now();
+    return true;
+  };
+}
+
 /**
  * The connection for commands: the queues' adds, the rate limit, marks. It fails at once while Redis is away, and never
  * repeats a command whose answer was lost: whoever calls has a way on without Redis.
@@ -19,14 +34,19 @@ export function connectRedis(url: string, log: Logger): Redis {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     commandTimeout: 1_000,
+    reconnectOnError: reconnectFromReplica(),
     ...reconnecting,
   });
   return reported(redis, log);
 }
 
-/** The connection that BullMQ's workers take jobs over: it waits for Redis for as long as it takes. */
+/**
+ * The connection that BullMQ's workers take jobs over: it waits for Redis for as long as it takes. What a replica refused
+ * it has not done: it is sent again over the next connection, since BullMQ would wait 15 s after such an error.
+ */
 export function connectWorkerRedis(url: string, log: Logger): Redis {
-  return reported(new Redis(url, { maxRetriesPerRequest: null, ...reconnecting }), log);
+  const reconnectOnError = (error: Error) => isReadOnly(error) && 2;
+  return reported(new Redis(url, { maxRetriesPerRequest: null, reconnectOnError, ...reconnecting }), log);
 }
 
 /** Resolves as soon as the connection serves, and at the latest after timeoutMs: nothing here needs Redis to start. */

@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import net from 'node:net';
+
+/** An address that leads to one server, and later to another. */
+export interface Switch {
+  port: number;
+  /** New connections lead there; those that stand stay. */
+  leadTo(port: number): void;
+  close(): void;
+}
+
+export async function startSwitch(firstPort: number): Promise<Switch> {
+  let target = firstPort;
+  const sockets = new Set<net.Socket>();
+  const server = net.createServer((client) => {
+    const upstream = net.connect(target, '127.0.0.1');
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+      socket.pipe(other);
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as net.AddressInfo).port,
+    leadTo(port) {
+      target = port;
+    },
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}

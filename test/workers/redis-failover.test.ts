@@ -1,0 +1,51 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import { startRedis } from '../../dev/servers/redis.ts';
+import type { RunningServer } from '../../dev/servers/running-server.ts';
+import { addJob } from '../../shared/queues.ts';
+import type { TestApi } from '../support/service.ts';
+import { endBidding, newRide, storedRide, until } from '../support/stored-rides.ts';
+import { type Switch, startSwitch } from '../support/switch.ts';
+import { startTestService } from '../support/workers.ts';
+
+describe('a failover of Redis that leaves every connection with a replica', () => {
+  let folder: string;
+  let servers: RunningServer[];
+  let address: Switch;
+  let service: TestApi;
+  let first: Redis;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rides-test-'));
+    servers = await Promise.all(['first', 'second'].map((name) => startRedis({ dataDir: join(folder, name) })));
+    const [firstPort = 0, secondPort = 0] = servers.map(({ url }) => Number(new URL(url).port));
+    address = await startSwitch(firstPort);
+    first = new Redis(firstPort);
+    service = await startTestService({ REDIS_URL: `redis://127.0.0.1:${address.port}` }, ['bidding']);
+    address.leadTo(secondPort);
+    // Of nobody: its primary never answers.
+    await first.replicaof('127.0.0.1', 1);
+  });
+  after(async () => {
+    await service.close();
+    first.disconnect();
+    address.close();
+    await Promise.all(servers.map((server) => server.stop()));
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('is followed by every command and every worker', async () => {
+    const { ctx } = service;
+    const rideId = await newRide(ctx);
+    await endBidding(rideId);
+    const id = `${rideId}_expire`;
+    const job = { id, name: id, data: { rideId, timer: 'expire' as const } };
+    // The first add is refused; the sweeper would add what it left out.
+    await until(() => addJob(ctx, 'bidding', job));
+    await until(async () => (await storedRide(rideId)).status === 'cancelled');
+    expect(await ctx.redis.info('replication')).to.include('role:master');
+  });
+});
