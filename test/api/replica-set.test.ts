@@ -50,7 +50,7 @@ describe('the API on a replica set', () => {
 
   it('answers 201 only when the majority has the ride, and makes one however often it tries', async () => {
     const partner = await api.partner();
-    replicaSet.hold();
+    replicaSet.hold(20);
     let isAnswered = false;
     const answer = partner.createRide().finally(() => {
       isAnswered = true;

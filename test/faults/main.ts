@@ -6,9 +6,10 @@ import { figures } from './figures.ts';
 import { fuzz } from './fuzz/fuzz.ts';
 import { runRounds } from './rounds/run-rounds.ts';
 
-const usage = `Usage: npm run faults -- [--seed N] [--rounds N] [--short] [--only NAME[,NAME]] [--figures] [--fuzz [--cases N]]
+const usage = `Usage: npm run faults -- [--seed N] [--rounds N [--replica-set]] [--short] [--only NAME[,NAME]] [--figures] [--fuzz [--cases N]]
 
-  --rounds N    so many rounds of faults under load, then the checker (16 where nothing else is asked for)
+  --rounds N    so many rounds of faults under load, then the checker (16 where nothing else is asked for, 5 on a replica set)
+  --replica-set the rounds on a replica set, whose primary steps down
   --figures     every figure of test/faults/README.md
   --only NAME   these figures: ${figures.map(({ name }) => name).join(', ')}
   --fuzz        100,000 generated requests, or --cases N
@@ -25,6 +26,7 @@ async function main(): Promise<number> {
       only: { type: 'string' },
       figures: { type: 'boolean', default: false },
       fuzz: { type: 'boolean', default: false },
+      'replica-set': { type: 'boolean', default: false },
       short: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -38,7 +40,7 @@ async function main(): Promise<number> {
   if (unknown.length > 0) throw new Error(`there is no figure ${unknown.join(', ')}\n\n${usage}`);
   const seed = wholeNumber('seed', values.seed ?? String(Date.now() % 1_000_000));
   const chosen = figures.filter(({ name }) => (names.length > 0 ? names.includes(name) : values.figures));
-  const isRoundsAsked = values.rounds !== undefined || (chosen.length === 0 && !values.fuzz);
+  const isRoundsAsked = values.rounds !== undefined || values['replica-set'] || (chosen.length === 0 && !values.fuzz);
 
   console.log(`seed: ${seed}`);
   const build = await buildService();
@@ -47,8 +49,9 @@ async function main(): Promise<number> {
     return [figure.name, figure.goal, () => figure.measure(run)];
   });
   if (isRoundsAsked) {
-    const rounds = wholeNumber('rounds', values.rounds ?? '16');
-    parts.unshift(['rounds', 'no violation', () => runRounds(run, rounds, values.short ? 10_000 : 60_000)]);
+    const rounds = wholeNumber('rounds', values.rounds ?? (values['replica-set'] ? '5' : '16'));
+    const options = { rounds, longestMs: values.short ? 10_000 : 60_000, replicated: values['replica-set'] };
+    parts.unshift(['rounds', 'no violation', () => runRounds(run, options)]);
   }
   if (values.fuzz) {
     const cases = wholeNumber('cases', values.cases);

@@ -13,8 +13,13 @@ export interface ReplicaSet {
   url: string;
   /** A further port of the same primary, which calls itself `host`: the address by which its clients reach it. */
   front(host: string): Promise<number>;
-  /** From now on no write reaches a majority, and committed reads find what stood before. */
-  hold(): void;
+  /** As MONGO_URL at another address. */
+  urlAt(host: string): string;
+  /**
+   * From now on no write reaches a majority, and committed reads find what stood before. A client that waits for the
+   * majority is told so after the time that it has given, or after giveUpMs.
+   */
+  hold(giveUpMs?: number): void;
   /** What was held back has reached the majority. */
   release(): Promise<void>;
   /**
@@ -51,7 +56,7 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
   const retryable = new Map<string, { txnNumber: string; reply: Promise<Document> }>();
   let isPrimary = true;
   let term = 1;
-  let held: { ended: Promise<void>; end: () => void } | undefined;
+  let held: { ended: Promise<void>; end: () => void; giveUpMs?: number } | undefined;
   /** The end of the last write that may be rolled back: they are made one after the other. */
   let lastHeld: Promise<unknown> = Promise.resolve();
 
@@ -96,7 +101,7 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
 
   /** False where it does not within the time that the client gives it. */
   async function reachesMajority(wtimeoutMs: number): Promise<boolean> {
-    const inTime = wtimeoutMs || 2 ** 31 - 1;
+    const inTime = held?.giveUpMs ?? (wtimeoutMs || 2 ** 31 - 1);
     const giveUp = new AbortController();
     const reached = (held?.ended ?? setTimeout(majorityMs, undefined, giveUp)).then(() => true);
     const late = setTimeout(inTime, false, giveUp);
@@ -157,15 +162,17 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
   }
 
   const { port } = await listen();
+  const urlAt = (host: string) => `mongodb://${host}/rides${isMongos ? '' : `?replicaSet=${setName}`}`;
   return {
-    url: `mongodb://127.0.0.1:${port}/rides${isMongos ? '' : `?replicaSet=${setName}`}`,
+    url: urlAt(`127.0.0.1:${port}`),
+    urlAt,
     front: async (host) => (await listen(host)).port,
-    hold() {
+    hold(giveUpMs) {
       let end = () => {};
       const ended = new Promise<void>((resolve) => {
         end = resolve;
       });
-      held ??= { ended, end };
+      held ??= { ended, end, giveUpMs };
     },
     async release() {
       const { end } = held ?? {};
@@ -178,9 +185,11 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
       isPrimary = false;
       for (const client of clients) client.destroy();
       await lastHeld;
-      if (held) await uncommitted.rollBack();
-      retryable.clear();
-      held?.end();
+      if (held) {
+        await uncommitted.rollBack();
+        retryable.clear();
+        held.end();
+      }
       held = undefined;
       await setTimeout(forMs);
       term += 1;
@@ -189,6 +198,8 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
     async close() {
       for (const server of servers) server.close();
       for (const client of clients) client.destroy();
+      await lastHeld;
+      await uncommitted.commit().catch(() => {}); // The engine may be gone.
       await engine.close();
     },
   };

@@ -28,7 +28,7 @@ describe('a worker on a replica set', () => {
   });
   beforeEach(async () => {
     receiver = await startReceiver((response) => {
-      if (isLostSoon) replicaSet.hold();
+      if (isLostSoon) replicaSet.hold(20);
       response.end();
     });
     isLostSoon = false;

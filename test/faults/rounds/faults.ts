@@ -57,6 +57,31 @@ export const roundFaults: Record<string, RoundFault> = {
   'SIGTERM to everything in turn': (arena) => stopInTurn(arena),
 };
 
+/** Kinds for a world whose MongoDB is the primary of a replica set, and those of the others that it has to withstand too. */
+export const replicaSetFaults: Record<string, RoundFault> = {
+  'MongoDB steps down': (arena) => stepDown(arena, 0),
+  'MongoDB steps down and rolls back what no majority had': (arena) => stepDown(arena, awhile(arena, 500, 3_000)),
+  "MongoDB's majority lags": (arena) =>
+    making(arena, { what: 'the majority lags', hit: 'mongo' }, async () => {
+      arena.world.replicaSet?.hold();
+      await setTimeout(awhile(arena, 500, 5_000));
+      await arena.world.replicaSet?.release();
+    }),
+  'a process killed at a place of its work': async (arena) => {
+    for (let cycle = 0; cycle < 4; cycle++) await killCycle(arena, oneOf(arena.random, allKills));
+  },
+  'MongoDB killed': (arena) => mongoAway(arena, 0, () => arena.world.mongo.kill()),
+};
+
+/** For so long before it no write reaches the majority. */
+async function stepDown(arena: Arena, laggingMs: number): Promise<void> {
+  await making(arena, { what: 'MongoDB steps down', hit: 'mongo' }, async () => {
+    if (laggingMs > 0) arena.world.replicaSet?.hold();
+    await setTimeout(laggingMs);
+    await arena.world.replicaSet?.stepDown(awhile(arena, 500, 5_000));
+  });
+}
+
 async function pauseWorker(arena: Arena, ms: number): Promise<void> {
   const victim = oneOf(arena.random, arena.world.workers);
   await making(arena, { what: 'a worker stopped', hit: 'worker', name: victim.name }, async () => {

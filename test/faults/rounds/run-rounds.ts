@@ -10,7 +10,7 @@ import { between, seededRandom, shuffled } from '../random.ts';
 import { manners } from '../world/receivers.ts';
 import { startWorld, type World, type WorldOptions } from '../world/world.ts';
 import type { Arena } from './arena.ts';
-import { roundFaults } from './faults.ts';
+import { replicaSetFaults, roundFaults } from './faults.ts';
 
 export interface Ordeal {
   run: FigureRun;
@@ -84,16 +84,21 @@ async function keysOfEveryManner(world: World) {
 }
 
 /** Rounds of faults in an order that follows from the seed: each kind comes once before any comes again. */
-export async function runRounds(run: FigureRun, rounds: number, longestMs: number): Promise<Measured> {
+export async function runRounds(
+  run: FigureRun,
+  { rounds, longestMs, replicated }: { rounds: number; longestMs: number; replicated: boolean },
+): Promise<Measured> {
+  const kinds = replicated ? replicaSetFaults : roundFaults;
   const { evidence, violations } = await undergo({
     run,
+    world: { replicated },
     longestMs,
     async faults(arena) {
       const order: string[] = [];
-      while (order.length < rounds) order.push(...shuffled(arena.random, Object.keys(roundFaults)));
+      while (order.length < rounds) order.push(...shuffled(arena.random, Object.keys(kinds)));
       for (const [index, name] of order.slice(0, rounds).entries()) {
         run.say(`round ${index + 1} of ${rounds}: ${name}`);
-        await roundFaults[name]?.(arena);
+        await kinds[name]?.(arena);
         await setTimeout(between(arena.random, 500, 3_000));
       }
     },

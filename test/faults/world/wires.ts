@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
+import { serverOf } from '../../support/mongo-proxy.ts';
+import type { ReplicaSet } from '../../support/replica-set.ts';
 
 /** A change of a ride: alone, or with others. */
 const update = ['findAndModify\0', 'bulkWrite\0'];
@@ -45,8 +47,8 @@ export interface Wires {
 
 type Armed = { place: Place; trip: () => void };
 
-/** Stands between one process and its servers. */
-export async function layWires(mongoUrl: string, redisUrl: string): Promise<Wires> {
+/** Stands between one process and its servers. The primary of a replica set is given instead of the engine behind it. */
+export async function layWires(mongoUrl: string, redisUrl: string, replicaSet?: ReplicaSet): Promise<Wires> {
   const armed = new Set<Armed>();
   const claimed = new Map<string, number>();
   const noteClaim = (bytes: Buffer) => {
@@ -59,9 +61,9 @@ export async function layWires(mongoUrl: string, redisUrl: string): Promise<Wire
       return its === server && has.every((text) => [text].flat().some((alternative) => bytes.includes(alternative)));
     });
 
-  const lay = (server: 'mongo' | 'redis', target: net.NetConnectOpts) => {
+  const lay = (server: 'mongo' | 'redis', target: () => net.NetConnectOpts) => {
     const wire = net.createServer({ noDelay: true }, (client) => {
-      const upstream = net.connect({ ...target, noDelay: true } as net.NetConnectOpts);
+      const upstream = net.connect({ ...target(), noDelay: true } as net.NetConnectOpts);
       const end = () => {
         client.destroy();
         upstream.destroy();
@@ -89,13 +91,16 @@ export async function layWires(mongoUrl: string, redisUrl: string): Promise<Wire
     return wire;
   };
 
-  const socketPath = decodeURIComponent(/^mongodb:\/\/([^/]+)/.exec(mongoUrl)?.[1] ?? '');
-  const mongo = lay('mongo', { path: socketPath });
-  const redis = lay('redis', { host: '127.0.0.1', port: Number(new URL(redisUrl).port) });
+  let mongoServer = serverOf(mongoUrl);
+  const mongo = lay('mongo', () => mongoServer);
+  const redis = lay('redis', () => ({ host: '127.0.0.1', port: Number(new URL(redisUrl).port) }));
   await Promise.all([once(mongo, 'listening'), once(redis, 'listening')]);
   const portOf = (server: net.Server) => (server.address() as net.AddressInfo).port;
+  const host = `127.0.0.1:${portOf(mongo)}`;
+  // A primary calls itself by the address of the wire, or its client would go round the wire.
+  if (replicaSet) mongoServer = { host: '127.0.0.1', port: await replicaSet.front(host) };
   return {
-    mongoUrl: `mongodb://127.0.0.1:${portOf(mongo)}/rides?directConnection=true`,
+    mongoUrl: replicaSet ? replicaSet.urlAt(host) : `mongodb://${host}/rides?directConnection=true`,
     redisUrl: `redis://127.0.0.1:${portOf(redis)}`,
     arm(place, trip) {
       const entry = { place, trip };

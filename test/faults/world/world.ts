@@ -12,6 +12,7 @@ import { migrate } from '../../../shared/migrate.ts';
 import { connectMongo, disconnectMongo } from '../../../shared/mongo.ts';
 import { type PoolName, poolNames } from '../../../shared/queues.ts';
 import { type Mode, rides } from '../../../shared/rides/ride.ts';
+import { type ReplicaSet, startReplicaSet } from '../../support/replica-set.ts';
 import { type ServiceProcess, serviceProcess } from '../../support/service-process.ts';
 import { seededRandom } from '../random.ts';
 import { type Manner, type Receivers, startReceivers } from './receivers.ts';
@@ -32,6 +33,8 @@ export interface WorldOptions {
   settings?: Record<string, string>;
   /** Puts wires between each process and its servers, by which it can be killed at any place of its work. */
   wired?: boolean;
+  /** Makes MongoDB the primary of a replica set for every process. */
+  replicated?: boolean;
   /** Further arguments of Node, for every process. */
   nodeArgs?: string[];
   seed?: number;
@@ -51,6 +54,8 @@ export interface World {
   env: NodeJS.ProcessEnv & { SECRETS_KEY: string };
   mongo: Restartable;
   redis: Restartable;
+  /** Where the world is replicated: what stands before `mongo`. */
+  replicaSet?: ReplicaSet;
   apis: Inhabitant[];
   workers: Inhabitant[];
   receivers: Receivers;
@@ -77,6 +82,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const logDir = path.join(folder, 'logs');
   await fs.mkdir(logDir);
   const mongo = await restartable(() => startMongo({ dataDir: path.join(folder, 'mongo') }));
+  const replicaSet = options.replicated ? await startReplicaSet(mongo.url, { majorityMs: 3 }) : undefined;
   const redis = await restartable((url) => {
     const port = url ? Number(new URL(url).port) : undefined;
     return startRedis({ dataDir: path.join(folder, 'redis'), appendonly: true, port });
@@ -87,14 +93,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     (keyId) => keys.get(keyId)?.signingSecret ?? '',
     seededRandom(options.seed ?? 1),
   );
-  const env = settingsOf(options, mongo.url, redis.url, receivers.origin);
+  const env = settingsOf(options, replicaSet?.url ?? mongo.url, redis.url, receivers.origin);
   const config = readConfig(env);
   await connectMongo(mongo.url, { patient: true });
   await migrate(config.secrets.keys);
   const account = await accountOf('faults@rides.example');
 
   const inhabitant = async (kind: Inhabitant['kind'], name: string, pools: readonly PoolName[] = []) => {
-    const wires = options.wired ? await layWires(mongo.url, redis.url) : undefined;
+    const wires = options.wired ? await layWires(mongo.url, redis.url, replicaSet) : undefined;
     const port = kind === 'api' ? await freePort() : 0;
     const started = serviceProcess({
       name,
@@ -121,6 +127,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     env,
     mongo,
     redis,
+    replicaSet,
     apis,
     workers,
     receivers,
@@ -161,6 +168,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       receivers.close();
       await disconnectMongo();
       await redis.stop();
+      await replicaSet?.close();
       await mongo.stop();
       if (!keep) await fs.rm(folder, { recursive: true, force: true });
       return ends;
