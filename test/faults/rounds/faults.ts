@@ -10,11 +10,15 @@ export type RoundFault = (arena: Arena) => Promise<unknown>;
 
 const hourMs = 3_600_000;
 
+async function killAtPlaces(arena: Arena): Promise<void> {
+  for (let cycle = 0; cycle < 4; cycle++) await killCycle(arena, oneOf(arena.random, allKills));
+}
+
+const killMongo: RoundFault = (arena) => mongoAway(arena, 0, () => arena.world.mongo.kill());
+
 /** Every kind of fault, by the name that a run prints. */
 export const roundFaults: Record<string, RoundFault> = {
-  'a process killed at a place of its work': async (arena) => {
-    for (let cycle = 0; cycle < 4; cycle++) await killCycle(arena, oneOf(arena.random, allKills));
-  },
+  'a process killed at a place of its work': killAtPlaces,
   'everything killed at once': killAll,
   'a worker stopped and continued': (arena) => pauseWorker(arena, awhile(arena, 13_000, 20_000)),
   'Redis stopped': (arena) => redisAway(arena, awhile(arena, 1_000, 60_000), () => arena.world.redis.stop()),
@@ -38,7 +42,7 @@ export const roundFaults: Record<string, RoundFault> = {
       await arena.world.redis.kill();
       await truncateAof(arena);
     }),
-  'MongoDB killed': (arena) => mongoAway(arena, 0, () => arena.world.mongo.kill()),
+  'MongoDB killed': killMongo,
   'MongoDB killed under load, twice': async (arena) => {
     await mongoAway(arena, 0, () => arena.world.mongo.kill());
     await setTimeout(1_000);
@@ -57,7 +61,7 @@ export const roundFaults: Record<string, RoundFault> = {
   'SIGTERM to everything in turn': (arena) => stopInTurn(arena),
 };
 
-/** Kinds for a world whose MongoDB is the primary of a replica set, and those of the others that it has to withstand too. */
+/** Kinds for a world whose MongoDB is the primary of a replica set. */
 export const replicaSetFaults: Record<string, RoundFault> = {
   'MongoDB steps down': (arena) => stepDown(arena, 0),
   'MongoDB steps down and rolls back what no majority had': (arena) => stepDown(arena, awhile(arena, 500, 3_000)),
@@ -67,10 +71,8 @@ export const replicaSetFaults: Record<string, RoundFault> = {
       await setTimeout(awhile(arena, 500, 5_000));
       await arena.world.replicaSet?.release();
     }),
-  'a process killed at a place of its work': async (arena) => {
-    for (let cycle = 0; cycle < 4; cycle++) await killCycle(arena, oneOf(arena.random, allKills));
-  },
-  'MongoDB killed': (arena) => mongoAway(arena, 0, () => arena.world.mongo.kill()),
+  'a process killed at a place of its work': killAtPlaces,
+  'MongoDB killed': killMongo,
 };
 
 /** For so long before it no write reaches the majority. */
