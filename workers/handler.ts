@@ -11,7 +11,14 @@ export interface Run {
 
 /** What a run came to: shown beside the job, or that the same job is to run again after a time. */
 export type Outcome = Done | Again;
-export type Done = { result: string; event?: string; status?: string; httpStatus?: number; durationMs?: number };
+export type Done = {
+  result: string;
+  event?: string;
+  status?: string;
+  httpStatus?: number;
+  reason?: string;
+  durationMs?: number;
+};
 export type Again = { againInMs: number; why: string };
 
 /**

@@ -9,6 +9,7 @@ import { isOutageOfMongo } from '../shared/mongo.ts';
 import { type DeliveryJob, keepFinished, type PoolName, queuePrefix, type TimerJob } from '../shared/queues.ts';
 import { expireBidding } from './bidding-expiry.ts';
 import type { Handler, Outcome, Run } from './handler.ts';
+import { jobResult } from './job-result.ts';
 import { byClock } from './queue-clock.ts';
 import { simulateStep } from './simulated-driver.ts';
 import { deliverWebhook } from './webhook-delivery.ts';
@@ -39,7 +40,7 @@ export function startPool(
     pool,
     async (job: Job, lock?: string) => {
       const outcome = await runOnce(ctx, handler, job, { pool, token: randomUUID(), stopping: stop.signal });
-      if ('result' in outcome) return outcome;
+      if ('result' in outcome) return jobResult(outcome);
       await job.moveToDelayed(Date.now() + Math.ceil(outcome.againInMs), lock);
       throw new DelayedError(outcome.why);
     },

@@ -60,7 +60,7 @@ async function goOn(
   ctx.log.info({ ...job, event, outcome, reason, httpStatus, durationMs, pool: run.pool }, 'delivery');
   if (outcome === 'timeout') await markSlow(ctx, job.keyId);
   if (outbox) await enqueueNextDelivery(ctx, outbox);
-  return { result: outcome, event, httpStatus, durationMs };
+  return { result: outcome, event, httpStatus, reason, durationMs };
 }
 
 /**

@@ -87,9 +87,14 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, pat
     return socket;
   } catch (error) {
     socket.destroy();
-    if (socket instanceof TLSSocket && socket.authorizationError) throw new Ended('failed', 'certificate');
+    if (socket instanceof TLSSocket && socket.authorizationError) throw new Ended('failed', certificateFault(socket));
     throw error;
   }
+}
+
+/** An expired certificate is the fault that a partner's operator can see and mend. */
+function certificateFault({ authorizationError }: TLSSocket): string {
+  return String(authorizationError) === 'CERT_HAS_EXPIRED' ? 'certificate_expired' : 'certificate';
 }
 
 function openTcp(url: URL, address: string): Socket {

@@ -7,6 +7,8 @@ import type { Attempt } from '../../shared/webhooks/send.ts';
 /** A certificate for `localhost` and 127.0.0.1 that is its own authority, valid from 2020 to 2120. */
 export const certificateFile = fileURLToPath(new URL('tls-localhost-cert.pem', import.meta.url));
 export const certificate = readFileSync(certificateFile, 'utf8');
+/** The same, but valid in 2010 alone. */
+export const expiredCertificate = readFileSync(new URL('tls-localhost-expired-cert.pem', import.meta.url), 'utf8');
 export const privateKey = readFileSync(new URL('tls-localhost-key.pem', import.meta.url), 'utf8');
 
 /** A partner's server as raw sockets: it shows the bytes that came, and answers what no HTTP library would. */

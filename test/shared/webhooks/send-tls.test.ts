@@ -3,7 +3,13 @@ import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { send } from '../../../shared/webhooks/send.ts';
 import { useNock } from '../../support/webhook-nock.ts';
-import { attemptTo, certificate, type Receiver, startReceiver } from '../../support/webhook-receiver.ts';
+import {
+  attemptTo,
+  certificate,
+  expiredCertificate,
+  type Receiver,
+  startReceiver,
+} from '../../support/webhook-receiver.ts';
 
 const answer = (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
 
@@ -43,6 +49,13 @@ describe('send: TLS', () => {
   it('refuses a certificate that nobody vouches for, and sends nothing', async () => {
     receiver = await startReceiver({ answer, tls: {} });
     expect(await send(attemptTo(receiver))).to.include({ outcome: 'failed', reason: 'certificate' });
+    expect(receiver.received()).to.equal('');
+  });
+
+  it('says of a certificate that has expired that it has', async () => {
+    receiver = await startReceiver({ answer, tls: { cert: expiredCertificate } });
+    const result = await send(attemptTo(receiver, { tls: { ca: expiredCertificate } }));
+    expect(result).to.include({ outcome: 'failed', reason: 'certificate_expired' });
     expect(receiver.received()).to.equal('');
   });
 

@@ -1,0 +1,38 @@
+import { expect } from 'chai';
+import { jobResult } from '../../workers/job-result.ts';
+import { rideWithEvents } from '../support/deliveries.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { until } from '../support/stored-rides.ts';
+import { useNock } from '../support/webhook-nock.ts';
+import { startTestService } from '../support/workers.ts';
+
+describe('the job of an event', () => {
+  useNock(false);
+
+  it('ends as failed where the event did not arrive, with our own words alone, and the next event goes on', async () => {
+    const receiver = await startReceiver((response, { headers }) => {
+      response.writeHead(headers['x-service-sequence'] === '1' ? 500 : 204, 'a text of the receiver').end();
+    });
+    const service = await startTestService({ WEBHOOK_LOCAL_TARGETS: receiver.origin }, ['webhooks']);
+    const { webhooks } = service.ctx.queues;
+    const rideId = await rideWithEvents(service.ctx, await service.key('live', receiver.url), 2);
+    await until(async () => (await webhooks.getCompletedCount()) === 1);
+
+    const [failed, ...others] = await webhooks.getFailed();
+    expect(others).to.deep.equal([]);
+    expect(failed?.data).to.include({ rideId, seq: 1 });
+    expect(failed).to.include({ failedReason: 'failed: 500 status', attemptsMade: 1 });
+    expect(failed?.stacktrace).to.deep.equal(['failed: 500 status']);
+    expect(receiver.receipts.map(({ headers }) => headers['x-service-sequence'])).to.deep.equal(['1', '2']);
+    await service.close();
+    await receiver.close();
+  });
+
+  it('fails for a timeout and for a blocked target, and for nothing else', () => {
+    expect(() => jobResult({ result: 'timeout', durationMs: 8_001 })).to.throw(/^timeout$/);
+    expect(() => jobResult({ result: 'blocked', reason: 'target_url' })).to.throw(/^blocked: target_url$/);
+    for (const result of ['delivered', 'no_url', 'done', 'handed to webhooks-slow']) {
+      expect(jobResult({ result })).to.deep.equal({ result });
+    }
+  });
+});
