@@ -15,7 +15,7 @@ export function createApp(service: Context, more: Middleware[] = []): Koa<Reques
   const app = new Koa<RequestState>();
   // Errors of a broken connection, after the answer: nothing is left to be answered.
   app.on('error', (error) => service.log.debug({ error: describeError(error) }, 'connection error'));
-  app.use(requestLog(service.log));
+  app.use(requestLog(service));
   app.use(handleErrors(service.log));
   app.use(securityHeaders);
   app.use(wellFormed);
