@@ -1,6 +1,4 @@
 import fs from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { accountOf, operatorEmail } from '../shared/accounts/account.ts';
 import { readConfig } from '../shared/config.ts';
 import { createKey } from '../shared/keys/manage-keys.ts';
@@ -9,8 +7,9 @@ import { partnerWith } from './demo/partner.ts';
 import { type Receiver, startReceiver } from './demo/receiver.ts';
 import { createTimeline } from './demo/timeline.ts';
 import { freePort } from './servers/ports.ts';
+import { removeAbandonedFolders, temporaryFolder } from './servers/temporary-folder.ts';
 import { withDatabase } from './stack/database.ts';
-import { readable } from './stack/log-lines.ts';
+import { parseEntry, readable } from './stack/log-lines.ts';
 import { aborted, endSignal } from './stack/signals.ts';
 import { type Stack, startStack } from './stack/stack.ts';
 
@@ -25,32 +24,38 @@ timeline.end();
 process.exit(exitCode);
 
 async function demo(): Promise<number> {
-  const startedAt = Date.now();
-  const dataDir = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-demo-'));
+  await removeAbandonedFolders();
+  const dataDir = await temporaryFolder('demo');
   const receiver = await startReceiver();
   const stops = [async () => receiver.stop(), () => fs.rm(dataDir, { recursive: true, force: true })];
   try {
-    timeline.note('\n  A ride from request to completed, on a service of its own on this machine\n');
-    timeline.progress('starting MongoDB, Redis, the API and the workers');
+    timeline.note('\nA ride from request to completed, on a service of its own\n');
     const stack = await startDemoStack(dataDir, receiver);
     stops.unshift(stack.stop);
     ending.throwIfAborted();
     const events = await Promise.race([ride(stack, receiver), interrupted()]);
-    timeline.note(`\n  The ride is completed: ${events} events, in order, each with its signature verified.`);
-    timeline.progress('stopping everything');
+    timeline.note(`\nAll ${events} events came, in order, each with a verified signature.`);
     return 0;
   } catch (error) {
-    const reason = ending.aborted ? 'it was interrupted' : (error as Error).message;
-    timeline.note(`\n  The demo failed: ${reason}`);
-    if (!ending.aborted) for (const line of lines) timeline.note(`  ${line}`);
+    tellFailure(error as Error);
     return 1;
   } finally {
+    timeline.progress('stopping everything');
     for (const stop of stops) await stop();
     timeline.progress('');
-    timeline.note(
-      `  Everything that was started is stopped again, after ${((Date.now() - startedAt) / 1000).toFixed(1)} s.\n`,
-    );
+    timeline.note(`Everything is stopped again, after ${timeline.elapsed()}.`);
+    if (!ending.aborted && !process.exitCode)
+      timeline.note('Next: npm run dev starts the service for your own rides.\n');
   }
+}
+
+function tellFailure(error: Error): void {
+  timeline.note(ending.aborted ? '\nThe demo was interrupted.' : `\nThe demo failed: ${error.message}.`);
+  if (ending.aborted) return;
+  for (const line of lines) timeline.note(line);
+  timeline.note(
+    'Try it again: a busy machine can be too slow for it. If it fails again, npm run dev shows every log line.',
+  );
 }
 
 async function startDemoStack(dataDir: string, receiver: Receiver): Promise<Stack> {
@@ -59,9 +64,11 @@ async function startDemoStack(dataDir: string, receiver: Receiver): Promise<Stac
     dataDir,
     keepQueues: false,
     settings: { WEBHOOK_LOCAL_TARGETS: receiver.origin, LOG_LEVEL: process.env.LOG_LEVEL || 'warn' },
-    say: (line) => timeline.note(`>>> ${line}`),
+    say: timeline.note,
+    progress: timeline.progress,
     onLine: (name, line) => {
-      lines.push(readable(name, line));
+      const entry = parseEntry(line);
+      lines.push(entry ? readable(name, entry) : `${name}: ${line}`);
       if (lines.length > keptLines) lines.shift();
     },
   });
@@ -74,7 +81,6 @@ async function ride(stack: Stack, receiver: Receiver): Promise<number> {
     return createKey(config, { accountId, name: 'demo', mode: 'test', webhookUrl: `${receiver.origin}/webhooks` });
   });
   receiver.secret = signingSecret;
-  timeline.progress('');
   return playRide(timeline, partnerWith(key, `${stack.url}/v1`), receiver, config.simulationSpeed);
 }
 

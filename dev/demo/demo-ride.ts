@@ -1,5 +1,5 @@
 import type { Partner, Ride } from './partner.ts';
-import type { ReceivedEvent, Receiver } from './receiver.ts';
+import type { EventBody, ReceivedEvent, Receiver } from './receiver.ts';
 import { watchRide } from './ride-watch.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -25,17 +25,17 @@ const usd = (amount: number) => `$${amount.toFixed(2)}`;
  */
 export async function playRide(timeline: Timeline, partner: Partner, receiver: Receiver, speed: number) {
   const patienceMs = Math.max(15_000, 15_000 / speed);
-  timeline.start();
   const ride = await partner.createRide(trip);
-  const route = `${trip.pickup.address} to ${trip.destination.address}, ${ride.distanceKm} km, ${usd(ride.fare)} offered`;
-  timeline.entry(ride.status, 'partner', `POST /v1/rides: ${route}`);
+  const { pickup, destination } = trip;
+  const route = `${pickup.address} to ${destination.address}, ${ride.distanceKm} km`;
+  timeline.entry(ride.status, `you ask: ${route}, ${usd(ride.fare)}`);
 
   const watch = watchRide(timeline, partner, ride.rideId, trip);
   try {
     let previous: ReceivedEvent | undefined;
     for (const expected of expectedEvents) {
       const received = await receiver.next(patienceMs);
-      timeline.entry(received.body.status ?? 'bidding', 'webhook', described(received), received.receivedAt);
+      timeline.entry(received.body.status ?? 'bidding', described(received, ride), received.receivedAt);
       check(received, expected, ride, previous);
       if (received.body.offer) await acceptCheapest(timeline, partner, ride);
       previous = received;
@@ -45,7 +45,6 @@ export async function playRide(timeline: Timeline, partner: Partner, receiver: R
   }
 
   const { status } = await partner.retrieveRide(ride.rideId);
-  timeline.entry(status, 'partner', `GET /v1/rides/:rideId: the ride is ${status}`);
   if (status !== 'completed') throw new Error('the ride was not completed');
   if (receiver.waiting() > 0) throw new Error('more events arrived than the ride has');
   return expectedEvents.length;
@@ -54,18 +53,32 @@ export async function playRide(timeline: Timeline, partner: Partner, receiver: R
 async function acceptCheapest(timeline: Timeline, partner: Partner, { rideId }: Ride): Promise<void> {
   const { offers } = await partner.listOffers(rideId);
   const [cheapest] = offers;
-  timeline.entry('bidding', 'partner', `GET /v1/rides/:rideId/offers: ${offers.length} so far, the cheapest first`);
   if (!cheapest) throw new Error('the offer that was announced is not listed');
   const { status } = await partner.acceptOffer(rideId, cheapest.offerId);
-  timeline.entry(status, 'partner', `POST /v1/rides/:rideId/accept: yes to ${usd(cheapest.price)}`);
+  timeline.entry(status, `you accept the offer of ${usd(cheapest.price)}`);
 }
 
-function described({ isVerified, sequence, body }: ReceivedEvent): string {
-  const { event, offer, driver } = body;
-  const signature = isVerified ? 'signature verified' : 'SIGNATURE WRONG';
-  const line = `#${sequence} ${event.padEnd(14)}  ${signature}`;
-  if (offer) return `${line}  ${offer.driver.name}: ${usd(offer.price)}, ${offer.etaMinutes} min away`;
-  return `${line}  ${body.status === 'driver_arriving' ? `${driver?.vehicle}, ${driver?.plate}` : ''}`.trimEnd();
+/** The event in words, and that it came as a webhook with a right signature. */
+function described({ isVerified, sequence, body }: ReceivedEvent, ride: Ride): string {
+  return `${told(body, ride)} (webhook ${sequence} ${isVerified ? '✓' : 'WITH A WRONG SIGNATURE'})`;
+}
+
+function told({ event, status, offer, driver, fare, agreedPrice = fare }: EventBody, { distanceKm }: Ride): string {
+  const { pickup, destination } = trip;
+  const firstName = driver?.name.split(' ')[0];
+  if (offer) return `${offer.driver.name} offers ${usd(offer.price)}, ${offer.etaMinutes} min away`;
+  switch (status) {
+    case 'driver_arriving':
+      return `${firstName} is coming: ${driver?.vehicle}, ${driver?.plate}`;
+    case 'arrived':
+      return `${firstName} is at ${pickup.address}`;
+    case 'in_progress':
+      return `${firstName} drives to ${destination.address}, ${distanceKm} km`;
+    case 'completed':
+      return `at ${destination.address}, ${usd(agreedPrice ?? 0)} paid`;
+    default:
+      return [event, status].join(' ');
+  }
 }
 
 function check({ isVerified, sequence, body }: ReceivedEvent, expected: string, ride: Ride, previous?: ReceivedEvent) {

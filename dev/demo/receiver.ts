@@ -14,7 +14,9 @@ export type EventBody = {
   status?: string;
   at: number;
   offer?: { price: number; etaMinutes: number; driver: { name: string } };
-  driver?: { vehicle: string; plate: string } | null;
+  driver?: { name: string; vehicle: string; plate: string } | null;
+  fare?: number;
+  agreedPrice?: number;
 };
 
 export type Receiver = {

@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
 import { osRelease } from './apt-sources.ts';
-import { libraryDirs, unpackedPackages } from './debian-packages.ts';
+import { libraryDirs, type Say, unpackedPackages } from './debian-packages.ts';
 import { nodeCommand } from './node-command.ts';
 
 const neededGlibc = [2, 38] as const;
@@ -15,11 +15,16 @@ const loaders: Record<string, string> = { x64: 'ld-linux-x86-64.so.2', arm64: 'l
  */
 export async function engineCommand(script: string): Promise<string[]> {
   const node = nodeCommand(script);
-  if (process.platform !== 'linux' || isNewEnough(glibcVersion())) return node;
+  if (!needsNewerLibc()) return node;
   const libc = await newerLibc();
   const own = libraryDirs(libc);
   const loader = await firstExisting(own.map((dir) => `${dir}/${loaders[process.arch]}`));
   return [loader, '--library-path', [...own, ...libraryDirs('/')].join(':'), ...node];
+}
+
+/** Whether this system's C library is too old for the engine. Throws where it is another one than glibc. */
+export function needsNewerLibc(): boolean {
+  return process.platform === 'linux' && !isNewEnough(glibcVersion());
 }
 
 function glibcVersion(): string | undefined {
@@ -33,12 +38,12 @@ function isNewEnough(version: string | undefined): boolean {
   return major > neededGlibc[0] || (major === neededGlibc[0] && minor >= neededGlibc[1]);
 }
 
-/** The folder of the unpacked libc6 of a newer release of this distribution. */
-async function newerLibc(): Promise<string> {
+/** The folder of the unpacked libc6 of a newer release of this distribution, which is fetched where it is missing. */
+export async function newerLibc(say?: Say): Promise<string> {
   const { ID = '', ID_LIKE = '' } = await osRelease();
   const release = Object.entries(newerReleases).find(([family]) => `${ID} ${ID_LIKE}`.includes(family))?.[1];
   if (!release) throw new Error(`${need} (this system is neither Debian nor Ubuntu)`);
-  return unpackedPackages(['libc6'], release).catch((error: Error) => {
+  return unpackedPackages(['libc6'], { release, say }).catch((error: Error) => {
     throw new Error(`${need} (${error.message})`, { cause: error });
   });
 }

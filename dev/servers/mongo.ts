@@ -2,10 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import crypto from 'node:crypto';
 import { once } from 'node:events';
 import fs from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
+import { endWithThisProcess } from './end-with-this-process.ts';
 import { engineCommand } from './engine-command.ts';
 import { endChild, exitOf, type RunningServer } from './running-server.ts';
+import { contentsOf, namedTemporaryFolder } from './temporary-folder.ts';
 
 const engineScript = path.join(import.meta.dirname, 'mongo-engine.ts');
 const stopGraceMs = 10_000;
@@ -19,11 +20,12 @@ export async function startMongo(options: { dataDir: string; socketPath?: string
   const dataDir = path.resolve(options.dataDir);
   await fs.mkdir(dataDir, { recursive: true });
   const [command = '', ...engine] = await engineCommand(engineScript);
-  const runDir = await privateRunDir(dataDir);
+  const runDir = await runDirOf(dataDir);
   const socketPath = options.socketPath ?? path.join(runDir, 'mongodb.sock');
   if (socketPath.length > longestSocketPath) throw new Error(`the socket path is too long: ${socketPath}`);
 
   const child = spawn(command, [...engine, dataDir, runDir], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  endWithThisProcess(child);
   const exited = exitOf(child);
   let listensAt: string;
   try {
@@ -32,7 +34,8 @@ export async function startMongo(options: { dataDir: string; socketPath?: string
     await point(socketPath, listensAt);
   } catch (error) {
     await endChild(child, exited, stopGraceMs);
-    await fs.rmdir(runDir).catch(() => {}); // not empty where another engine is running on this data
+    // Not empty where another engine is running on this data.
+    if ((await contentsOf(runDir)).length === 0) await fs.rm(runDir, { recursive: true, force: true });
     throw error;
   }
 
@@ -47,19 +50,14 @@ export async function startMongo(options: { dataDir: string; socketPath?: string
   return { url, pid: child.pid ?? 0, stop, exited };
 }
 
-/** A short path for sockets, the same for every start on one `dataDir`, which nobody else may enter. */
-async function privateRunDir(dataDir: string): Promise<string> {
-  const hash = crypto.createHash('sha256').update(dataDir).digest('hex').slice(0, 10);
-  const runDir = path.join(os.tmpdir(), `rides-${hash}`);
-  await fs.mkdir(runDir, { recursive: true, mode: 0o700 });
-  const { uid, mode } = await fs.lstat(runDir);
-  if (uid !== os.userInfo().uid || (mode & 0o077) !== 0) throw new Error(`${runDir} belongs to somebody else`);
-  return runDir;
+/** A short path for sockets, the same for every start on one `dataDir`. */
+function runDirOf(dataDir: string): Promise<string> {
+  return namedTemporaryFolder(crypto.createHash('sha256').update(dataDir).digest('hex').slice(0, 10));
 }
 
 /** Removes what killed engines have left. The one at `socketPath` holds the data folder's lock, so no other is alive. */
 async function removeRemains(runDir: string, socketPath: string): Promise<void> {
-  const remains = (await fs.readdir(runDir)).filter((name) => name !== path.basename(path.dirname(socketPath)));
+  const remains = (await contentsOf(runDir)).filter((name) => name !== path.basename(path.dirname(socketPath)));
   for (const name of remains) await fs.rm(path.join(runDir, name), { recursive: true, force: true });
 }
 

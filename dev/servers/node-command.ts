@@ -4,7 +4,6 @@ import { pathToFileURL } from 'node:url';
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
 /** The command that runs a TypeScript file in one process: the `tsx` command would put a second one around it. */
-export function nodeCommand(script: string, args: string[] = [], preloaded: string[] = []): string[] {
-  const imports = [tsx, ...preloaded.map((file) => pathToFileURL(file).href)];
-  return [process.execPath, ...imports.flatMap((url) => ['--import', url]), script, ...args];
+export function nodeCommand(script: string, args: string[] = []): string[] {
+  return [process.execPath, '--import', tsx, script, ...args];
 }

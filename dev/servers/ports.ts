@@ -8,12 +8,13 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-export async function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
+/** Why a port cannot be listened on, as the system's code (`EADDRINUSE`, `EADDRNOTAVAIL`); undefined where it can. */
+export async function portProblem(port: number, host: string): Promise<string | undefined> {
   try {
     await close(await listen(port, host));
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code;
   }
 }
 

@@ -1,12 +1,12 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { libraryDirs, unpackedPackages } from './debian-packages.ts';
+import { libraryDirs, type Say, unpackedPackages } from './debian-packages.ts';
 
 /** A program and the environment that it needs beyond ours. */
 export type Command = { file: string; env: NodeJS.ProcessEnv };
 
 /** The machine's own `redis-server` or `valkey-server`, else one that is fetched into the project's cache. */
-export async function redisCommand(): Promise<Command> {
+export async function redisCommand(say?: Say): Promise<Command> {
   for (const dir of (process.env.PATH ?? '').split(path.delimiter)) {
     for (const name of ['redis-server', 'valkey-server']) {
       const file = path.join(dir, name);
@@ -15,7 +15,7 @@ export async function redisCommand(): Promise<Command> {
   }
   try {
     // Debian's redis-server is a link to a program of redis-tools.
-    const folder = await unpackedPackages(['redis-server', 'redis-tools']);
+    const folder = await unpackedPackages(['redis-server', 'redis-tools'], { say });
     const LD_LIBRARY_PATH = libraryDirs(folder).join(':');
     return { file: path.join(folder, 'usr/bin/redis-server'), env: { LD_LIBRARY_PATH } };
   } catch (error) {

@@ -3,6 +3,7 @@ import fs from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endWithThisProcess } from './end-with-this-process.ts';
 import { freePort } from './ports.ts';
 import { redisCommand } from './redis-command.ts';
 import { endChild, exitOf, type RunningServer } from './running-server.ts';
@@ -43,11 +44,9 @@ async function startOn(port: number, options: RedisOptions): Promise<RunningServ
     // A Ctrl-C goes to the whole process group, and the API still needs its Redis to finish.
     detached: true,
   });
+  endWithThisProcess(child);
   const output = lastOutput(child);
   const exited = exitOf(child);
-  const kill = () => child.kill('SIGTERM');
-  process.once('exit', kill);
-  void exited.then(() => process.removeListener('exit', kill));
   const stop = () => endChild(child, exited, stopGraceMs);
   try {
     await answering(port, child, exited, output);

@@ -1,31 +1,123 @@
+import { type Style, styled } from '../terminal/style.ts';
+import { queueBoardPath } from './queue-board-path.ts';
+
+/** A line of a process's log, with the fields that are read here. */
+export type LogEntry = {
+  level: number;
+  time: string;
+  msg: string;
+  rideId?: string;
+  keyId?: string;
+  method?: string;
+  route?: string;
+  path?: string;
+  status?: string | number;
+  event?: string;
+  seq?: number;
+  outcome?: string;
+  httpStatus?: number;
+  reason?: string;
+  durationMs?: number;
+  cancelledBy?: string;
+  scenario?: string;
+  mode?: string;
+  error?: { at?: string };
+};
+
 const levels: Record<number, string> = { 40: 'warn', 50: 'ERROR', 60: 'FATAL' };
 const plainFields = new Set(['level', 'time', 'process', 'msg', 'requestId']);
+const untold = new Set(['listening', 'working', 'closing']);
+const textWidth = 28;
+const longestPath = 40;
 
-/** A service's line as it is read in a terminal: `14:03:07 api        request method=POST status=201`. */
-export function readable(name: string, line: string): string {
-  const entry = parse(line);
-  if (!entry) return `${' '.repeat(8)} ${name.padEnd(13)} ${line}`;
-  const { level, time, msg, error } = entry;
-  const { at, ...cause } = (error ?? {}) as { at?: string };
-  const details = Object.entries({ ...entry, error: undefined, ...cause })
-    .filter(([field, value]) => !plainFields.has(field) && value !== undefined)
-    .map(([field, value]) => `${field}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  const clock = new Date(String(time)).toTimeString().slice(0, 8);
-  const words = [clock, name.padEnd(13), levels[Number(level)], msg, ...details];
-  const text = words.filter((word) => word !== undefined).join(' ');
-  return at && Number(level) >= 50 ? `${text}\n    ${at}` : text;
-}
+/** Our own codes, in words; those of the system (`ECONNREFUSED`) stay as they are. */
+const reasons: Record<string, string> = {
+  certificate: 'TLS certificate not trusted',
+  certificate_expired: 'TLS certificate expired',
+  status: 'answered',
+  redirect: 'redirected with',
+};
 
-/** Whether a line only tells of somebody who looks at the queue board, which asks every few seconds. */
-export function isOfQueueBoard(line: string): boolean {
-  return parse(line)?.route === '/ops/queues';
-}
-
-function parse(line: string): Record<string, unknown> | undefined {
+/** The entry that a process has printed; undefined for a line that is none. */
+export function parseEntry(line: string): LogEntry | undefined {
   try {
     const entry = JSON.parse(line);
     return typeof entry === 'object' && entry?.time ? entry : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Whether a line says something to a person: the queue board and `status` ask by themselves, every few seconds. */
+export function isWorthTelling({ msg, route, path, level }: LogEntry): boolean {
+  const isOfTools = route === queueBoardPath || route === '/healthz' || path === '/favicon.ico';
+  return level >= 40 || !(untold.has(msg) || isOfTools);
+}
+
+/** An entry as one short line: when, which ride (its last six characters), what happened, and how it went. */
+export function readable(name: string, entry: LogEntry): string {
+  switch (entry.msg) {
+    case 'request':
+      return row(entry, request(entry), answer(entry));
+    case 'ride created':
+      return row(entry, 'bidding', entry.mode === 'test' ? `test ride, ${entry.scenario ?? 'default'}` : 'live ride');
+    case 'ride changed':
+      return row(entry, step(entry), '');
+    case 'delivery':
+      return row(entry, `event ${entry.seq} ${entry.event}`, delivery(entry));
+    default:
+      return row(entry, `${name}: ${[...plain(entry)].join(' ')}`, '', entry.level >= 50 ? 'bad' : 'slow');
+  }
+}
+
+function row({ time, rideId = '', level, error }: LogEntry, text: string, result: string, style?: Style): string {
+  const clock = styled('quiet', new Date(time).toTimeString().slice(0, 8));
+  const ride = styled('accent', rideId.slice(-6).padEnd(6));
+  const line = `${clock}  ${ride}  ${style ? styled(style, text) : text.padEnd(textWidth)}  ${result}`.trimEnd();
+  return error?.at && level >= 50 ? `${line}\n    ${error.at}` : line;
+}
+
+function request({ method, route = '', path }: LogEntry): string {
+  // A path is text of anyone: what a terminal would obey is left out.
+  const unknown = path?.replace(/[^\x20-\x7e]/g, '?').slice(0, longestPath);
+  return `${method} ${unknown ?? route.replace(':rideId', ':id')}`;
+}
+
+function answer({ status, durationMs }: LogEntry): string {
+  const code = Number(status);
+  const style = code >= 500 ? 'bad' : code >= 400 ? 'slow' : 'good';
+  return `${styled(style, String(code))}  ${styled('quiet', `${durationMs} ms`)}`;
+}
+
+function step({ status, event, cancelledBy }: LogEntry): string {
+  if (event === 'offer.received') return 'offer received';
+  if (!event) return 'offer withdrawn';
+  return cancelledBy ? `${status} by ${cancelledBy}` : String(status);
+}
+
+function delivery({ outcome, httpStatus, reason = '', durationMs = 0 }: LogEntry): string {
+  const why = reasons[reason] ?? reason;
+  switch (outcome) {
+    case 'delivered':
+      return `${styled('good', `delivered ${httpStatus}`)}  ${styled('quiet', `${durationMs} ms`)}`;
+    case 'timeout':
+      return styled('bad', `timed out after ${(durationMs / 1_000).toFixed(1)} s`);
+    case 'no_url':
+      return styled('quiet', 'no URL');
+    case 'failed':
+      return styled('bad', `failed: ${why} ${httpStatus ?? ''}`.trimEnd());
+    default:
+      return styled('bad', `${outcome}: ${why}`);
+  }
+}
+
+/** What is not one of the lines above, field by field. */
+function* plain({ level, msg, error, ...fields }: LogEntry) {
+  if (levels[level]) yield levels[level];
+  yield msg;
+  const { at: _, ...cause } = error ?? {};
+  for (const [field, value] of Object.entries({ ...fields, ...cause })) {
+    if (plainFields.has(field) || value === undefined) continue;
+    yield `${field}=${typeof value === 'string' ? value : JSON.stringify(value)}`;
   }
 }

@@ -1,23 +1,79 @@
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { KoaAdapter } from '@bull-board/koa';
+import type { Job, Queue } from 'bullmq';
 import type { Middleware, RequestContext } from '../../api/types.ts';
-import type { Queues } from '../../shared/queues.ts';
-
-export const queueBoardPath = '/ops/queues';
+import { type PoolName, poolNames, type Queues } from '../../shared/queues.ts';
+import { queueBoardPath } from './queue-board-path.ts';
 
 const localNames = new Set(['127.0.0.1', 'localhost', '[::1]']);
 /** The board's own files and no other's; its page asks for fonts of Google, which are left out. */
 const contentPolicy =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'";
 
-/** Every queue with its jobs, to look into and to act on: for the developer at this machine alone. */
+const descriptions: Record<PoolName, string> = {
+  bidding: 'cancels a ride that nobody was chosen for in time',
+  simulator: "test rides: the simulated driver's next step",
+  webhooks: 'one attempt of one event; an event that did not arrive is under Failed',
+  'webhooks-slow': 'the same, for keys whose receiver has let an attempt time out',
+};
+
+/** BullMQ has more states than this service uses: there are no flows, priorities or paused queues. */
+const usedStates = ['active', 'waiting', 'delayed', 'failed', 'completed'] as const;
+
+/**
+ * A queue as the board shows it. It is read-only: a job only says where to look, so that running one again sends nothing, and
+ * would write over what the first run came to.
+ */
+class ShownQueue extends BullMQAdapter {
+  constructor(queue: Queue, description: string) {
+    super(queue, { readOnlyMode: true, description });
+  }
+
+  override getJobStatuses() {
+    return [...usedStates] as ReturnType<BullMQAdapter['getJobStatuses']>;
+  }
+
+  override async getJob(id: string) {
+    const job = await super.getJob(id);
+    return job && inWords(job);
+  }
+
+  override async getJobs(...args: Parameters<BullMQAdapter['getJobs']>) {
+    return (await super.getJobs(...args)).map(inWords);
+  }
+}
+
+/** What a developer asks of a job: of which ride and step it is, when it was due, and what came of it. */
+function inWords(job: Job): Job {
+  const json = job.toJSON.bind(job);
+  job.toJSON = () => {
+    const { data, timestamp, opts, failedReason, returnvalue, ...rest } = json();
+    const { rideId: ride, timer, seq, keyId: key } = data;
+    const step = timer ?? `delivery of event ${seq}`;
+    const due = new Date(timestamp + (opts.delay ?? 0)).toISOString();
+    const outcome = failedReason ?? returnvalue ?? 'none yet';
+    return { ...rest, timestamp, opts, failedReason, returnvalue, data: { ride, key, step, due, outcome } };
+  };
+  return job;
+}
+
+/** Every queue with its jobs: for the developer at this machine alone. */
 export function queueBoard(queues: Queues): Middleware[] {
   const adapter = new KoaAdapter().setBasePath(queueBoardPath);
   createBullBoard({
-    queues: Object.values(queues).map((queue) => new BullMQAdapter(queue)),
+    queues: poolNames.map((pool) => new ShownQueue(queues[pool], descriptions[pool])),
     serverAdapter: adapter,
-    options: { uiConfig: { boardTitle: 'Rides', pollingInterval: { forceInterval: 3 } } },
+    options: {
+      uiConfig: {
+        boardTitle: 'Rides',
+        pollingInterval: { forceInterval: 3 },
+        jobDetails: { defaultTab: 'Data' },
+        hideDocsLink: true,
+        hideRedisDetails: true,
+        sortQueues: false,
+      },
+    },
   });
   return [onlyLocal, adapter.registerPlugin() as unknown as Middleware];
 }

@@ -1,12 +1,22 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { isAlive } from '../servers/alive.ts';
+import type { Stack } from './stack.ts';
 
 /** Where `npm run dev` keeps the data of each of its stacks, by port. */
 export const stacksDir = path.join(import.meta.dirname, '..', '..', '.cache', 'dev');
 
 /** What a command needs to know of a running stack. `env` holds secrets, so the file is its owner's alone. */
-export type StackState = { pid: number; port: number; startedAt: string; env: Record<string, string> };
+export type StackState = {
+  pid: number;
+  port: number;
+  url: string;
+  startedAt: string;
+  servers: Stack['servers'];
+  env: Stack['env'];
+};
+
+export const dataDirOf = (port: number): string => path.join(stacksDir, String(port));
 
 const stateFile = (dataDir: string) => path.join(dataDir, 'stack.json');
 

@@ -1,16 +1,17 @@
-import { randomBytes } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { hostInUrl, readConfig } from '../../shared/config.ts';
 import { migrate } from '../../shared/migrate.ts';
 import { poolNames } from '../../shared/queues.ts';
 import { startMongo } from '../servers/mongo.ts';
+import { prepareServers } from '../servers/prepare.ts';
 import { startRedis } from '../servers/redis.ts';
 import type { RunningProcess } from '../servers/running-server.ts';
+import { removeAbandonedFolders } from '../servers/temporary-folder.ts';
 import { withDatabase } from './database.ts';
+import { checkRedis, givenServers } from './given-servers.ts';
 import { type Kept, keepRunning } from './keep-running.ts';
 import { startService } from './service.ts';
-import { stacksDir } from './stack-state.ts';
+import { reachedAt, type StackSettings, stackSettings } from './settings.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
 
@@ -24,14 +25,20 @@ export type StackOptions = {
   settings?: NodeJS.ProcessEnv;
   /** Is told, in a line, what happens to the stack itself. */
   say: (line: string) => void;
+  /** Is told what is going on until it is told the next. */
+  progress: (text: string) => void;
   /** Is told what the named service has printed. */
   onLine: (name: string, line: string) => void;
 };
 
+export type StackEnv = StackSettings & { MONGO_URL: string; REDIS_URL: string };
+
 export type Stack = {
   url: string;
   /** What the services run with. */
-  env: NodeJS.ProcessEnv & { MONGO_URL: string; REDIS_URL: string; SECRETS_KEY: string };
+  env: StackEnv;
+  /** Where a server is that the environment names; empty for one of the stack's own. */
+  servers: { mongo: string; redis: string };
   stop(): Promise<void>;
 };
 
@@ -55,23 +62,25 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
   try {
     await fs.mkdir(options.dataDir, { recursive: true, mode: 0o700 });
-    const settings = await settingsOf(options);
     // A wrong setting is said before anything is started, and once.
-    const { MONGO_URL: given = '', REDIS_URL: givenRedis = '' } = process.env;
-    const { secrets, host } = readConfig({
-      ...settings,
-      MONGO_URL: given || 'mongodb://here',
-      REDIS_URL: givenRedis || 'redis://here',
+    const given = { ...options.settings, PORT: String(options.port) };
+    const { settings, secretsKeys } = await stackSettings(options.dataDir, given);
+    await removeAbandonedFolders();
+    await checkRedis();
+    await prepareServers((line) => {
+      options.say(line);
+      options.progress(line);
     });
     // One after the other: the engine locks its data, so a second stack on the same folder comes to no harm to Redis.
     const MONGO_URL = await mongoUrl(options, keep);
+    await withDatabase(MONGO_URL, () => migrate(secretsKeys));
     const REDIS_URL = await redisUrl(options, keep);
     servers = started.length;
     const env = { ...settings, MONGO_URL, REDIS_URL };
-    await withDatabase(MONGO_URL, () => migrate(secrets.keys));
+    options.progress(`starting the API and ${poolNames.length} worker pools`);
     await allStarted([startApi(options, env, keep), ...poolNames.map((pool) => startPool(pool, options, env, keep))]);
-    const loopback = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
-    return { url: `http://${hostInUrl(loopback)}:${options.port}`, env, stop };
+    const url = `http://${reachedAt(process.env.HOST)}:${options.port}`;
+    return { url, env, servers: givenServers().named, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -80,13 +89,16 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
 type Keep = <T extends RunningProcess>(name: string, start: () => Promise<T>) => Promise<T>;
 
-async function mongoUrl({ dataDir }: StackOptions, keep: Keep): Promise<string> {
-  if (process.env.MONGO_URL) return process.env.MONGO_URL;
-  return (await keep('MongoDB', () => startMongo({ dataDir: path.join(dataDir, 'mongo') }))).url;
+async function mongoUrl({ dataDir, progress }: StackOptions, keep: Keep): Promise<string> {
+  const { mongo, named } = givenServers();
+  progress(mongo ? `connecting to MongoDB at ${named.mongo}` : 'starting MongoDB');
+  return mongo || (await keep('MongoDB', () => startMongo({ dataDir: path.join(dataDir, 'mongo') }))).url;
 }
 
-async function redisUrl({ dataDir, keepQueues }: StackOptions, keep: Keep): Promise<string> {
-  if (process.env.REDIS_URL) return process.env.REDIS_URL;
+async function redisUrl({ dataDir, keepQueues, progress }: StackOptions, keep: Keep): Promise<string> {
+  const { redis } = givenServers();
+  if (redis) return redis;
+  progress('starting Redis');
   let port: number | undefined;
   const start = async () => {
     const server = await startRedis({ dataDir: path.join(dataDir, 'redis'), appendonly: keepQueues, port });
@@ -97,33 +109,12 @@ async function redisUrl({ dataDir, keepQueues }: StackOptions, keep: Keep): Prom
   return (await keep('Redis', start)).url;
 }
 
-async function settingsOf({ port, dataDir, settings }: StackOptions) {
-  const SECRETS_KEY = process.env.SECRETS_KEY || (await keptSecretsKey(process.env.MONGO_URL ? stacksDir : dataDir));
-  return { ...process.env, ...settings, SERVICE_ENV: 'development', PORT: String(port), SECRETS_KEY };
-}
-
-/**
- * The key that signing secrets are encrypted with stays with the data that it encrypts. The stacks of this checkout
- * share one for a database of MONGO_URL: a start with another key is refused there.
- */
-async function keptSecretsKey(folder: string): Promise<string> {
-  const file = path.join(folder, 'secrets-key');
-  try {
-    return await fs.readFile(file, 'utf8');
-  } catch {
-    const key = randomBytes(32).toString('base64');
-    await fs.mkdir(folder, { recursive: true });
-    await fs.writeFile(file, key, { mode: 0o600, flag: 'wx' });
-    return key;
-  }
-}
-
-async function startApi({ onLine }: StackOptions, env: NodeJS.ProcessEnv, keep: Keep): Promise<void> {
+async function startApi({ onLine }: StackOptions, env: StackEnv, keep: Keep): Promise<void> {
   const script = path.join(root, 'dev/api.ts');
   await keep('api', () => startService({ name: 'api', script, env, onLine: (line) => onLine('api', line) }));
 }
 
-async function startPool(pool: string, { onLine }: StackOptions, env: NodeJS.ProcessEnv, keep: Keep): Promise<void> {
+async function startPool(pool: string, { onLine }: StackOptions, env: StackEnv, keep: Keep): Promise<void> {
   const script = path.join(root, 'workers/main.ts');
   await keep(pool, () => startService({ name: pool, script, args: [pool], env, onLine: (line) => onLine(pool, line) }));
 }

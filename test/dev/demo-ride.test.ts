@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { playRide } from '../../dev/demo/demo-ride.ts';
 import type { Partner } from '../../dev/demo/partner.ts';
 import { type ReceivedEvent, startReceiver } from '../../dev/demo/receiver.ts';
-import type { Timeline } from '../../dev/demo/timeline.ts';
+import { createTimeline, type Timeline } from '../../dev/demo/timeline.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
 
-const timeline: Timeline = { start() {}, entry() {}, note() {}, progress() {}, end() {} };
+const timeline: Timeline = { entry() {}, note() {}, progress() {}, elapsed: () => '', end() {} };
 const ride = { rideId: 'ride_1', status: 'bidding', fare: 24.5, distanceKm: 6 };
 const offer = { price: 24.5, etaMinutes: 4, driver: { name: 'Alex' } };
 const partner: Partner = {
@@ -26,19 +26,19 @@ function wholeTrip(): ReceivedEvent[] {
       event: status ? 'ride.status' : 'offer.received',
       rideId: ride.rideId,
       at: 1000 + index,
-      ...(status ? { status, driver: { vehicle: 'Camry', plate: 'T 1' } } : { offer }),
+      ...(status ? { status, fare: 24.5, driver: { name: 'Alex', vehicle: 'Camry', plate: 'T 1' } } : { offer }),
     },
   }));
 }
 
-function play(events: ReceivedEvent[], as: Partner = partner): Promise<number> {
+function play(events: ReceivedEvent[], as: Partner = partner, shownOn = timeline): Promise<number> {
   const next = async () => {
     const event = events.shift();
     if (!event) throw new Error('no event arrived');
     return event;
   };
   const receiver = { origin: '', secret: '', next, waiting: () => events.length, stop() {} };
-  return playRide(timeline, as, receiver, 1);
+  return playRide(shownOn, as, receiver, 1);
 }
 
 /** The whole trip with one event changed. */
@@ -49,6 +49,26 @@ function tripWith(index: number, change: (event: ReceivedEvent) => void): Receiv
 }
 
 describe('the demo', () => {
+  for (const columns of [60, 80]) {
+    it(`fits ${columns} columns, says what happened and what was paid, and has one clock`, async () => {
+      let text = '';
+      const out = { columns, isTTY: false, write: (chunk: string) => (text += chunk) } as never;
+      const begun = createTimeline(out, Date.now() - 4_000);
+      const receivedAt = Date.now();
+      await play(
+        wholeTrip().map((event) => ({ ...event, receivedAt })),
+        partner,
+        begun,
+      );
+      begun.end();
+      for (const line of text.split('\n')) expect(line.length, line).to.be.at.most(columns);
+      expect(text)
+        .to.match(/Alex offers \$24\.50, 4 min away/)
+        .and.match(/is coming: Camry, T 1/);
+      expect(text).to.match(/^ +4\.0 s +completed +at Wall Street, \$24\.50 paid/m);
+    });
+  }
+
   it('is content with a whole trip', async () => {
     expect(await play(wholeTrip())).to.equal(5);
   });

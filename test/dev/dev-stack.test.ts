@@ -9,6 +9,7 @@ import { isAlive } from '../../dev/servers/alive.ts';
 import { nodeCommand } from '../../dev/servers/node-command.ts';
 import { freePort } from '../../dev/servers/ports.ts';
 import { stacksDir } from '../../dev/stack/stack-state.ts';
+import { until } from '../support/stored-rides.ts';
 
 /** Nothing that is set where the tests run; an empty setting is an unset one. */
 const env = { ...process.env, MONGO_URL: '', REDIS_URL: '', SECRETS_KEY: '', HOST: '', PORT: '', LOG_LEVEL: '' };
@@ -16,9 +17,11 @@ const env = { ...process.env, MONGO_URL: '', REDIS_URL: '', SECRETS_KEY: '', HOS
 type Answer = { code: number; stdout: string; stderr: string };
 
 /** Runs one of the command lines of `dev/` to its end. */
-async function command(script: string, ...args: string[]): Promise<Answer> {
+async function command(script: string, ...words: (string | NodeJS.ProcessEnv)[]): Promise<Answer> {
+  const args = words.filter((word) => typeof word === 'string');
+  const settings = Object.assign({}, ...words.filter((word) => typeof word === 'object'));
   const [file = '', ...rest] = nodeCommand(`dev/${script}.ts`, args);
-  return promisify(execFile)(file, rest, { env }).then(
+  return promisify(execFile)(file, rest, { env: { ...env, ...settings } }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
   );
@@ -38,7 +41,7 @@ describe('npm run dev', function () {
     stack.stdout?.on('data', (chunk) => {
       output += chunk;
     });
-    await printed(/ready http/);
+    await printed(/status shows this again/);
   }
 
   async function printed(pattern: RegExp): Promise<void> {
@@ -102,7 +105,43 @@ describe('npm run dev', function () {
     const names = queues.map((queue: { name: string }) => queue.name);
     expect(names).to.have.members(['bidding', 'simulator', 'webhooks', 'webhooks-slow']);
     const { jobs } = queues.find((queue: { name: string }) => queue.name === 'simulator');
-    expect(jobs.map((job: { name: string }) => job.name)).to.include(`offer ${rideId}`);
+    const job = jobs.find(({ name }: { name: string }) => name === `offer ${rideId}`);
+    expect(job.data).to.include({ ride: rideId, step: 'offer', outcome: 'none yet' });
+    expect(Date.parse(job.data.due)).to.equal(job.timestamp + job.opts.delay);
+  });
+
+  it('shows the queues read-only, and of their states only those that are used', async () => {
+    const { queues } = JSON.parse((await board('/api/queues')).text);
+    for (const queue of queues) {
+      expect(queue).to.include({ readOnlyMode: true, allowRetries: false });
+      expect(queue.statuses).to.have.members(['latest', 'active', 'waiting', 'delayed', 'failed', 'completed']);
+    }
+    const pause = await fetch(`http://127.0.0.1:${port}/ops/queues/api/queues/webhooks/pause`, { method: 'PUT' });
+    expect(pause.status).to.equal(405);
+  });
+
+  it('shows again at any time what it has shown at its start', async () => {
+    const { code, stdout } = await command('main', 'status', '--port', String(port));
+    expect(code).to.equal(0);
+    for (const line of output
+      .split('\n')
+      .filter((row) => /API {2}|key|secret|board|KEY=|curl|MongoDB|Redis/.test(row))) {
+      if (!line.includes('Ride Partner API')) expect(stdout).to.include(line);
+    }
+  });
+
+  it('names in one line a server that does not answer and an address that is not its own', async () => {
+    const elsewhere = String(await freePort());
+    const [redis, host, none] = await Promise.all([
+      command('main', '--port', elsewhere, { REDIS_URL: 'redis://user:secret@127.0.0.1:1' }),
+      command('main', '--port', elsewhere, { HOST: '192.0.2.1' }),
+      command('main', 'status', '--port', elsewhere),
+    ]);
+    expect(redis.stderr).to.equal('dev: REDIS_URL: no Redis answers at 127.0.0.1:1 (ECONNREFUSED)\n');
+    expect(host.stderr).to.equal('dev: HOST 192.0.2.1 is not an address of this machine (EADDRNOTAVAIL)\n');
+    expect(none.stderr).to.equal(`dev: no stack is running on port ${elsewhere}: start one with npm run dev\n`);
+    expect([redis.code, host.code, none.code]).to.deep.equal([1, 1, 1]);
+    await fs.rm(path.join(stacksDir, elsewhere), { recursive: true, force: true });
   });
 
   it('shows the queues to nobody but this machine', async () => {
@@ -179,14 +218,21 @@ describe('npm run dev', function () {
     stack.kill('SIGINT');
     await stop('SIGINT');
     expect(stack.exitCode).to.equal(0);
-    expect(processes.filter(({ pid }) => isAlive(pid))).to.deep.equal([]);
+    await until(async () => !processes.some(({ pid }) => isAlive(pid)));
     expect(await state().catch((error) => error.code)).to.equal('ENOENT');
 
     await start();
     expect((await state()).env.SECRETS_KEY).to.equal(before.env.SECRETS_KEY);
     const headers = { 'X-Api-Key': printedKey() };
     expect((await fetch(`http://127.0.0.1:${port}/v1/rides/${rideId}`, { headers })).status).to.equal(200);
-    expect((await createRide(firstKey)).status, 'the key of the first start').to.equal(401);
+    expect(printedKey(), 'the key of the first start').to.equal(firstKey);
+  });
+
+  it('leaves nothing running when it is killed', async () => {
+    const processes = await childrenOf(stack.pid as number);
+    expect(processes.length).to.be.at.least(7);
+    await stop('SIGKILL');
+    await until(async () => !processes.some(({ pid }) => isAlive(pid)));
   });
 });
 

@@ -9,6 +9,7 @@ import mongoose from 'mongoose';
 import { isAlive } from '../../dev/servers/alive.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
+import { redisCommand } from '../../dev/servers/redis-command.ts';
 import type { RunningServer } from '../../dev/servers/running-server.ts';
 
 describe('servers for one machine', function () {
@@ -138,13 +139,20 @@ describe('servers for one machine', function () {
     while (isAlive(pid)) await new Promise(setImmediate);
   });
 
-  it('replaces the Redis that a killed process has left on the same data', async () => {
+  it('ends Redis when the process that started it is killed', async () => {
     const { pid, parent } = await startedByAnother(startRedisScript());
     parent.kill('SIGKILL');
-    await once(parent, 'exit');
-    expect(isAlive(pid)).to.equal(true);
+    while (isAlive(pid)) await new Promise(setImmediate);
+  });
+
+  it('replaces a Redis that was left on the same data', async () => {
+    const { file, env } = await redisCommand();
+    const args = ['--port', '0', '--unixsocket', 'left.sock', '--dir', dataDir, '--pidfile', `${dataDir}/redis.pid`];
+    const left = spawn(file, args, { cwd: dataDir, env: { ...process.env, ...env }, stdio: 'ignore' });
+    while (!(await fs.readFile(path.join(dataDir, 'redis.pid'), 'utf8').catch(() => '')))
+      await new Promise(setImmediate);
     await started(startRedis({ dataDir }));
-    expect(isAlive(pid)).to.equal(false);
+    expect(isAlive(left.pid as number)).to.equal(false);
   });
 
   it('never ends a process whose id stands in a pid file of before by accident', async () => {

@@ -1,0 +1,48 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
+
+/**
+ * Each line lists the ids of all guarded processes. The input ends when the process that writes it is gone, even if it was
+ * killed. SIGKILL is for a child that hangs.
+ */
+const guardScript = `
+  while read -r line; do pids=$line; done
+  [ "$pids" ] || exit 0
+  kill -TERM $pids
+  sleep 2
+  kill -KILL $pids`;
+
+const guarded = new Set<number>();
+let guard: ChildProcess | undefined;
+
+/**
+ * Ends a child within 3 s of the end of this process, however this process ends. A child cannot see to that by itself: Redis
+ * has no such option, and a Node process can hang. So a small shell process outlives this one and ends its children.
+ */
+export function endWithThisProcess(child: ChildProcess): void {
+  const { pid } = child;
+  if (pid === undefined) return;
+  guarded.add(pid);
+  tellGuard();
+  child.once('exit', () => {
+    guarded.delete(pid);
+    tellGuard();
+  });
+}
+
+function tellGuard(): void {
+  guard ??= startGuard();
+  guard.stdin?.write(`${[...guarded].join(' ')}\n`);
+}
+
+function startGuard(): ChildProcess {
+  // In a process group of its own: a Ctrl-C or a closed terminal must not end it.
+  const started = spawn('sh', ['-c', guardScript], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+  started.unref();
+  (started.stdin as Socket).unref();
+  started.stdin.on('error', () => {});
+  started.once('exit', () => {
+    guard = undefined;
+  });
+  return started;
+}

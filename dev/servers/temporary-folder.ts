@@ -1,0 +1,51 @@
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { isAlive } from './alive.ts';
+
+const prefix = 'rides-';
+const ownerFile = 'owner';
+
+/** A new folder for temporary files. It is this process's own; the caller removes it. */
+export async function temporaryFolder(kind: string): Promise<string> {
+  const folder = await fs.mkdtemp(path.join(os.tmpdir(), `${prefix}${kind}-`));
+  await own(folder);
+  return folder;
+}
+
+/** A folder for temporary files that has the same path whenever it is asked for by the same name. Nobody else may enter it. */
+export async function namedTemporaryFolder(name: string): Promise<string> {
+  const folder = path.join(os.tmpdir(), `${prefix}${name}`);
+  await fs.mkdir(folder, { recursive: true, mode: 0o700 });
+  const { uid, mode } = await fs.lstat(folder);
+  if (uid !== os.userInfo().uid || (mode & 0o077) !== 0) throw new Error(`${folder} belongs to somebody else`);
+  if (!(await hasLivingOwner(folder))) await own(folder);
+  return folder;
+}
+
+/** Removes the temporary folders of processes that were killed before they could do so. */
+export async function removeAbandonedFolders(): Promise<void> {
+  for (const name of await fs.readdir(os.tmpdir())) {
+    if (!name.startsWith(prefix)) continue;
+    const folder = path.join(os.tmpdir(), name);
+    const isOurs = (await ownerOf(folder)) > 0;
+    if (isOurs && !(await hasLivingOwner(folder))) await fs.rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Everything in a folder but the mark that says whose it is. */
+export async function contentsOf(folder: string): Promise<string[]> {
+  return (await fs.readdir(folder)).filter((name) => name !== ownerFile);
+}
+
+const own = (folder: string) => fs.writeFile(path.join(folder, ownerFile), String(process.pid), { mode: 0o600 });
+
+async function hasLivingOwner(folder: string): Promise<boolean> {
+  const owner = await ownerOf(folder);
+  return owner > 0 && isAlive(owner);
+}
+
+/** The id of the process that a folder belongs to, 0 where it does not say. */
+async function ownerOf(folder: string): Promise<number> {
+  return Number(await fs.readFile(path.join(folder, ownerFile), 'utf8').catch(() => '0'));
+}

@@ -1,0 +1,38 @@
+import { Redis } from 'ioredis';
+
+/** The servers that the environment names instead of the stack's own; empty texts count as unset. */
+export function givenServers() {
+  const { MONGO_URL = '', REDIS_URL = '' } = process.env;
+  return {
+    mongo: MONGO_URL,
+    redis: REDIS_URL,
+    /** Where they are, as it may be shown. */
+    named: {
+      mongo: MONGO_URL && `${hostsOf(MONGO_URL)} (MONGO_URL)`,
+      redis: REDIS_URL && `${hostsOf(REDIS_URL)} (REDIS_URL)`,
+    },
+  };
+}
+
+/** Throws, in one line, where no Redis answers at REDIS_URL: the services would start and wait for it. */
+export async function checkRedis(): Promise<void> {
+  const url = givenServers().redis;
+  if (!url) return;
+  const redis = new Redis(url, { lazyConnect: true, connectTimeout: 2_000, retryStrategy: () => null });
+  let problem: NodeJS.ErrnoException | undefined;
+  redis.on('error', (error) => {
+    problem = error;
+  });
+  try {
+    await redis.connect();
+    await redis.ping();
+  } catch (error) {
+    const { code, message } = problem ?? (error as NodeJS.ErrnoException);
+    throw new Error(`REDIS_URL: no Redis answers at ${hostsOf(url)} (${code ?? message})`, { cause: error });
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** The hosts of an address, without the user and password that it may hold. */
+const hostsOf = (url: string): string => url.replace(/^[\w+]+:\/\/([^@/]*@)?/, '').split(/[/?]/)[0] ?? '';

@@ -1,0 +1,44 @@
+import path from 'node:path';
+import { styled } from '../terminal/style.ts';
+import { queueBoardPath } from './queue-board-path.ts';
+import { dataDirOf, type StackState } from './stack-state.ts';
+import type { TestKey } from './test-key.ts';
+
+type Overview = Pick<StackState, 'url' | 'port' | 'env' | 'servers'> & {
+  key?: TestKey;
+  /** What is to be said of the stack itself. */
+  state: string;
+};
+
+/** What a developer needs to know of a running stack, in lines of at most 80 characters that can be copied. */
+export function overview({ url, port, env, servers, key, state }: Overview): string[] {
+  const data = path.relative(process.cwd(), dataDirOf(port));
+  const server = (given: string, folder: string) => given || `its own, data in ${data}/${folder}`;
+  const rows = {
+    API: accent(`${url}/v1`),
+    'Queue board': accent(`${url}${queueBoardPath}`),
+    'Test key': accent(key?.key ?? 'rotated or revoked; the next start makes a new one'),
+    'Signing secret': accent(key?.signingSecret ?? '-'),
+    'Webhook URL': key?.webhookUrl ?? `none; npm run -s keys -- set-webhook ${key?.keyId ?? 'KEYID'} URL`,
+    'Local receiver': env.WEBHOOK_LOCAL_TARGETS || 'none; WEBHOOK_LOCAL_TARGETS=http://127.0.0.1:4000 allows it',
+    MongoDB: server(servers.mongo, 'mongo'),
+    Redis: server(servers.redis, 'redis'),
+  };
+  return [
+    '',
+    `  ${styled('strong', 'Ride Partner API')}  ${state}`,
+    '',
+    ...Object.entries(rows).map(([name, value]) => `  ${name.padEnd(14)}  ${value}`),
+    '',
+    '  A first ride, from another terminal:',
+    '',
+    `KEY=${key?.key ?? 'svc_test_...'}`,
+    `curl -s ${url}/v1/rides -H "Authorization: Bearer $KEY" \\`,
+    `  -H 'Content-Type: application/json' -d '{ "fare": 24.5,`,
+    `  "pickup": { "lat": 40.758, "lng": -73.9855 },`,
+    `  "destination": { "lat": 40.7128, "lng": -74.006 } }'`,
+    '',
+  ];
+}
+
+const accent = (text: string) => styled('accent', text);

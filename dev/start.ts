@@ -1,0 +1,100 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { portProblem } from './servers/ports.ts';
+import { endStaleRedis } from './servers/stale-redis.ts';
+import { createLogView } from './stack/log-view.ts';
+import { overview } from './stack/overview.ts';
+import { aborted, endSignal } from './stack/signals.ts';
+import { type Stack, startStack } from './stack/stack.ts';
+import { dataDirOf, removeState, runningStacks, type StackState, writeState } from './stack/stack-state.ts';
+import { testKey } from './stack/test-key.ts';
+import { createMovingLine } from './terminal/moving-line.ts';
+import { styled } from './terminal/style.ts';
+
+type StartOptions = { port: number; fresh: boolean; json: boolean };
+
+/** What a killed stack has left running ends by itself within this time. */
+const leftoversMs = 4_000;
+
+/** `npm run dev`: runs the whole service until a signal, or until nobody reads its output any more. */
+export async function start({ port, fresh, json }: StartOptions): Promise<void> {
+  const ending = endSignal();
+  const startedAt = Date.now();
+  const screen = createMovingLine(json ? process.stderr : process.stdout);
+  const logs = createLogView(screen.print);
+  const dataDir = dataDirOf(port);
+  try {
+    await checkPort(port, process.env.HOST || '127.0.0.1');
+    if (fresh) await empty(dataDir, screen.print);
+    const stack = await startStack({
+      port,
+      dataDir,
+      keepQueues: true,
+      say: (line) => screen.print(styled('accent', `>>> ${line}`)),
+      progress: screen.show,
+      onLine: json ? (_name, line) => console.log(line) : logs.line,
+    });
+    try {
+      screen.show('');
+      const seconds = ((Date.now() - startedAt) / 1_000).toFixed(1);
+      if (!ending.aborted) await announce(stack, port, `is ready after ${seconds} s`, screen.print);
+      await aborted(ending);
+      screen.show('stopping');
+    } finally {
+      await removeState(dataDir);
+      await stack.stop();
+    }
+  } finally {
+    logs.end();
+    screen.end();
+  }
+}
+
+async function checkPort(port: number, host: string): Promise<void> {
+  const stack = (await runningStacks()).find((running) => running.port === port);
+  if (stack) throw new Error(`a stack is running on port ${port} (process ${stack.pid}): choose another with --port`);
+  const deadline = Date.now() + leftoversMs;
+  const isLeftover = await fs.access(path.join(dataDirOf(port), 'stack.json')).then(
+    () => true,
+    () => false,
+  );
+  let problem = await portProblem(port, host);
+  while (problem === 'EADDRINUSE' && isLeftover && Date.now() < deadline) {
+    await sleep(100);
+    problem = await portProblem(port, host);
+  }
+  if (problem === 'EADDRINUSE') throw new Error(`port ${port} is in use: choose another with --port`);
+  if (problem === 'EACCES') throw new Error(`port ${port} needs more rights than you have: choose another with --port`);
+  if (problem) throw new Error(`HOST ${host} is not an address of this machine (${problem})`);
+}
+
+/** What belongs to somebody else's server stays: its data, and the key that is needed to read it. */
+async function empty(dataDir: string, print: (line: string) => void): Promise<void> {
+  await endStaleRedis(path.join(dataDir, 'redis'));
+  const { MONGO_URL, REDIS_URL } = process.env;
+  if (MONGO_URL) print('--fresh leaves the database of MONGO_URL as it is');
+  if (REDIS_URL) print('--fresh leaves the Redis of REDIS_URL as it is');
+  const own = MONGO_URL ? path.join(dataDir, 'redis') : dataDir;
+  await fs.rm(own, { recursive: true, force: true });
+}
+
+async function announce(stack: Stack, port: number, what: string, print: (line: string) => void): Promise<void> {
+  const dataDir = dataDirOf(port);
+  const key = await testKey(stack.env, dataDir);
+  const env = Object.fromEntries(
+    Object.entries(stack.env).filter(([name]) => isForCommands(name)),
+  ) as StackState['env'];
+  const startedAt = new Date().toISOString();
+  const state = { pid: process.pid, port, url: stack.url, startedAt, servers: stack.servers, env };
+  await writeState(dataDir, state);
+  const last = '  Ctrl-C ends it all; npm run dev -- status shows this again.';
+  print([...overview({ ...state, key, state: what }), last, ''].join('\n'));
+}
+
+/** The settings that a command such as `npm run keys` must share with the services. */
+function isForCommands(name: string): boolean {
+  return /^(SERVICE_ENV|HOST|PORT|(MONGO|REDIS)_URL|(PUBLIC|TRACK)_BASE_URL|SECRETS_KEY|WEBHOOK_LOCAL_TARGETS)$/.test(
+    name,
+  );
+}

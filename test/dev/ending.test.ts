@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { expect } from 'chai';
+import { isAlive } from '../../dev/servers/alive.ts';
+import { namedTemporaryFolder, removeAbandonedFolders, temporaryFolder } from '../../dev/servers/temporary-folder.ts';
+import { until } from '../support/stored-rides.ts';
+
+/** A process as `npm run dev` is one: it has a child that ignores SIGTERM, and stops when its signal says so. */
+const script = `
+  const { endSignal, aborted } = await import('./dev/stack/signals.ts');
+  const { endWithThisProcess } = await import('./dev/servers/end-with-this-process.ts');
+  const { spawn } = await import('node:child_process');
+  const ending = endSignal();
+  const child = spawn('sh', ['-c', 'trap "" TERM; echo ready; while :; do sleep 1; done'], { detached: true });
+  endWithThisProcess(child);
+  child.stdout.once('data', () => console.error(child.pid));
+  await aborted(ending);
+  console.log('stopping');
+  child.kill('SIGKILL');
+  process.exit(0);`;
+const command = [process.execPath, '--import', 'tsx', '--input-type=module', '--eval', script];
+
+async function childOf({ stderr }: ChildProcess): Promise<number> {
+  const [chunk] = await once(stderr as NodeJS.ReadableStream, 'data');
+  return Number(chunk);
+}
+
+describe('what npm run dev and npm run demo have started', () => {
+  it('ends after a SIGKILL of the main process, also where it hangs', async () => {
+    const main = spawn(command[0] as string, command.slice(1), { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = await childOf(main);
+    main.kill('SIGKILL');
+    await until(async () => !isAlive(child));
+  });
+
+  it('ends after a SIGHUP, with exit code 0', async () => {
+    const main = spawn(command[0] as string, command.slice(1), { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = await childOf(main);
+    main.kill('SIGHUP');
+    const [code] = await once(main, 'exit');
+    expect(code).to.equal(0);
+    await until(async () => !isAlive(child));
+  });
+
+  it('ends when the reader of its output is gone, though it has nothing to write', async function () {
+    // Another tail than GNU's does not tell: then the next line does.
+    if (process.platform !== 'linux') this.skip();
+    const shell = ['-c', '"$@" | (read -r line <&3); wait', 'sh', ...command];
+    const main = spawn('sh', shell, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
+    const child = await childOf(main);
+    expect(isAlive(child)).to.equal(true);
+    (main.stdio[3] as NodeJS.WritableStream).end('\n');
+    await until(async () => !isAlive(child));
+  });
+});
+
+describe('temporary folders', () => {
+  const deadPid = '999999999';
+
+  it('of a process that was killed are removed by the next start, and no others', async () => {
+    const own = await temporaryFolder('test');
+    const abandoned = await temporaryFolder('test');
+    const unknown = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-test-'));
+    await fs.writeFile(path.join(abandoned, 'owner'), deadPid);
+    await removeAbandonedFolders();
+    const left = await fs.readdir(os.tmpdir());
+    expect(left).to.include.members([path.basename(own), path.basename(unknown)]);
+    expect(left).not.to.include(path.basename(abandoned));
+    for (const folder of [own, unknown]) await fs.rm(folder, { recursive: true });
+  });
+
+  it('that have a name belong to who asks for them after their owner is gone', async () => {
+    const folder = await namedTemporaryFolder(`test-${process.pid}`);
+    await fs.writeFile(path.join(folder, 'owner'), deadPid);
+    expect(await namedTemporaryFolder(`test-${process.pid}`)).to.equal(folder);
+    expect(await fs.readFile(path.join(folder, 'owner'), 'utf8')).to.equal(String(process.pid));
+    await fs.rm(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import { createLogView } from '../../dev/stack/log-view.ts';
+import { overview } from '../../dev/stack/overview.ts';
+
+const rideId = 'ride_0VbdXpxmecg93r1rJAk0axNy';
+const keyId = 'key_zbDMaMU87bH2NK';
+let second = 0;
+
+const entry = (msg: string, fields: object) =>
+  JSON.stringify({ level: 30, time: new Date(2026, 0, 1, 12, 0, second++).toISOString(), msg, ...fields });
+const request = (fields: object) => entry('request', { method: 'GET', status: 200, durationMs: 5, keyId, ...fields });
+const delivery = (fields: object) =>
+  entry('delivery', { rideId, keyId, seq: 2, event: 'ride.status', durationMs: 12, ...fields });
+
+/** What a person sees of these lines, without the clock. */
+function shown(...lines: string[]): string[] {
+  const printed: string[] = [];
+  const view = createLogView((line) => printed.push(line));
+  for (const line of lines) view.line('api', line);
+  view.end();
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with it.
+  return printed.map((line) => line.replace(/\x1b\[\d+m/g, '').replace(/^\d\d:\d\d:\d\d {2}/, ''));
+}
+
+describe('the log of npm run dev', () => {
+  it('has a short line for each request, step and delivery, with the last six characters of the ride', () => {
+    const lines = shown(
+      request({ method: 'POST', route: '/v1/rides', status: 201 }),
+      entry('ride created', { rideId, mode: 'test' }),
+      entry('ride changed', { rideId, status: 'bidding', event: 'offer.received' }),
+      delivery({ outcome: 'delivered', httpStatus: 204 }),
+      entry('ride changed', { rideId, status: 'cancelled', event: 'ride.status', cancelledBy: 'partner' }),
+    );
+    expect(lines).to.deep.equal([
+      '        POST /v1/rides                201  5 ms',
+      'k0axNy  bidding                       test ride, default',
+      'k0axNy  offer received',
+      'k0axNy  event 2 ride.status           delivered 204  12 ms',
+      'k0axNy  cancelled by partner',
+    ]);
+  });
+
+  const failures: [fields: object, text: string][] = [
+    [{ outcome: 'failed', reason: 'ECONNREFUSED' }, 'failed: ECONNREFUSED'],
+    [{ outcome: 'failed', reason: 'ENOTFOUND' }, 'failed: ENOTFOUND'],
+    [{ outcome: 'failed', reason: 'certificate_expired' }, 'failed: TLS certificate expired'],
+    [{ outcome: 'failed', reason: 'status', httpStatus: 500 }, 'failed: answered 500'],
+    [{ outcome: 'failed', reason: 'redirect', httpStatus: 302 }, 'failed: redirected with 302'],
+    [{ outcome: 'timeout', durationMs: 8_001 }, 'timed out after 8.0 s'],
+    [{ outcome: 'blocked', reason: 'private_address' }, 'blocked: private_address'],
+    [{ outcome: 'no_url' }, 'no URL'],
+  ];
+  for (const [fields, text] of failures) {
+    it(`says why an event did not arrive: ${text}`, () => {
+      const [line = ''] = shown(delivery(fields));
+      expect(line.slice('k0axNy  event 2 ride.status           '.length)).to.equal(text);
+    });
+  }
+
+  it('says once for each key how to set a webhook URL', () => {
+    const lines = shown(delivery({ outcome: 'no_url' }), delivery({ outcome: 'no_url' }));
+    const hints = lines.filter((line) => line.includes(`npm run -s keys -- set-webhook ${keyId} URL`));
+    expect(hints).to.have.lengthOf(1);
+  });
+
+  it('lists reads that repeat once, and shows the path that no route has', () => {
+    const read = () => request({ route: '/v1/rides/:rideId', rideId });
+    const unknown = () => request({ route: 'none', path: '/v1/\u009b2Jz', status: 404 });
+    expect(shown(read(), read(), unknown(), read())).to.deep.equal([
+      'k0axNy  GET /v1/rides/:id             200  5 ms',
+      '        GET /v1/?2Jz                  404  5 ms',
+    ]);
+  });
+
+  it('puts the lines of several processes into the order of what happened', () => {
+    const first = entry('ride changed', { rideId, status: 'completed', event: 'ride.status' });
+    const then = delivery({ outcome: 'delivered', httpStatus: 204 });
+    expect(shown(then, first)[0]).to.equal('k0axNy  completed');
+  });
+
+  it('passes on what is no log line', () => {
+    expect(shown('api: Setting PORT is wrong')[0]?.trim()).to.equal('api: api: Setting PORT is wrong');
+  });
+
+  it('fits 80 columns, as does what the start shows', () => {
+    const key = { keyId, key: `svc_test_${'x'.repeat(38)}`, signingSecret: `whsec_${'x'.repeat(32)}` };
+    const env = { MONGO_URL: '', REDIS_URL: '', SECRETS_KEY: '', SHUTDOWN_GRACE_MS: '' };
+    const servers = { mongo: '', redis: 'redis.example:6379 (REDIS_URL)' };
+    const start = overview({ url: 'http://127.0.0.1:44100', port: 44100, env, servers, key, state: 'is ready' });
+    expect(start.join('\n')).to.include(key.key).and.include(key.signingSecret).and.include(servers.redis);
+    const lines = failures.flatMap(([fields]) => shown(delivery(fields)).map((line) => line.padStart(10)));
+    for (const line of [...start, ...lines]) expect(line.length, line).to.be.at.most(80);
+  });
+});
