@@ -38,7 +38,7 @@ export const requiredSettings = {
  * what it complains of.
  */
 export async function composeConfig(env: Record<string, string> = requiredSettings): Promise<Compose> {
-  const folder = await unpackedPackages(['docker-compose'], 'trixie');
+  const folder = await unpackedPackages(['docker-compose'], { release: 'trixie' });
   const command = path.join(folder, 'usr/libexec/docker/cli-plugins/docker-compose');
   // Neither the variables of this process nor a .env of this checkout count.
   const args = ['--env-file', '/dev/null', 'config', '--format', 'json'];

@@ -44,7 +44,7 @@ export interface CaddyProxy {
 }
 
 /** Debian's caddy, of the release that has the version of production: the one of Debian 12 and 13 is too old. */
-const caddyCommand = async () => path.join(await unpackedPackages(['caddy'], 'forky'), 'usr/bin/caddy');
+const caddyCommand = async () => path.join(await unpackedPackages(['caddy'], { release: 'forky' }), 'usr/bin/caddy');
 
 /** The project's Caddyfile as Caddy understands it in production, in Caddy's own JSON. */
 export async function productionConfig(): Promise<string> {

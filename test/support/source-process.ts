@@ -15,7 +15,6 @@ export interface SourceProcessOptions {
   /** `api/main.ts` or `workers/main.ts`. */
   script: string;
   args?: string[];
-  preloaded?: string[];
   env?: Record<string, string>;
   /** File descriptors; without them nothing is kept of what it prints. */
   stdout?: number;
@@ -24,8 +23,8 @@ export interface SourceProcessOptions {
 
 /** Starts a process of the service from its source, with the settings of `testConfig`, and waits until it serves. */
 export async function startFromSource(options: SourceProcessOptions): Promise<SourceProcess> {
-  const { script, args, preloaded, stdout = 'ignore', stderr = 'ignore' } = options;
-  const [command = '', ...commandArgs] = nodeCommand(path.join(root, script), args, preloaded);
+  const { script, args, stdout = 'ignore', stderr = 'ignore' } = options;
+  const [command = '', ...commandArgs] = nodeCommand(path.join(root, script), args);
   const settings = {
     SERVICE_ENV: 'development',
     MONGO_URL: process.env.TEST_MONGO_URL,
