@@ -1,4 +1,4 @@
-import { mongoNow } from './mongo.ts';
+import { mongoNow } from './mongo/connection.ts';
 
 const refreshMs = 10_000;
 const watchMs = 250;

@@ -3,16 +3,16 @@ import { setMaxListeners } from 'node:events';
 import { DelayedError, type Job, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Context } from '../shared/context.ts';
-import { pause } from '../shared/deadline.ts';
 import { describeError } from '../shared/errors.ts';
-import { isOutageOfMongo } from '../shared/mongo.ts';
+import { isOutageOfMongo } from '../shared/mongo/connection.ts';
 import { type DeliveryJob, keepFinished, type PoolName, queuePrefix, type TimerJob } from '../shared/queues.ts';
 import { expireBidding } from './bidding-expiry.ts';
+import { pause } from './deadline.ts';
 import type { Handler, Outcome, Run } from './handler.ts';
 import { jobResult } from './job-result.ts';
 import { byClock } from './queue-clock.ts';
 import { simulateStep } from './simulated-driver.ts';
-import { deliverWebhook } from './webhook-delivery.ts';
+import { deliverWebhook } from './webhooks/deliver-event.ts';
 
 /** What each pool does with a job of its queue. */
 const handlers = {

@@ -3,9 +3,9 @@ import { createContext } from '../shared/context.ts';
 import { type PoolName, poolNames } from '../shared/queues.ts';
 import { connectWorkerRedis } from '../shared/redis.ts';
 import { shutdownOnSignal } from '../shared/shutdown.ts';
-import { withinDescriptorLimit } from './descriptor-limit.ts';
 import { startPool } from './pools.ts';
 import { startSweeper } from './sweeper/sweeper.ts';
+import { withinDescriptorLimit } from './webhooks/descriptor-limit.ts';
 
 /** Starts the named pools, or all where none is named, and the sweeper. Throws ConfigError for an unknown name. */
 export async function runPools(names: readonly string[]): Promise<void> {

@@ -1,6 +1,6 @@
 import Router from '@koa/router';
 import { AppError } from '../../shared/errors.ts';
-import { pingMongo } from '../../shared/mongo.ts';
+import { pingMongo } from '../../shared/mongo/connection.ts';
 import type { RequestState } from '../types.ts';
 
 const pingIntervalMs = 1_000;

@@ -13,7 +13,7 @@ import {
 } from '../keys/manage-keys.ts';
 import { rekeySecrets } from '../keys/rekey.ts';
 import { assertCheck } from '../keys/secrets-check.ts';
-import { connectMongo, disconnectMongo } from '../mongo.ts';
+import { connectMongo, disconnectMongo } from '../mongo/connection.ts';
 
 export const usage = `Usage: npm run -s keys -- COMMAND
   create --name NAME --mode test|live [--webhook-url URL] [--account EMAIL] [--json]

@@ -1,6 +1,6 @@
 import { readConfig } from '../config.ts';
 import { migrate } from '../migrate.ts';
-import { connectMongo, disconnectMongo } from '../mongo.ts';
+import { connectMongo, disconnectMongo } from '../mongo/connection.ts';
 import { start } from '../start.ts';
 
 start('migrate', async () => {

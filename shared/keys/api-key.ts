@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { gatheredFind } from '../gather.ts';
+import { gatheredFind } from '../batch.ts';
 import { sha256 } from '../ids.ts';
 import type { Mode } from '../rides/ride.ts';
 import { isWellFormedKey } from './key-format.ts';

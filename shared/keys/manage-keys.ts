@@ -1,6 +1,6 @@
+import { gatheredFind } from '../batch.ts';
 import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
-import { gatheredFind } from '../gather.ts';
 import { newKeyId, sha256 } from '../ids.ts';
 import type { Mode } from '../rides/ride.ts';
 import { checkTargetUrl } from '../webhooks/target.ts';

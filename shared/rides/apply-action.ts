@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
+import { gatheredUpdate } from '../batch.ts';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
-import { gatheredUpdate } from '../gather.ts';
-import { committedReads, NotYetCommitted } from '../mongo.ts';
+import { committedReads, NotYetCommitted } from '../mongo/connection.ts';
 import { type Change, type Command, decide } from './decide.ts';
 import { eventBody } from './events.ts';
 import { enqueueNextDelivery, type Outbox } from './outbox.ts';

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import mongoose from 'mongoose';
+import { gatheredFind, gatheredInsert } from '../batch.ts';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
-import { gatheredFind, gatheredInsert } from '../gather.ts';
 import { newRideId, newTrackToken, sha256 } from '../ids.ts';
-import { committedReads, giveUpMs, isOutageOfMongo, wasNeverSent } from '../mongo.ts';
+import { committedReads, giveUpMs, isOutageOfMongo, wasNeverSent } from '../mongo/connection.ts';
 import { simulatedTimers } from './decide.ts';
 import { type Mode, type Ride, type RideRequest, rides, type TestScenario, type Timer } from './ride.ts';
 import { earliest, enqueueNextTimer } from './timers.ts';

@@ -1,4 +1,4 @@
-import { gatheredFind } from '../gather.ts';
+import { gatheredFind } from '../batch.ts';
 import { type Ride, type RideState, rides } from './ride.ts';
 
 /** Which ride: with `keyId` only one of that key's own, so that a foreign one is not told from none. */

@@ -13,7 +13,7 @@ import type { Context } from '../../shared/context.ts';
 import { type SecretsKeys, secretsKey } from '../../shared/keys/encryption.ts';
 import { createLogger } from '../../shared/logger.ts';
 import { migrate } from '../../shared/migrate.ts';
-import { connectMongo, disconnectMongo } from '../../shared/mongo.ts';
+import { connectMongo, disconnectMongo } from '../../shared/mongo/connection.ts';
 import { createQueues, type Queues } from '../../shared/queues.ts';
 import { watchOthers } from './measured/machine-cpu.ts';
 import { type Program, type ProgramOptions, startProgram } from './measured/program.ts';

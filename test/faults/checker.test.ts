@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { disconnectMongo } from '../../shared/mongo.ts';
+import { disconnectMongo } from '../../shared/mongo/connection.ts';
 import { buildService } from '../support/service-process.ts';
 import { violationsIn } from './check/checker.ts';
 import { gatherEvidence } from './check/evidence.ts';

@@ -42,7 +42,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     what: 'swaps two deliveries',
     edits: [
       {
-        file: 'workers/webhook-attempt.js',
+        file: 'workers/webhooks/attempt.js',
         find: 'const sent = await send({',
         replace: `const sendLater = (message) => {
           const headers = message.headersNow();

@@ -8,7 +8,7 @@ import { createKey, deliverySettings, type NewKey, rollSigningSecret } from '../
 import { rekeySecrets } from '../../shared/keys/rekey.ts';
 import { assertSecretsKeys } from '../../shared/keys/secrets-check.ts';
 import { migrate } from '../../shared/migrate.ts';
-import { connectMongo } from '../../shared/mongo.ts';
+import { connectMongo } from '../../shared/mongo/connection.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { ownDatabase } from '../support/own-database.ts';
 import { testConfig } from '../support/service.ts';

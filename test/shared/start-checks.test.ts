@@ -11,7 +11,7 @@ import { encrypt, type SecretsKeys, secretsKey } from '../../shared/keys/encrypt
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { underMissingKeys } from '../../shared/keys/stored-secrets.ts';
 import { migrate } from '../../shared/migrate.ts';
-import { connectMongo } from '../../shared/mongo.ts';
+import { connectMongo } from '../../shared/mongo/connection.ts';
 import { RideModel } from '../../shared/rides/ride.ts';
 import { ownDatabase } from '../support/own-database.ts';
 import { testConfig } from '../support/service.ts';

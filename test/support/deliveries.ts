@@ -9,7 +9,7 @@ import type { Command } from '../../shared/rides/decide.ts';
 import { type Ride, rides } from '../../shared/rides/ride.ts';
 import { verifySignature } from '../../shared/webhooks/sign.ts';
 import type { Run } from '../../workers/handler.ts';
-import { deliverWebhook } from '../../workers/webhook-delivery.ts';
+import { deliverWebhook } from '../../workers/webhooks/deliver-event.ts';
 import type { Receipt } from './receiver.ts';
 import { offerOn } from './ride-steps.ts';
 import { newRide, type RideWish } from './stored-rides.ts';

@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { connectMongo, disconnectMongo } from '../../shared/mongo.ts';
+import { connectMongo, disconnectMongo } from '../../shared/mongo/connection.ts';
 
 /** A database of its own on the run's server, connected and empty, for what may not meet the data of other tests. */
 export async function ownDatabase(name: string): Promise<{ url: string; drop(): Promise<void> }> {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import type { Attempt } from '../../shared/webhooks/send.ts';
+import type { Attempt } from '../../workers/webhooks/send.ts';
 
 /** A certificate for `localhost` and 127.0.0.1 that is its own authority, valid from 2020 to 2120. */
 export const certificateFile = fileURLToPath(new URL('tls-localhost-cert.pem', import.meta.url));

@@ -1,13 +1,13 @@
 import type { Queue } from 'bullmq';
 import type { Context } from '../../shared/context.ts';
 import { describeError } from '../../shared/errors.ts';
-import { isOutageOfMongo, mongoNow } from '../../shared/mongo.ts';
+import { isOutageOfMongo, mongoNow } from '../../shared/mongo/connection.ts';
 import { poolNames } from '../../shared/queues.ts';
 import { fireTimer } from '../../shared/rides/fire-timer.ts';
 import { deliveryJobId, enqueueNextDelivery, type Outbox } from '../../shared/rides/outbox.ts';
 import type { Claim, RideState } from '../../shared/rides/ride.ts';
 import { enqueueTimers, timerJobId, timerPool, withJob } from '../../shared/rides/timers.ts';
-import { isSlow } from '../../shared/webhooks/slow-keys.ts';
+import { isSlow } from '../webhooks/slow-keys.ts';
 import { addMissing, type NeededJob } from './add-missing.ts';
 import { keepJobIdsUnique } from './job-ids.ts';
 import { type Position, type Walk, walk } from './walk.ts';

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Context } from '../../shared/context.ts';
-import { before } from '../../shared/deadline.ts';
 import { describeError } from '../../shared/errors.ts';
-import { isOutageOfMongo, onBrokenConnection } from '../../shared/mongo.ts';
+import { isOutageOfMongo, onBrokenConnection } from '../../shared/mongo/connection.ts';
+import { before } from '../deadline.ts';
 import { type TurnResult, takeTurn } from './turn.ts';
 
 const defaultIntervalMs = 2_000;

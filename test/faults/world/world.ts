@@ -9,7 +9,7 @@ import { accountOf } from '../../../shared/accounts/account.ts';
 import { type Config, readConfig } from '../../../shared/config.ts';
 import { createKey, type NewKey, setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
 import { migrate } from '../../../shared/migrate.ts';
-import { connectMongo, disconnectMongo } from '../../../shared/mongo.ts';
+import { connectMongo, disconnectMongo } from '../../../shared/mongo/connection.ts';
 import { type PoolName, poolNames } from '../../../shared/queues.ts';
 import { type Mode, rides } from '../../../shared/rides/ride.ts';
 import { type ReplicaSet, startReplicaSet } from '../../support/replica-set.ts';

@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import { gather, gatheredFind, gatheredInsert, gatheredUpdate } from '../../shared/batch.ts';
+import type { Context } from '../../shared/context.ts';
+import { newRideId, newTrackToken } from '../../shared/ids.ts';
+import { type Ride, rides } from '../../shared/rides/ride.ts';
+import { testContext } from '../support/service.ts';
+import { newRide, storedRide } from '../support/stored-rides.ts';
+
+/** Batches that a test answers when it wants to. */
+function heldBatches() {
+  const sent: { batch: readonly number[]; answer: () => void }[] = [];
+  const ask = gather<number, number>(
+    (batch) => new Promise((resolve) => sent.push({ batch, answer: () => resolve(batch) })),
+    1,
+  );
+  const isSent = async (count: number) => {
+    while (sent.length < count) await new Promise((resolve) => setTimeout(resolve, 1));
+  };
+  return { sent, ask, isSent };
+}
+
+describe('operations that are gathered', () => {
+  it('go out together when they are asked for together, and each gets its own answer', async () => {
+    const batches: (readonly number[])[] = [];
+    const double = gather<number, number>(async (batch) => {
+      batches.push(batch);
+      return batch.map((value) => value * 2);
+    });
+    expect(await Promise.all([double(1), double(2), double(1)])).to.deep.equal([2, 4, 2]);
+    expect(batches).to.deep.equal([[1, 2, 1]]);
+  });
+
+  it('never join a batch that has been sent', async () => {
+    const { sent, ask, isSent } = heldBatches();
+    const first = ask(1);
+    await isSent(1);
+    const second = ask(2);
+    sent[0]?.answer();
+    expect(await first).to.equal(1);
+    await isSent(2);
+    sent[1]?.answer();
+    expect(await second).to.equal(2);
+    expect(sent.map(({ batch }) => batch)).to.deep.equal([[1], [2]]);
+  });
+
+  it('do not wait behind a batch that does not come back', async () => {
+    const { sent, ask, isSent } = heldBatches();
+    void ask(1);
+    await isSent(1);
+    const second = ask(2);
+    await isSent(2);
+    sent[1]?.answer();
+    expect(await second).to.equal(2);
+  });
+
+  it('fail alone where theirs fails, and all where the whole batch fails', async () => {
+    const oddOnly = gather<number, number>(async (batch) => {
+      if (batch.includes(0)) throw new Error('all');
+      return batch.map((value) => (value % 2 ? value : new Error('even')));
+    });
+    const outcomes = async (...values: number[]) =>
+      (await Promise.allSettled(values.map((value) => oddOnly(value)))).map(({ status }) => status);
+    expect(await outcomes(1, 2, 3)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await outcomes(1, 0)).to.deep.equal(['rejected', 'rejected']);
+  });
+});
+
+describe('gathered reads and writes', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+
+  it('find each what was asked for, and null where there is nothing', async () => {
+    const ids = await Promise.all([newRide(ctx), newRide(ctx)]);
+    const find = gatheredFind<Ride>(rides, '_id', { status: 1 });
+    const found = await Promise.all([...ids, 'ride_of_nobody', ids[0] ?? ''].map((id) => find(id)));
+    expect(found.map((ride) => ride?._id)).to.deep.equal([...ids, undefined, ids[0]]);
+    expect(found[0]).to.have.keys('_id', 'status');
+  });
+
+  it('keep out the one that is a duplicate, and no other', async () => {
+    const stored = await storedRide(await newRide(ctx));
+    const insert = gatheredInsert(rides);
+    const copyOf = (changes: Partial<Ride>) => ({ ...stored, _id: newRideId(ctx.now()), ...changes });
+    const good = [copyOf({ trackToken: newTrackToken() }), copyOf({ trackToken: newTrackToken() })] as const;
+    const outcomes = await Promise.allSettled([insert(good[0]), insert(copyOf({})), insert(good[1])]);
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
+    expect((outcomes[1] as PromiseRejectedResult).reason.code).to.equal(11_000);
+    expect(await rides.countDocuments({ _id: { $in: good.map(({ _id }) => _id) } })).to.equal(2);
+  });
+
+  it('change each what its own filter matches, and answer null where it matches nothing', async () => {
+    const [first = '', second = ''] = await Promise.all([newRide(ctx), newRide(ctx)]);
+    const update = gatheredUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });
+    const raised = (rideId: string, rev: number) =>
+      update({ filter: { _id: rideId, rev }, change: { $inc: { rev: 1 } } });
+    const answers = await Promise.all([raised(first, 0), raised(second, 7), raised('ride_of_nobody', 0)]);
+    expect(answers).to.deep.equal([{ _id: first, rev: 1 }, null, null]);
+    expect(await raised(second, 0)).to.deep.equal({ _id: second, rev: 1 });
+  });
+
+  it('let one alone have what two ask for at the same time', async () => {
+    const rideId = await newRide(ctx);
+    const update = gatheredUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });
+    const raise = () => update({ filter: { _id: rideId, rev: 0 }, change: { $inc: { rev: 1 } } });
+    const answers = await Promise.all(Array.from({ length: 10 }, raise));
+    expect(answers.filter((answer) => answer !== null)).to.deep.equal([{ _id: rideId, rev: 1 }]);
+    expect((await storedRide(rideId)).rev).to.equal(1);
+  });
+
+  it('reject the change that the server refuses, and make the others', async () => {
+    const [first = '', second = ''] = await Promise.all([newRide(ctx), newRide(ctx)]);
+    const { trackToken } = await storedRide(first);
+    const update = gatheredUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });
+    const [done, refused] = await Promise.allSettled([
+      update({ filter: { _id: first }, change: { $inc: { rev: 1 } } }),
+      update({ filter: { _id: second }, change: { $set: { trackToken } } }),
+    ]);
+    expect(done).to.include({ status: 'fulfilled' });
+    expect((refused as PromiseRejectedResult).reason.code).to.equal(11_000);
+    expect((await storedRide(first)).rev).to.equal(1);
+  });
+});

@@ -1,0 +1,118 @@
+import { expect } from 'chai';
+import mongoose from 'mongoose';
+import { gatheredInsert, gatheredUpdate } from '../../../shared/batch.ts';
+import {
+  committedReads,
+  connectMongo,
+  disconnectMongo,
+  isOutageOfMongo,
+  onBrokenConnection,
+} from '../../../shared/mongo/connection.ts';
+import type { Document } from '../../support/op-msg.ts';
+import { type ReplicaSet, startReplicaSet } from '../../support/replica-set.ts';
+
+interface Counted {
+  _id: string;
+  count: number;
+}
+
+describe('a replica set', () => {
+  const counts = mongoose.connection.collection<Counted>('counts') as unknown as mongoose.mongo.Collection<Counted>;
+  let commands: Document[];
+  let servers: ReplicaSet[];
+
+  beforeEach(() => {
+    commands = [];
+    servers = [];
+  });
+  afterEach(async () => {
+    await disconnectMongo();
+    await Promise.all(servers.map((server) => server.close()));
+  });
+
+  const connect = async (options: { isMongos?: boolean; majorityMs?: number } = {}) => {
+    const onCommand = (command: Document) => commands.push(command);
+    const server = await startReplicaSet(process.env.TEST_MONGO_URL ?? '', { ...options, onCommand });
+    servers.push(server);
+    await connectMongo(server.url);
+    return server;
+  };
+  const insert = gatheredInsert(counts);
+  const update = gatheredUpdate<Counted, Counted>(counts, { count: 1 });
+  const several = (name: string, count: number): Counted[] =>
+    Array.from({ length: count }, (_, index) => ({ _id: `${name}_${index}`, count: 0 }));
+  const oneMore = ({ _id }: Pick<Counted, '_id'>) => update({ filter: { _id }, change: { $inc: { count: 1 } } });
+  /** Alone and together, each write goes its own way to the server. */
+  const writeAll = async (name: string) => {
+    const [alone, ...together] = several(name, 4) as [Counted, ...Counted[]];
+    await insert(alone);
+    await Promise.all(together.map((one) => insert(one)));
+    await oneMore(alone);
+    await Promise.all(together.map(oneMore));
+    return [alone, ...together].map(({ _id }) => _id);
+  };
+  const concerns = () => commands.filter(({ writeConcern }) => writeConcern).map(({ writeConcern }) => writeConcern);
+
+  for (const [title, isMongos] of [
+    ['acknowledges every durable write by its majority, within a time limit', false],
+    ['behind a mongos acknowledges every durable write by its majority too', true],
+  ] as const) {
+    it(title, async () => {
+      await connect({ isMongos });
+      await writeAll(isMongos ? 'sharded' : 'replicated');
+      expect(concerns()).to.have.length(4);
+      for (const { w, j, wtimeout, ...more } of concerns()) {
+        expect([w, j, Number(wtimeout), more]).to.deep.equal(['majority', true, 1_000, {}]);
+      }
+      for (const { maxTimeMS } of commands.filter((command) => command.writeConcern)) {
+        expect(Number(maxTimeMS)).to.equal(1_000);
+      }
+      expect(committedReads().readConcern).to.deep.equal({ level: 'majority' });
+    });
+  }
+
+  it('says of no write of a batch that it is made while its majority lags', async () => {
+    const server = await connect();
+    await writeAll('lagging');
+    server.hold(20);
+    const written = await Promise.allSettled([
+      ...several('unknown', 3).map((one) => insert(one)),
+      ...several('lagging', 3).map(oneMore),
+    ]);
+    for (const outcome of written) {
+      expect(outcome.status).to.equal('rejected');
+      expect(isOutageOfMongo((outcome as PromiseRejectedResult).reason)).to.equal(true);
+    }
+  });
+
+  it('that lags is an error before it is a cut connection', async () => {
+    const server = await connect();
+    const [id = ''] = await writeAll('late');
+    let broken = 0;
+    const forget = onBrokenConnection(() => {
+      broken += 1;
+    });
+    server.hold();
+    const error = await oneMore({ _id: id }).catch((thrown) => thrown);
+    forget();
+    expect([error.name, broken]).to.deep.equal(['MongoWriteConcernError', 0]);
+  });
+
+  it('is served again as soon as its primary is elected, without what no majority had', async () => {
+    const server = await connect();
+    const [id = ''] = await writeAll('rolled_back');
+    server.hold();
+    await counts.updateOne({ _id: id }, { $set: { count: 99 } }, { writeConcern: { w: 1 } });
+    expect(await counts.findOne({ _id: id }, committedReads())).to.include({ count: 1 });
+    await server.stepDown(50);
+    expect(await counts.findOne({ _id: id })).to.include({ count: 1 });
+  });
+
+  it('does a write once that it is sent again after its answer was lost', async () => {
+    const server = await connect();
+    const [id = ''] = await writeAll('retried');
+    const slow = counts.findOneAndUpdate({ _id: id }, { $inc: { count: 1 } }, { returnDocument: 'after' });
+    await server.stepDown(50);
+    expect((await slow)?.count).to.equal(2);
+  });
+});

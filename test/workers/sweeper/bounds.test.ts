@@ -1,0 +1,214 @@
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { newRideId } from '../../../shared/ids.ts';
+import { poolNames } from '../../../shared/queues.ts';
+import { enqueueNextDelivery } from '../../../shared/rides/outbox.ts';
+import { type Ride, rides } from '../../../shared/rides/ride.ts';
+import { leaseKey } from '../../../workers/sweeper/lease.ts';
+import { progressKey } from '../../../workers/sweeper/progress.ts';
+import { startSweeper } from '../../../workers/sweeper/sweeper.ts';
+import { sweptKey, takeTurn } from '../../../workers/sweeper/turn.ts';
+import { testContext } from '../../support/service.ts';
+import { jobFor, makeDue, newRide, until } from '../../support/stored-rides.ts';
+
+const intervalMs = 60_000;
+
+describe('the sweeper', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+  const { find } = rides;
+  beforeEach(async () => {
+    await ctx.redis.flushall();
+    await rides.deleteMany({});
+  });
+  afterEach(() => {
+    rides.find = find;
+  });
+
+  const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000);
+  const turn = (more: { owedSince?: number; redisReturnedAt?: number } = {}) => {
+    const times = { now: Date.now(), owedSince: 0, redisReturnedAt: 0, intervalMs, soonMs: intervalMs, ...more };
+    return takeTurn(ctx, { ...times, signal: new AbortController().signal });
+  };
+  const intervalIsOver = () => ctx.redis.del(leaseKey);
+  /** Redis has its data, as far as the sweeper knows. */
+  const everythingIsSwept = () => ctx.redis.set(sweptKey, Date.now());
+
+  /** Rides with an event that has waited, each a second longer than the next one. */
+  async function lateEvents(count: number): Promise<Ride[]> {
+    const made = Array.from({ length: count }, (_, index) => ({
+      ...{ _id: newRideId(Date.now()), keyId: 'key_of_tests', trackToken: newRideId(Date.now()) },
+      ...{ seq: 1, settledSeq: 0, unsettled: 1, unsettledSince: secondsAgo(60 + count - index) },
+    })) as unknown as Ride[];
+    // In another order than that of their age.
+    await rides.insertMany([...made].sort((a, b) => (a._id < b._id ? 1 : -1)));
+    return made;
+  }
+
+  /** The rides that were looked at, stretch by stretch. */
+  function watchFinds(): string[] {
+    const found: string[] = [];
+    rides.find = ((...args: Parameters<typeof rides.find>) => {
+      const cursor = Reflect.apply(find, rides, args) as ReturnType<typeof rides.find>;
+      const toArray = cursor.toArray.bind(cursor);
+      cursor.toArray = async () => {
+        const answer = await toArray();
+        found.push(...answer.map(({ _id }) => String(_id)));
+        return answer;
+      };
+      return cursor;
+    }) as typeof rides.find;
+    return found;
+  }
+
+  /** Every add takes a new job id, also one that BullMQ swallows. */
+  const addsSoFar = async () => {
+    const counts = await Promise.all(poolNames.map((pool) => ctx.redis.get(ctx.queues[pool].toKey('id'))));
+    return counts.reduce((sum, count) => sum + Number(count) - 1, 0);
+  };
+
+  describe('costs the same for one process and for many', () => {
+    it('sweeps once in an interval, however many processes take their turn', async () => {
+      await everythingIsSwept();
+      await lateEvents(1);
+      const found = watchFinds();
+      await Promise.all(Array.from({ length: 20 }, () => turn()));
+      expect(found).to.have.length(1);
+      for (let times = 0; times < 20; times++) await turn();
+      expect(found).to.have.length(1);
+      expect(await ctx.redis.pttl(leaseKey)).to.be.within(1, intervalMs);
+      await intervalIsOver();
+      await Promise.all(Array.from({ length: 20 }, () => turn()));
+      expect(found).to.have.length(2);
+    });
+
+    it('sweeps everything once, however many processes have lost Redis and found it again', async () => {
+      await everythingIsSwept();
+      await turn();
+      const [{ _id }] = (await lateEvents(1)) as [Ride];
+      const found = watchFinds();
+      const redisReturnedAt = Date.now() + 1;
+      const returned = { now: redisReturnedAt, owedSince: redisReturnedAt, redisReturnedAt };
+      await turn(returned);
+      for (let times = 0; times < 20; times++) await turn(returned);
+      expect(found).to.deep.equal([_id]);
+    });
+  });
+
+  describe('costs the same with a backlog and without', () => {
+    it('looks at a bounded number of rides, the oldest first, goes on where it ended, and adds nothing', async () => {
+      await everythingIsSwept();
+      const made = await lateEvents(2_300);
+      for (const ride of made) void enqueueNextDelivery(ctx, ride);
+      await until(async () => (await ctx.queues.webhooks.getWaitingCount()) === made.length);
+      await turn();
+      const adds = await addsSoFar();
+      await ctx.redis.del(progressKey);
+      const found = watchFinds();
+      const lengths: number[] = [];
+      for (let times = 0; times < 3; times++) {
+        await intervalIsOver();
+        const before = found.length;
+        await turn();
+        lengths.push(found.length - before);
+      }
+      expect(new Set(found).size).to.equal(made.length);
+      expect(lengths.slice(0, 2).every((length) => length >= 1_000 && length < 1_010)).to.equal(true);
+      expect([...new Set(found)]).to.deep.equal(made.map(({ _id }) => _id));
+      await intervalIsOver();
+      await turn();
+      expect(found.at(2_300 + 20)).to.be.oneOf(made.slice(0, 30).map(({ _id }) => _id));
+      expect(await addsSoFar()).to.equal(adds);
+    });
+
+    it('adds all that is missing in one go, the oldest first', async () => {
+      await everythingIsSwept();
+      const made = await lateEvents(1_500);
+      await turn();
+      const { webhooks } = ctx.queues;
+      const waiting = await webhooks.getWaiting(0, made.length);
+      expect(waiting.map(({ data }) => data.rideId)).to.deep.equal(made.map(({ _id }) => _id));
+    });
+  });
+
+  describe('goes on', () => {
+    it('past a ride that cannot be swept: the others are, and the sweep of everything counts', async () => {
+      const broken = await newRide(ctx);
+      await rides.updateOne({ _id: broken }, { $set: { timers: null } } as never);
+      const stuck = await newRide(ctx);
+      await ctx.redis.flushall();
+      await ctx.redis.hset(ctx.queues.bidding.toKey(`de:${stuck}_expire`), 'not a', 'job id');
+      const whole = await newRide(ctx);
+      await ctx.redis.del(ctx.queues.bidding.toKey(`de:${whole}_expire`), ctx.queues.bidding.toKey('delayed'));
+      const logged: unknown[] = [];
+      const log = { ...ctx.log, warn: (fields: object) => void logged.push(fields), info: () => {} };
+      const listening = { ...ctx, log: log as unknown as Context['log'] };
+      const times = { now: Date.now(), owedSince: 0, redisReturnedAt: 0, intervalMs, soonMs: 1 };
+      await takeTurn(listening, { ...times, signal: new AbortController().signal });
+      expect(await jobFor(ctx, 'bidding', `${whole}_expire`)).not.to.equal(undefined);
+      expect(await ctx.redis.get(sweptKey)).to.equal(String(times.now));
+      expect(JSON.stringify(logged)).to.include(broken).and.to.include(stuck);
+    });
+
+    it('with a sweep of everything where it was cut short', async () => {
+      const made = await lateEvents(600);
+      let finds = 0;
+      rides.find = ((...args: Parameters<typeof rides.find>) => {
+        finds += 1;
+        if (finds === 4) throw new Error('broken');
+        return Reflect.apply(find, rides, args);
+      }) as typeof rides.find;
+      await turn().catch(() => {});
+      const added = await ctx.queues.webhooks.getWaitingCount();
+      expect(added).to.be.within(200, 400);
+      rides.find = find;
+      const found = watchFinds();
+      await intervalIsOver();
+      await turn();
+      expect(found.length).to.be.within(made.length - added, made.length - added + 2);
+      expect(await ctx.queues.webhooks.getWaitingCount()).to.equal(made.length);
+      expect(await ctx.redis.get(sweptKey)).not.to.equal(null);
+    });
+
+    it('in another process where the one that swept has ended', async () => {
+      const sweeper = startSweeper(ctx, { intervalMs: 1 });
+      await until(async () => (await ctx.redis.get(sweptKey)) !== null);
+      await sweeper.stop();
+      const rideId = await newRide(ctx);
+      await (await jobFor(ctx, 'bidding', `${rideId}_expire`))?.remove();
+      await makeDue(rideId, 'expire', secondsAgo(60));
+      const other = startSweeper(ctx, { intervalMs: 1 });
+      await until(async () => (await jobFor(ctx, 'bidding', `${rideId}_expire`)) !== undefined);
+      await other.stop();
+    });
+  });
+
+  it('stops at once while MongoDB hangs', async () => {
+    let asked = () => {};
+    const isAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    rides.find = (() => ({
+      toArray: () => {
+        asked();
+        return new Promise(() => {});
+      },
+    })) as unknown as typeof rides.find;
+    const sweeper = startSweeper(ctx);
+    await isAsked;
+    await sweeper.stop();
+  });
+
+  it('stops in the midst of a sweep', async () => {
+    await lateEvents(2_000);
+    const found = watchFinds();
+    const sweeper = startSweeper(ctx);
+    await until(async () => found.length > 0);
+    await sweeper.stop();
+    expect(found.length).to.be.below(2_000);
+    expect(await ctx.redis.get(sweptKey)).to.equal(null);
+  });
+});

@@ -1,0 +1,209 @@
+import { Worker } from 'bullmq';
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { type PoolName, queuePrefix } from '../../../shared/queues.ts';
+import { fireTimer } from '../../../shared/rides/fire-timer.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { leaseKey } from '../../../workers/sweeper/lease.ts';
+import { sweep } from '../../../workers/sweeper/sweep.ts';
+import { startSweeper } from '../../../workers/sweeper/sweeper.ts';
+import { takeTurn } from '../../../workers/sweeper/turn.ts';
+import { claimEvent } from '../../../workers/webhooks/claim.ts';
+import { markSlow } from '../../../workers/webhooks/slow-keys.ts';
+import { newKey, rideWithEvents } from '../../support/deliveries.ts';
+import { testContext } from '../../support/service.ts';
+import { jobFor, makeDue, newRide, rideThatIs, statusesSent, storedRide, until } from '../../support/stored-rides.ts';
+
+describe('the sweeper', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+
+  const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000);
+  const lose = async (pool: PoolName, id: string) => (await jobFor(ctx, pool, id))?.remove();
+  const takeATurn = () => {
+    const times = { now: Date.now(), owedSince: 0, redisReturnedAt: 0, intervalMs: 60_000, soonMs: 60_000 };
+    return takeTurn(ctx, { ...times, signal: new AbortController().signal });
+  };
+  /** A turn of a process, when the interval is over. */
+  const oneSweep = async () => {
+    await ctx.redis.del(leaseKey);
+    await takeATurn();
+  };
+  const rideWhoseEventIs = async (seconds: number) => {
+    const key = await newKey(ctx);
+    const rideId = await rideWithEvents(ctx, key, 2);
+    await rides.updateOne({ _id: rideId }, { $set: { unsettledSince: secondsAgo(seconds) } });
+    await lose('webhooks', `${rideId}_1`);
+    return { rideId, keyId: key.keyId };
+  };
+
+  describe('where Redis has lost its data', () => {
+    it('adds the jobs of all timers and of each oldest event at once, due or not', async () => {
+      const waiting = await newRide(ctx, { mode: 'test' });
+      const { rideId } = await rideWhoseEventIs(0);
+      await ctx.redis.flushall();
+      await oneSweep();
+      const expiry = await jobFor(ctx, 'bidding', `${waiting}_expire`);
+      expect(expiry?.data).to.deep.equal({ rideId: waiting, timer: 'expire' });
+      expect(expiry?.opts.delay).to.be.within(500_000, 600_000);
+      expect((await jobFor(ctx, 'simulator', `${waiting}_offer`))?.opts.delay).to.be.within(1, 2_000);
+      expect((await jobFor(ctx, 'webhooks', `${rideId}_1`))?.data).to.include({ rideId, seq: 1 });
+      expect(await jobFor(ctx, 'webhooks', `${rideId}_2`)).to.equal(undefined);
+    });
+
+    it('adds again what Redis had given to a worker that never heard of it', async () => {
+      const { rideId } = await rideWhoseEventIs(0);
+      const timed = await newRide(ctx, { mode: 'test' });
+      await makeDue(timed, 'offer');
+      await sweep(ctx, { everything: true });
+      const handOut = async (pool: PoolName) => {
+        const worker = new Worker(pool, null, { connection: ctx.redis, prefix: queuePrefix(pool), autorun: false });
+        while (await worker.getNextJob('a worker that dies', { block: false }));
+        await worker.close();
+      };
+      await handOut('webhooks');
+      await handOut('simulator');
+      const stateOf = async (pool: PoolName, id: string) => (await jobFor(ctx, pool, id))?.getState();
+      expect(await stateOf('webhooks', `${rideId}_1`)).to.equal('active');
+      expect(await stateOf('simulator', `${timed}_offer`)).to.equal('active');
+      await sweep(ctx, { everything: true });
+      expect(await stateOf('webhooks', `${rideId}_1`)).to.equal('waiting');
+      expect(await stateOf('simulator', `${timed}_offer`)).to.equal('waiting');
+    });
+
+    it('does so once: after that it knows that the data is there', async () => {
+      await ctx.redis.flushall();
+      await oneSweep();
+      const { rideId } = await rideWhoseEventIs(0);
+      await oneSweep();
+      expect(await jobFor(ctx, 'webhooks', `${rideId}_1`)).to.equal(undefined);
+    });
+  });
+
+  describe('where Redis has its data', () => {
+    before(() => oneSweep());
+
+    it('adds the jobs that are late by over 10 s, and no others', async () => {
+      const [late, justDue] = [await newRide(ctx), await newRide(ctx)];
+      for (const rideId of [late, justDue]) await lose('bidding', `${rideId}_expire`);
+      await makeDue(late, 'expire', secondsAgo(11));
+      await makeDue(justDue, 'expire', secondsAgo(5));
+      const [old, recent] = [await rideWhoseEventIs(11), await rideWhoseEventIs(5)];
+      await oneSweep();
+      expect((await jobFor(ctx, 'bidding', `${late}_expire`))?.opts.delay).to.equal(0);
+      expect(await jobFor(ctx, 'bidding', `${justDue}_expire`)).to.equal(undefined);
+      expect((await jobFor(ctx, 'webhooks', `${old.rideId}_1`))?.data).to.deep.equal({ ...old, seq: 1 });
+      expect(await jobFor(ctx, 'webhooks', `${recent.rideId}_1`)).to.equal(undefined);
+    });
+
+    it('leaves what another process sweeps to that one', async () => {
+      const { rideId } = await rideWhoseEventIs(60);
+      await ctx.redis.set(leaseKey, 'another process', 'PX', 60_000);
+      try {
+        await takeATurn();
+        expect(await jobFor(ctx, 'webhooks', `${rideId}_1`)).to.equal(undefined);
+        expect(await ctx.redis.get(leaseKey)).to.equal('another process');
+      } finally {
+        await ctx.redis.del(leaseKey);
+      }
+      await oneSweep();
+      expect(await jobFor(ctx, 'webhooks', `${rideId}_1`)).not.to.equal(undefined);
+    });
+
+    it('adds all at once after a reconnect, also when another process held the lease just then', async () => {
+      const { rideId } = await rideWhoseEventIs(0);
+      await ctx.redis.set(leaseKey, 'a process that was killed', 'PX', 60_000);
+      const sweeper = startSweeper(ctx);
+      ctx.redis.emit('ready');
+      await ctx.redis.ping();
+      await ctx.redis.del(leaseKey);
+      await until(async () => (await jobFor(ctx, 'webhooks', `${rideId}_1`)) !== undefined);
+      await sweeper.stop();
+    });
+
+    it('adds all at once after a reconnect, also when the first sweep failed', async () => {
+      const { rideId } = await rideWhoseEventIs(0);
+      const { find } = rides;
+      rides.find = (() => {
+        rides.find = find;
+        throw new Error('broken');
+      }) as typeof find;
+      const sweeper = startSweeper(ctx);
+      ctx.redis.emit('ready');
+      await until(async () => (await jobFor(ctx, 'webhooks', `${rideId}_1`)) !== undefined);
+      await sweeper.stop();
+    });
+  });
+
+  describe('does not disturb', () => {
+    it('an event that a run holds; it adds the job once the claim has lapsed', async () => {
+      const { rideId } = await rideWhoseEventIs(60);
+      await claimEvent(rideId, 1, 'a run');
+      await sweep(ctx, { everything: true });
+      expect(await jobFor(ctx, 'webhooks', `${rideId}_1`)).to.equal(undefined);
+      await rides.updateOne({ _id: rideId }, { $set: { 'claim.until': secondsAgo(1) } });
+      await sweep(ctx, { everything: false });
+      expect(await jobFor(ctx, 'webhooks', `${rideId}_1`)).not.to.equal(undefined);
+    });
+
+    it('jobs that are there: each keeps its place and its time, and has no twin', async () => {
+      const rideId = await rideWithEvents(ctx, await newKey(ctx), 1);
+      const delivery = await jobFor(ctx, 'webhooks', `${rideId}_1`);
+      const expiry = await jobFor(ctx, 'bidding', `${rideId}_expire`);
+      for (let times = 0; times < 3; times++) await sweep(ctx, { everything: true });
+      expect((await jobFor(ctx, 'webhooks', `${rideId}_1`))?.id).to.equal(delivery?.id);
+      const dueAt = (job: typeof expiry) => (job?.timestamp ?? 0) + (job?.opts.delay ?? 0);
+      expect(dueAt(await jobFor(ctx, 'bidding', `${rideId}_expire`))).to.be.closeTo(dueAt(expiry), 1_000);
+      for (const pool of ['bidding', 'webhooks'] as const) {
+        const jobs = await ctx.queues[pool].getJobs(['waiting', 'delayed', 'active']);
+        expect(jobs.filter(({ data }) => data.rideId === rideId)).to.have.length(1);
+      }
+    });
+
+    it('rides that have ended and whose events are settled', async () => {
+      const { rideId } = await rideThatIs(ctx, 'cancelled');
+      await rides.updateOne({ _id: rideId }, [{ $set: { settledSeq: '$seq', unsettled: 0 } }]);
+      const before = await storedRide(rideId);
+      await lose('webhooks', `${rideId}_1`);
+      await sweep(ctx, { everything: true });
+      expect(await storedRide(rideId)).to.deep.equal(before);
+      expect(await jobFor(ctx, 'webhooks', `${rideId}_${before.seq}`)).to.equal(undefined);
+    });
+  });
+
+  it('adds the events of a key whose receiver is slow to the slow lane', async () => {
+    const { rideId, keyId } = await rideWhoseEventIs(60);
+    await markSlow(ctx, keyId);
+    await sweep(ctx, { everything: false });
+    expect(await jobFor(ctx, 'webhooks', `${rideId}_1`)).to.equal(undefined);
+    expect((await jobFor(ctx, 'webhooks-slow', `${rideId}_1`))?.data).to.deep.equal({ rideId, keyId, seq: 1 });
+  });
+
+  for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {
+    it(`ends a trip that has stalled in ${status}, once, and tells the partner`, async () => {
+      const { rideId } = await rideThatIs(ctx, status);
+      const moving = await rideThatIs(ctx, status);
+      await makeDue(rideId, 'stall', secondsAgo(1));
+      await Promise.all([sweep(ctx, { everything: false }), sweep(ctx, { everything: false })]);
+      const ride = await storedRide(rideId);
+      expect(ride).to.include({ status: 'cancelled', cancelledBy: 'timeout' });
+      expect(statusesSent(ride).filter((sent) => sent === 'cancelled')).to.have.length(1);
+      expect((await storedRide(moving.rideId)).status).to.equal(status);
+    });
+  }
+
+  it('ends a test ride whose driver stalls', async () => {
+    const rideId = await newRide(ctx, { mode: 'test', scenario: 'stalls' });
+    for (const step of ['offer', 'accept'] as const) {
+      await makeDue(rideId, step);
+      await fireTimer(ctx, rideId, step);
+    }
+    expect((await storedRide(rideId)).timers.map(({ name }) => name)).to.deep.equal(['stall']);
+    await makeDue(rideId, 'stall', secondsAgo(1));
+    await sweep(ctx, { everything: false });
+    expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'timeout' });
+  });
+});

@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { claimEvent, deliveryStanding, settleEvent } from '../../../workers/webhooks/claim.ts';
+import { newKey, rideWithEvents } from '../../support/deliveries.ts';
+import { testContext } from '../../support/service.ts';
+import { newRide, storedRide } from '../../support/stored-rides.ts';
+
+describe('the claim on an event', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+
+  const rideWith = async (events: number) => rideWithEvents(ctx, await newKey(ctx), events);
+  const delivery = { outcome: 'delivered', durationMs: 1, at: new Date() } as const;
+  const letLapse = (rideId: string) =>
+    rides.updateOne({ _id: rideId }, { $set: { 'claim.until': new Date(Date.now() - 1) } });
+
+  it('is won by one of 50 who ask at once, and the ride says whose it is', async () => {
+    const rideId = await rideWith(1);
+    const tokens = Array.from({ length: 50 }, (_, index) => `run_${index}`);
+    const claims = await Promise.all(tokens.map((token) => claimEvent(rideId, 1, token)));
+    const won = claims.filter((claim) => claim !== null);
+    expect(won).to.have.length(1);
+    expect((await storedRide(rideId)).claim).to.deep.equal(won[0]?.claim);
+    expect(tokens).to.include(won[0]?.claim.token);
+  });
+
+  it('holds for 12 s by the clock of MongoDB, and brings the event along', async () => {
+    const rideId = await rideWith(3);
+    const claimed = await claimEvent(rideId, 1, 'a');
+    const ride = await storedRide(rideId);
+    expect(claimed?.event).to.deep.equal(ride.events[0]);
+    expect(claimed?.claim).to.include({ seq: 1, token: 'a' });
+    expect((claimed?.claim.until.getTime() ?? 0) - (claimed?.claim.at.getTime() ?? 0)).to.equal(12_000);
+  });
+
+  it('is renewed by its own token, and by no other', async () => {
+    const rideId = await rideWith(1);
+    const first = await claimEvent(rideId, 1, 'a');
+    expect(await claimEvent(rideId, 1, 'b')).to.equal(null);
+    const again = await claimEvent(rideId, 1, 'a');
+    expect(again?.claim.until.getTime()).to.be.at.least(first?.claim.until.getTime() ?? Infinity);
+    expect(await claimEvent(rideId, 1, 'b')).to.equal(null);
+  });
+
+  it('is free for another run once it has lapsed, and then lost to the first', async () => {
+    const rideId = await rideWith(1);
+    await claimEvent(rideId, 1, 'a');
+    await letLapse(rideId);
+    expect((await claimEvent(rideId, 1, 'b'))?.claim.token).to.equal('b');
+    expect(await claimEvent(rideId, 1, 'a')).to.equal(null);
+  });
+
+  it('can be had on the oldest unsettled event alone', async () => {
+    const rideId = await rideWith(3);
+    expect(await claimEvent(rideId, 2, 'a')).to.equal(null);
+    await claimEvent(rideId, 1, 'a');
+    await settleEvent(rideId, 1, 'a', delivery);
+    expect(await claimEvent(rideId, 1, 'a')).to.equal(null);
+    expect(await claimEvent(rideId, 3, 'a')).to.equal(null);
+    expect((await claimEvent(rideId, 2, 'a'))?.event.seq).to.equal(2);
+  });
+
+  it('cannot be had on an event that the ride does not have yet, nor on a ride that does not exist', async () => {
+    const rideId = await newRide(ctx);
+    expect(await claimEvent(rideId, 1, 'a')).to.equal(null);
+    expect(await claimEvent('ride_of_nobody', 1, 'a')).to.equal(null);
+    expect(await storedRide(rideId)).not.to.have.property('claim');
+  });
+
+  it('leaves everything else on the ride as it was', async () => {
+    const rideId = await rideWith(2);
+    const before = await storedRide(rideId);
+    await claimEvent(rideId, 1, 'a');
+    const { claim, ...after } = await storedRide(rideId);
+    expect(after).to.deep.equal(before);
+  });
+
+  it('tells who could not have it whether the event is held, free, settled or not yet due', async () => {
+    const rideId = await rideWith(3);
+    expect(await deliveryStanding(rideId, 1)).to.deep.equal({ state: 'free' });
+    expect(await deliveryStanding(rideId, 2)).to.deep.equal({ state: 'not_its_turn' });
+    await claimEvent(rideId, 1, 'a');
+    const held = await deliveryStanding(rideId, 1);
+    expect(held.state).to.equal('held');
+    expect('remainingMs' in held && held.remainingMs)
+      .to.be.greaterThan(10_000)
+      .and.at.most(12_000);
+    await letLapse(rideId);
+    expect(await deliveryStanding(rideId, 1)).to.deep.equal({ state: 'free' });
+    await settleEvent(rideId, 1, 'a', delivery);
+    const settled = await deliveryStanding(rideId, 1);
+    expect(settled.state).to.equal('settled');
+    expect('outbox' in settled && settled.outbox).to.include({ _id: rideId, seq: 3, settledSeq: 1 });
+    expect(await deliveryStanding('ride_of_nobody', 1)).to.deep.equal({ state: 'settled', outbox: null });
+  });
+});

@@ -1,0 +1,243 @@
+import { expect } from 'chai';
+import mongoose from 'mongoose';
+import type { Context } from '../../../shared/context.ts';
+import { rollSigningSecret } from '../../../shared/keys/manage-keys.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { claimEvent } from '../../../workers/webhooks/claim.ts';
+import {
+  beforeTheAnswer,
+  deliver,
+  isSignedWith,
+  newKey,
+  rideWithEvents,
+  withTargets,
+} from '../../support/deliveries.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { testContext } from '../../support/service.ts';
+import { jobFor, storedRide } from '../../support/stored-rides.ts';
+import { useNock } from '../../support/webhook-nock.ts';
+import { divertOutbound } from '../../support/webhook-outbound.ts';
+
+describe('a delivery that something comes between', () => {
+  useNock(false);
+  const { findOneAndUpdate } = rides;
+  const { now } = Date;
+  let base: Context;
+  let ctx: Context;
+  let receiver: Receiver;
+
+  before(async () => {
+    base = await testContext();
+  });
+  beforeEach(async () => {
+    receiver = await startReceiver();
+    ctx = withTargets(base, receiver.origin);
+  });
+  afterEach(async () => {
+    rides.findOneAndUpdate = findOneAndUpdate;
+    Date.now = now;
+    await receiver.close();
+  });
+  after(() => base.close());
+
+  const rideWith = async (events: number) => rideWithEvents(ctx, await newKey(ctx, receiver.url), events);
+  const { MongoNetworkError, MongoServerError } = mongoose.mongo;
+  const connectionLost = () => {
+    throw new MongoNetworkError('connection lost');
+  };
+  // The second is what the driver throws when the engine is stopped under a write; the third, a server that is stopping.
+  const lostAnswers: Record<string, Error> = {
+    'the connection broke': new MongoNetworkError('connection lost'),
+    'its socket was closed': Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' }),
+    'MongoDB was stopping': new MongoServerError({ message: 'interrupted at shutdown', code: 11_600 }),
+  };
+
+  it('is made once when its job runs twice, one after the other', async () => {
+    const rideId = await rideWith(1);
+    await deliver(ctx, rideId, 1);
+    const before = await storedRide(rideId);
+    expect(await deliver(ctx, rideId, 1)).to.deep.equal({ result: 'settled' });
+    expect(await storedRide(rideId)).to.deep.equal(before);
+    expect(receiver.receipts).to.have.length(1);
+  });
+
+  it('is followed by the next one also when the run that recorded it ended before it could see to that', async () => {
+    const rideId = await rideWith(2);
+    await deliver(ctx, rideId, 1);
+    const queue = ctx.queues.webhooks;
+    const lost = await jobFor(ctx, 'webhooks', `${rideId}_2`);
+    await lost?.remove();
+    await queue.removeDeduplicationKey(`${rideId}_2`);
+    expect(await deliver(ctx, rideId, 1)).to.deep.equal({ result: 'settled' });
+    expect((await jobFor(ctx, 'webhooks', `${rideId}_2`))?.data).to.include({ rideId, seq: 2 });
+  });
+
+  it('is recorded together with others, each on its own event', async () => {
+    const rideIds = await Promise.all(Array.from({ length: 20 }, () => rideWith(1)));
+    await Promise.all(rideIds.map((rideId) => deliver(ctx, rideId, 1, { pool: 'webhooks-slow' })));
+    for (const rideId of rideIds) {
+      const { events, settledSeq } = await storedRide(rideId);
+      expect([settledSeq, events[0]?.delivery?.outcome]).to.deep.equal([1, 'delivered']);
+    }
+    expect(receiver.receipts.map(({ body }) => body.rideId)).to.have.members(rideIds);
+  });
+
+  it('is made once when its job runs ten times at once: the others come back when the claim lapses', async () => {
+    const rideId = await rideWith(1);
+    const runs = await Promise.all(Array.from({ length: 10 }, () => deliver(ctx, rideId, 1)));
+    expect(runs.filter((run) => 'result' in run && run.result === 'delivered')).to.have.length(1);
+    for (const run of runs) if ('againInMs' in run) expect(run.againInMs).to.be.within(1, 12_000);
+    expect(receiver.receipts).to.have.length(1);
+    expect(await storedRide(rideId)).to.include({ settledSeq: 1, unsettled: 0 });
+  });
+
+  it('ends without a word when it comes before its turn, or for an event or ride that does not exist', async () => {
+    const rideId = await rideWith(2);
+    expect(await deliver(ctx, rideId, 2)).to.deep.equal({ result: 'not_its_turn' });
+    expect(await deliver(ctx, 'ride_of_nobody', 1)).to.deep.equal({ result: 'settled' });
+    expect(receiver.receipts).to.have.length(0);
+    expect(await storedRide(rideId))
+      .to.include({ settledSeq: 0 })
+      .and.not.to.have.property('claim');
+  });
+
+  it('waits as long as another run holds the event, by the clock of MongoDB', async () => {
+    const rideId = await rideWith(1);
+    await claimEvent(rideId, 1, 'another run');
+    const run = await deliver(ctx, rideId, 1);
+    expect('againInMs' in run && run.againInMs)
+      .to.be.greaterThan(10_000)
+      .and.at.most(12_000);
+    expect(receiver.receipts).to.have.length(0);
+  });
+
+  it('is made again, with the same body and id, where a crash kept its outcome from being recorded', async () => {
+    const key = await newKey(ctx, receiver.url);
+    const rideId = await rideWithEvents(ctx, key, 1);
+    await new Promise<void>((reached) => {
+      rides.findOneAndUpdate = ((...args: Parameters<typeof findOneAndUpdate>) => {
+        if (!('events.seq' in (args[0] as object))) return Reflect.apply(findOneAndUpdate, rides, args);
+        reached();
+        // As after a kill, nothing of this run is ever heard again.
+        return new Promise(() => {});
+      }) as typeof findOneAndUpdate;
+      void deliver(ctx, rideId, 1);
+    });
+    rides.findOneAndUpdate = findOneAndUpdate;
+    await rides.updateOne({ _id: rideId }, { $set: { 'claim.until': new Date(0) } });
+
+    expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+    const [first, second] = receiver.receipts;
+    expect(second?.raw).to.equal(first?.raw);
+    expect(second?.headers['x-service-event-id']).to.equal(first?.headers['x-service-event-id']);
+    expect(receiver.receipts).to.have.length(2);
+    expect(isSignedWith(key.signingSecret, second)).to.equal(true);
+  });
+
+  for (const [why, error] of Object.entries(lostAnswers)) {
+    it(`goes on to the next event where the settling arrived and only its answer was lost: ${why}`, async () => {
+      const rideId = await rideWith(2);
+      beforeTheAnswer('events.seq', () => Promise.reject(error));
+      expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+      expect(await storedRide(rideId)).to.include({ settledSeq: 1, unsettled: 1 });
+      expect(await jobFor(ctx, 'webhooks', `${rideId}_2`)).not.to.equal(undefined);
+      expect(receiver.receipts).to.have.length(1);
+    });
+  }
+
+  it('is recorded as soon as MongoDB is back, and not sent again', async () => {
+    const rideId = await rideWith(1);
+    let outages = 2;
+    rides.findOneAndUpdate = (async (...args: Parameters<typeof findOneAndUpdate>) => {
+      if ('events.seq' in (args[0] as object) && outages-- > 0) connectionLost();
+      return Reflect.apply(findOneAndUpdate, rides, args);
+    }) as typeof findOneAndUpdate;
+    expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+    expect(await storedRide(rideId)).to.include({ settledSeq: 1, unsettled: 0 });
+    expect(receiver.receipts).to.have.length(1);
+  });
+
+  describe('whose claim is not fresh', () => {
+    const renewals: unknown[] = [];
+    const noteRenewal = () => beforeTheAnswer('$expr', () => renewals.push('renewed'));
+    const sleepFor = (ms: number) => {
+      Date.now = () => now() + ms;
+    };
+    beforeEach(() => {
+      renewals.length = 0;
+    });
+
+    it('claims again before it writes where connecting took over a second, with the secret that was rolled meanwhile', async () => {
+      const key = await newKey(ctx, receiver.url);
+      const rideId = await rideWithEvents(ctx, key, 1);
+      let rolled = '';
+      beforeTheAnswer('$expr', async () => {
+        rolled = (await rollSigningSecret(ctx.config, key.keyId)).signingSecret;
+        noteRenewal();
+      });
+      const outbound = divertOutbound(() => {
+        sleepFor(1_500);
+        return { port: Number(new URL(receiver.origin).port) };
+      });
+      expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+      outbound.restore();
+      expect(renewals).to.deep.equal(['renewed']);
+      expect(isSignedWith(rolled, receiver.receipts[0])).to.equal(true);
+    });
+
+    for (const [tookMs, expected] of [
+      [2_500, []],
+      [3_500, ['renewed']],
+    ] as const) {
+      it(`claims again ${expected.length} times where MongoDB took ${tookMs} ms to answer, and delivers`, async () => {
+        const key = await newKey(ctx, receiver.url);
+        const rideId = await rideWithEvents(ctx, key, 1);
+        beforeTheAnswer('$expr', () => {
+          sleepFor(tookMs);
+          noteRenewal();
+        });
+        expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+        expect(renewals).to.deep.equal(expected);
+        expect(isSignedWith(key.signingSecret, receiver.receipts[0])).to.equal(true);
+      });
+    }
+  });
+
+  it('writes nothing and records nothing when its claim was taken during a long pause', async () => {
+    const rideId = await rideWith(1);
+    beforeTheAnswer('$expr', async () => {
+      Date.now = () => now() + 20_000;
+      await rides.updateOne({ _id: rideId }, { $set: { 'claim.token': 'another run' } });
+    });
+    expect(await deliver(ctx, rideId, 1)).to.include({ why: 'held by another run' });
+    expect(receiver.receipts).to.have.length(0);
+    const ride = await storedRide(rideId);
+    expect(ride).to.include({ settledSeq: 0, unsettled: 1 });
+    expect(ride.claim?.token).to.equal('another run');
+    expect(ride.events[0]).not.to.have.property('delivery');
+  });
+
+  it('leaves the outcome to the run that took over while it was sending', async () => {
+    const rideId = await rideWith(2);
+    await receiver.close();
+    receiver = await startReceiver(async (response) => {
+      await rides.updateOne({ _id: rideId }, { $set: { 'claim.token': 'another run' } });
+      response.end();
+    });
+    await rides.updateOne({ _id: rideId }, { $set: { webhookUrl: receiver.url } });
+    await deliver(withTargets(base, receiver.origin), rideId, 1);
+    const ride = await storedRide(rideId);
+    expect(ride).to.include({ settledSeq: 0, unsettled: 2 });
+    expect(ride.events[0]).not.to.have.property('delivery');
+    expect(await jobFor(ctx, 'webhooks', `${rideId}_2`)).to.equal(undefined);
+  });
+
+  it("signs and logs with MongoDB's time of its claim, so that a wrong clock of the worker harms nobody", async () => {
+    const rideId = await rideWith(1);
+    const at = new Date('2026-02-03T04:05:06.789Z');
+    beforeTheAnswer('$expr', ({ claim }) => Object.assign(claim ?? {}, { at }));
+    await deliver(ctx, rideId, 1);
+    expect(receiver.receipts[0]?.headers['x-service-signature']).to.match(/^t=1770091506,v1=/);
+    expect((await storedRide(rideId)).events[0]?.delivery?.at).to.deep.equal(at);
+  });
+});

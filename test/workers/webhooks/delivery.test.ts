@@ -1,0 +1,179 @@
+import { expect } from 'chai';
+import { freePort } from '../../../dev/servers/ports.ts';
+import type { Context } from '../../../shared/context.ts';
+import { eventId } from '../../../shared/ids.ts';
+import { keys } from '../../../shared/keys/api-key.ts';
+import { revokeKey, rollSigningSecret } from '../../../shared/keys/manage-keys.ts';
+import {
+  deliver,
+  isSignedWith,
+  newKey,
+  rideWithEvents,
+  withShortDeadline,
+  withTargets,
+} from '../../support/deliveries.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { testContext } from '../../support/service.ts';
+import { jobFor, storedRide } from '../../support/stored-rides.ts';
+import { useNock } from '../../support/webhook-nock.ts';
+
+describe('the delivery of an event', () => {
+  useNock(false);
+  let base: Context;
+  let ctx: Context;
+  let receiver: Receiver;
+  let answer: Parameters<typeof startReceiver>[0];
+
+  before(async () => {
+    base = await testContext();
+  });
+  beforeEach(async () => {
+    answer = (response) => response.end();
+    receiver = await startReceiver((response, receipt) => answer?.(response, receipt));
+    ctx = withTargets(base, receiver.origin);
+  });
+  afterEach(() => receiver.close());
+  after(() => base.close());
+
+  const logged = async (rideId: string, seq = 1) => (await storedRide(rideId)).events[seq - 1]?.delivery;
+
+  describe('has the headers of the contract and the body as it was stored', () => {
+    it('with the event name, its signature, its id and its number', async () => {
+      const key = await newKey(ctx, receiver.url);
+      const rideId = await rideWithEvents(ctx, key, 2);
+      for (const [seq, event] of [
+        [1, 'offer.received'],
+        [2, 'ride.status'],
+      ] as const) {
+        await deliver(ctx, rideId, seq);
+        const receipt = receiver.receipts[seq - 1];
+        expect(receipt?.raw).to.equal((await storedRide(rideId)).events[seq - 1]?.body);
+        expect(receipt?.headers).to.include({
+          'content-type': 'application/json',
+          'x-service-event': event,
+          'x-service-event-id': eventId(rideId, seq),
+          'x-service-sequence': String(seq),
+        });
+        expect(isSignedWith(key.signingSecret, receipt)).to.equal(true);
+      }
+    });
+  });
+
+  describe('is logged', () => {
+    it('as delivered with the url without its query, the status, the time it took and when it was', async () => {
+      answer = (response) => response.writeHead(202).end('ok');
+      const rideId = await rideWithEvents(ctx, await newKey(ctx, `${receiver.url}?token=secret`), 1);
+      const done = await deliver(ctx, rideId, 1);
+      expect(done).to.include({ result: 'delivered', event: 'offer.received', httpStatus: 202 });
+      const delivery = await logged(rideId);
+      expect(Object.keys(delivery ?? {})).to.have.members(['outcome', 'url', 'httpStatus', 'durationMs', 'at']);
+      expect(delivery).to.include({ outcome: 'delivered', url: receiver.url, httpStatus: 202 });
+      expect(delivery?.durationMs).to.be.a('number').and.at.least(0);
+      expect(delivery?.at).to.be.instanceOf(Date);
+    });
+
+    it('as failed with the status where it is no 2xx, redirects included, which are not followed', async () => {
+      for (const [status, reason] of [
+        [500, 'status'],
+        [404, 'status'],
+        [302, 'redirect'],
+      ] as const) {
+        answer = (response) => response.writeHead(status, { location: receiver.url }).end();
+        const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
+        const before = receiver.receipts.length;
+        expect(await deliver(ctx, rideId, 1)).to.include({ result: 'failed', httpStatus: status });
+        expect(await logged(rideId)).to.include({ outcome: 'failed', httpStatus: status, reason, url: receiver.url });
+        expect(receiver.receipts).to.have.length(before + 1);
+      }
+    });
+
+    it('as failed without a status where nobody listens', async () => {
+      const nowhere = `http://127.0.0.1:${await freePort()}`;
+      ctx = withTargets(base, nowhere);
+      const rideId = await rideWithEvents(ctx, await newKey(ctx, `${nowhere}/hook`), 1);
+      await deliver(ctx, rideId, 1);
+      const delivery = await logged(rideId);
+      expect(delivery).to.include({ outcome: 'failed', reason: 'ECONNREFUSED', url: `${nowhere}/hook` });
+      expect(delivery).not.to.have.property('httpStatus');
+    });
+
+    it('as timeout where the receiver says nothing', async () => {
+      answer = () => {};
+      const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
+      expect(await withShortDeadline(() => deliver(ctx, rideId, 1))).to.include({ result: 'timeout' });
+      const delivery = await logged(rideId);
+      expect(delivery).to.include({ outcome: 'timeout', url: receiver.url }).and.not.to.have.property('httpStatus');
+      expect(delivery?.durationMs).to.be.greaterThan(0);
+    });
+
+    it('as blocked, with where it would have gone, and nobody is called', async () => {
+      for (const url of [receiver.url, 'https://127.0.0.1/hook', 'https://169.254.169.254/latest', 'https://[::1]/a']) {
+        const key = await newKey(base);
+        await keys.updateOne({ _id: key.keyId }, { $set: { webhookUrl: `${url}?token=secret` } });
+        const rideId = await rideWithEvents(base, key, 1);
+        expect(await deliver(base, rideId, 1)).to.include({ result: 'blocked' });
+        expect(await logged(rideId)).to.include({ outcome: 'blocked', url });
+      }
+      expect(receiver.receipts).to.have.length(0);
+    });
+
+    it('as no_url where neither the ride nor its key has one', async () => {
+      const rideId = await rideWithEvents(ctx, await newKey(ctx), 1);
+      expect(await deliver(ctx, rideId, 1)).to.include({ result: 'no_url' });
+      const delivery = await logged(rideId);
+      expect(Object.keys(delivery ?? {})).to.have.members(['outcome', 'durationMs', 'at']);
+      expect(delivery).to.include({ outcome: 'no_url', durationMs: 0 });
+    });
+
+    it('is settled whatever the outcome, and the next event has its job', async () => {
+      answer = (response) => response.writeHead(500).end();
+      const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 2);
+      await deliver(ctx, rideId, 1);
+      const ride = await storedRide(rideId);
+      expect(ride).to.include({ settledSeq: 1, unsettled: 1 }).and.not.to.have.property('claim');
+      const job = await jobFor(ctx, 'webhooks', `${rideId}_2`);
+      expect(job?.data).to.deep.equal({ rideId, keyId: ride.keyId, seq: 2 });
+    });
+  });
+
+  describe('goes where the partner wants it at that moment', () => {
+    it("to the ride's own URL rather than the key's, signed with the key's secret", async () => {
+      const other = await startReceiver();
+      ctx = withTargets(base, receiver.origin, other.origin);
+      const key = await newKey(ctx, other.url);
+      const rideId = await rideWithEvents(ctx, key, 1, { webhookUrl: `${receiver.origin}/mine` });
+      await deliver(ctx, rideId, 1);
+      await other.close();
+      expect(other.receipts).to.have.length(0);
+      expect(isSignedWith(key.signingSecret, receiver.receipts[0])).to.equal(true);
+      expect(await logged(rideId)).to.include({ url: `${receiver.origin}/mine` });
+    });
+
+    it("to the key's URL of now, not of when the event was made", async () => {
+      const key = await newKey(ctx);
+      const rideId = await rideWithEvents(ctx, key, 1);
+      await keys.updateOne({ _id: key.keyId }, { $set: { webhookUrl: receiver.url } });
+      expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+    });
+
+    it('with the secret that was rolled a moment ago', async () => {
+      const key = await newKey(ctx, receiver.url);
+      const rideId = await rideWithEvents(ctx, key, 2);
+      await deliver(ctx, rideId, 1);
+      const rolled = await rollSigningSecret(ctx.config, key.keyId);
+      await deliver(ctx, rideId, 2);
+      const [first, second] = receiver.receipts;
+      expect(isSignedWith(key.signingSecret, first)).to.equal(true);
+      expect(isSignedWith(rolled.signingSecret, second)).to.equal(true);
+      expect(isSignedWith(key.signingSecret, second)).to.equal(false);
+    });
+
+    it('also for a key that was revoked', async () => {
+      const key = await newKey(ctx, receiver.url);
+      const rideId = await rideWithEvents(ctx, key, 1);
+      await revokeKey(key.keyId);
+      expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+      expect(receiver.receipts).to.have.length(1);
+    });
+  });
+});

@@ -1,0 +1,140 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { poolNames } from '../../../shared/queues.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { descriptorLimit, withinDescriptorLimit } from '../../../workers/webhooks/descriptor-limit.ts';
+import { newKey, rideWithEvents, withTargets } from '../../support/deliveries.ts';
+import { type LogLine, withLogLines } from '../../support/log-lines.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { testContext } from '../../support/service.ts';
+import { storedRide, until } from '../../support/stored-rides.ts';
+import { useNock } from '../../support/webhook-nock.ts';
+
+describe('the attempts at a time of a process', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+
+  const wanted = { bidding: 50, simulator: 50, webhooks: 500, 'webhooks-slow': 500 };
+
+  it('stay as they are set where the limit of open files has room for them, and nothing is logged', () => {
+    const logged = withLogLines(ctx);
+    for (const limit of [20_000, Infinity]) {
+      expect(withinDescriptorLimit(poolNames, wanted, logged.ctx.log, limit)).to.deep.equal(wanted);
+    }
+    expect(withinDescriptorLimit(['bidding'], wanted, logged.ctx.log, 64)).to.deep.equal(wanted);
+    expect(logged.lines).to.have.length(0);
+  });
+
+  it('of all its pools together are held below the limit of open files, and a line says so', () => {
+    for (const limit of [64, 256, 1_024, 2_000]) {
+      const logged = withLogLines(ctx);
+      const held = withinDescriptorLimit(poolNames, wanted, logged.ctx.log, limit);
+      expect(held.webhooks + held['webhooks-slow']).to.be.within(2, limit / 2);
+      expect(held).to.include({ bidding: 50, simulator: 50 });
+      expect(logged.lines).to.have.length(1);
+      expect(logged.lines[0]).to.include({ limit, wanted: 1_000 });
+    }
+  });
+
+  it('of each pool are one at least, and in proportion to what is set', () => {
+    const { log } = withLogLines(ctx).ctx;
+    expect(withinDescriptorLimit(poolNames, { ...wanted, webhooks: 1 }, log, 64)).to.include({ webhooks: 1 });
+    const held = withinDescriptorLimit(poolNames, { ...wanted, webhooks: 1_500 }, log, 1_024);
+    expect(held.webhooks / held['webhooks-slow']).to.be.within(2.9, 3.1);
+  });
+
+  (process.platform === 'linux' ? it : it.skip)('is held to what Linux says of this process', () => {
+    expect(descriptorLimit()).to.equal(Number(execFileSync('bash', ['-c', 'ulimit -n'], { encoding: 'utf8' })));
+  });
+});
+
+(process.platform === 'linux' ? describe : describe.skip)('a worker process with few file descriptors', () => {
+  useNock(false);
+  const limit = 64;
+  let ctx: Context;
+  let worker: ChildProcess;
+  const lines: LogLine[] = [];
+
+  before(async () => {
+    ctx = await testContext();
+    await ctx.redis.flushall();
+  });
+  after(async () => {
+    worker.kill('SIGKILL');
+    await ctx.close();
+  });
+
+  const startWorker = async (localTarget: string) => {
+    const command = `ulimit -n ${limit} && exec ${process.execPath} --import tsx workers/main.ts webhooks webhooks-slow`;
+    worker = spawn('bash', ['-c', command], {
+      env: {
+        ...process.env,
+        SERVICE_ENV: 'development',
+        MONGO_URL: process.env.TEST_MONGO_URL,
+        REDIS_URL: process.env.TEST_REDIS_URL,
+        SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
+        WEBHOOK_LOCAL_TARGETS: localTarget,
+      },
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    });
+    let text = '';
+    worker.stdout?.on('data', (chunk) => {
+      text += chunk;
+      const whole = text.split('\n');
+      text = whole.pop() ?? '';
+      lines.push(...whole.map((line) => JSON.parse(line)));
+    });
+    const [message] = await Promise.race([once(worker, 'message'), once(worker, 'exit')]);
+    expect(message).to.equal('ready');
+  };
+
+  const openDescriptors = () => readdirSync(`/proc/${worker.pid}/fd`).length;
+  const setLimit = (to: number) => execFileSync('prlimit', ['--pid', String(worker.pid), `--nofile=${to}:${limit}`]);
+
+  it('delivers more events than it has descriptors for, and records none as failed', async () => {
+    let underWay = 0;
+    let most = 0;
+    const receiver = await startReceiver((response) => {
+      most = Math.max(most, ++underWay);
+      setTimeout(() => response.end(), 50);
+      response.on('close', () => underWay--);
+    });
+    const target = withTargets(ctx, receiver.origin);
+    const keys = await Promise.all(Array.from({ length: 20 }, () => newKey(target, receiver.url)));
+    const makeRides = async (count: number) => {
+      const made = Array.from({ length: count }, (_, index) => {
+        const key = keys[index % keys.length];
+        return key ? rideWithEvents(target, key, 1) : '';
+      });
+      return Promise.all(made);
+    };
+    const allDelivered = async (rideIds: string[]) => {
+      await until(async () => (await rides.countDocuments({ _id: { $in: rideIds }, unsettled: { $gt: 0 } })) === 0);
+      for (const rideId of rideIds) {
+        expect((await storedRide(rideId)).events[0]?.delivery).to.include({ outcome: 'delivered' });
+      }
+    };
+
+    const waiting = await makeRides(80);
+    await startWorker(receiver.origin);
+    await allDelivered(waiting);
+    expect(lines.find(({ msg }) => msg.startsWith('the limit of open files'))).to.include({ limit, wanted: 1_000 });
+    expect(most).to.be.within(1, limit / 2);
+
+    // The limit shrinks under it: now it does run out of descriptors.
+    await until(async () => underWay === 0);
+    setLimit(openDescriptors() + 2);
+    const others = await makeRides(20);
+    await until(async () => lines.some(({ reason }) => reason === 'EMFILE'));
+    setLimit(limit);
+    await allDelivered(others);
+    expect(receiver.receipts.map(({ body }) => body.rideId)).to.have.members([...waiting, ...others]);
+    await receiver.close();
+  });
+});

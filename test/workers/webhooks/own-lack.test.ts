@@ -1,0 +1,148 @@
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { keys } from '../../../shared/keys/api-key.ts';
+import { SecretsKeyMissing } from '../../../shared/keys/encryption.ts';
+import type { NewKey } from '../../../shared/keys/manage-keys.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { deliver, newKey, rideWithEvents, withTargets } from '../../support/deliveries.ts';
+import { withLogLines } from '../../support/log-lines.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { testContext } from '../../support/service.ts';
+import { jobFor, storedRide } from '../../support/stored-rides.ts';
+import { useNock } from '../../support/webhook-nock.ts';
+import { divertOutbound } from '../../support/webhook-outbound.ts';
+
+const dayMs = 24 * 3_600_000;
+
+describe('the delivery of an event whose signing secret cannot be had', () => {
+  useNock(false);
+  const { find } = keys;
+  let base: Context;
+  let ctx: Context;
+  let receiver: Receiver;
+  let key: NewKey;
+  let rideId: string;
+
+  before(async () => {
+    base = await testContext();
+  });
+  beforeEach(async () => {
+    receiver = await startReceiver();
+    ctx = withTargets(base, receiver.origin);
+    key = await newKey(ctx, receiver.url);
+    rideId = await rideWithEvents(ctx, key, 2);
+  });
+  afterEach(async () => {
+    keys.find = find;
+    await receiver.close();
+  });
+  after(() => base.close());
+
+  /** As where SECRETS_KEY does not list the key that the ciphertext names. */
+  const lackSecretsKey = () => {
+    keys.find = (() => {
+      throw Object.create(SecretsKeyMissing.prototype);
+    }) as typeof find;
+  };
+  const happened = (agoMs: number) =>
+    rides.updateOne({ _id: rideId }, { $set: { 'events.0.at': new Date(Date.now() - agoMs) } });
+  const expectFailed = async (reason: string) => {
+    expect(await deliver(ctx, rideId, 1)).to.include({ result: 'failed' });
+    const ride = await storedRide(rideId);
+    expect(ride).to.include({ settledSeq: 1, unsettled: 1 }).and.not.to.have.property('claim');
+    expect(ride.events[0]?.delivery).to.include({ outcome: 'failed', reason, durationMs: 0 });
+    expect((await jobFor(ctx, 'webhooks', `${rideId}_2`))?.data).to.include({ rideId, seq: 2 });
+    expect(receiver.receipts).to.have.length(0);
+  };
+
+  it('is recorded as failed where its ciphertext is damaged, and the next event goes on', async () => {
+    const { signingSecret } = (await keys.findOne({ _id: key.keyId })) ?? { signingSecret: '' };
+    const damaged = signingSecret.replace(/.{4}$/, (end) => (end === 'AAAA' ? 'BBBB' : 'AAAA'));
+    await keys.updateOne({ _id: key.keyId }, { $set: { signingSecret: damaged } });
+    await expectFailed('signing_secret_damaged');
+  });
+
+  it('is recorded as failed where the record of its key is missing, and the next event goes on', async () => {
+    await keys.deleteOne({ _id: key.keyId });
+    await expectFailed('no_key_record');
+  });
+
+  it('waits where this process lacks the key of SECRETS_KEY, longer each time, and is delivered when it is there', async () => {
+    lackSecretsKey();
+    const logged = withLogLines(ctx);
+    for (const agoMs of [0, 60_000, 3_600_000]) {
+      await happened(agoMs);
+      const run = await deliver(logged.ctx, rideId, 1);
+      const againInMs = Math.min(Math.max(agoMs, 15_000), 300_000);
+      expect('againInMs' in run && run.againInMs).to.be.within(againInMs, againInMs + 5_000);
+      const { events, settledSeq, claim } = await storedRide(rideId);
+      expect({ settledSeq, delivery: events[0]?.delivery }).to.deep.equal({ settledSeq: 0, delivery: undefined });
+      // No other run comes by before that, and none holds a place for it.
+      expect(await deliver(ctx, rideId, 1)).to.include({ why: 'held by another run' });
+      expect(claim?.until.getTime()).to.be.greaterThan(Date.now() + againInMs - 5_000);
+      await rides.updateOne({ _id: rideId }, { $set: { 'claim.until': new Date(0) } });
+    }
+    expect(logged.errors()).to.have.length(1);
+    expect(logged.errors()[0]).to.include({ reason: 'secrets_key_missing', rideId, keyId: key.keyId, seq: 1 });
+    keys.find = find;
+    expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+  });
+
+  it('is recorded as failed only when it has waited for that key for 24 hours, and the next event goes on', async () => {
+    lackSecretsKey();
+    await happened(dayMs - 60_000);
+    expect(await deliver(ctx, rideId, 1)).to.include({ why: 'secrets_key_missing' });
+    await rides.updateOne({ _id: rideId }, { $set: { 'claim.until': new Date(0) } });
+    await happened(dayMs);
+    await expectFailed('secrets_key_missing');
+  });
+});
+
+describe('the delivery of an event for which this process lacks the means', () => {
+  useNock(false);
+  let base: Context;
+  before(async () => {
+    base = await testContext();
+  });
+  after(() => base.close());
+
+  it('leaves it unsettled and free for others, logs one error, and is made after a pause', async () => {
+    const receiver = await startReceiver();
+    const { ctx, errors } = withLogLines(withTargets(base, receiver.origin));
+    const rideIds = await Promise.all(
+      [1, 2, 3].map(async () => rideWithEvents(ctx, await newKey(ctx, receiver.url), 1)),
+    );
+    const outbound = divertOutbound(() => ({ fails: 'EMFILE' }));
+    try {
+      for (const run of await Promise.all(rideIds.map((rideId) => deliver(ctx, rideId, 1)))) {
+        expect(run).to.deep.equal({ againInMs: 0, why: 'EMFILE' });
+      }
+    } finally {
+      outbound.restore();
+    }
+    expect(errors()).to.have.length(1);
+    expect(errors()[0]).to.include({ reason: 'EMFILE' });
+    for (const rideId of rideIds) {
+      const ride = await storedRide(rideId);
+      expect(ride).to.include({ settledSeq: 0 }).and.not.to.have.property('claim');
+      expect(ride.events[0]).not.to.have.property('delivery');
+      expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+    }
+    await receiver.close();
+  });
+
+  it('pauses no longer than until the pool stops', async () => {
+    const rideId = await rideWithEvents(base, await newKey(base, 'https://partner.example/'), 1);
+    const ctx = withTargets(base, 'http://127.0.0.1:9');
+    await rides.updateOne({ _id: rideId }, { $set: { webhookUrl: 'http://127.0.0.1:9/' } });
+    const outbound = divertOutbound(() => ({ fails: 'ENOBUFS' }));
+    const startedAt = performance.now();
+    try {
+      expect(await deliver(ctx, rideId, 1, { stopping: AbortSignal.abort() })).to.include({ why: 'ENOBUFS' });
+    } finally {
+      outbound.restore();
+    }
+    // The pause alone is a second.
+    expect(performance.now() - startedAt).to.be.lessThan(1_000);
+  });
+});

@@ -1,0 +1,204 @@
+import { expect } from 'chai';
+import mongoose from 'mongoose';
+import nock from 'nock';
+import type { PoolName } from '../../../shared/queues.ts';
+import { enqueueNextDelivery } from '../../../shared/rides/outbox.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { isSlow, markSlow } from '../../../workers/webhooks/slow-keys.ts';
+import { deliver, newKey, rideWithEvents, withShortDeadline, withTargets } from '../../support/deliveries.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+import { jobFor, statusesSent, storedRide, until } from '../../support/stored-rides.ts';
+import { useNock } from '../../support/webhook-nock.ts';
+import { startReceiver as startMuteReceiver } from '../../support/webhook-receiver.ts';
+import { startTestService } from '../../support/workers.ts';
+
+const finishedRuns = async (service: TestApi, pool: PoolName, rideId: string) =>
+  (await service.ctx.queues[pool].getCompleted())
+    .filter(({ data }) => data.rideId === rideId)
+    .map(({ data, returnvalue }) => ({ seq: 'seq' in data ? data.seq : null, result: returnvalue.result }));
+
+describe('the delivery pools', () => {
+  useNock(false);
+  let receiver: Receiver;
+  let service: TestApi;
+  const underWay = new Set<string>();
+  const overlaps: string[] = [];
+
+  before(async () => {
+    receiver = await startReceiver((response, { body: { rideId } }) => {
+      if (underWay.has(rideId)) overlaps.push(rideId);
+      underWay.add(rideId);
+      setTimeout(() => {
+        underWay.delete(rideId);
+        response.end();
+      }, Math.random() * 30);
+    });
+    service = await startTestService({ WEBHOOK_LOCAL_TARGETS: receiver.origin }, ['webhooks', 'webhooks-slow']);
+  });
+  after(async () => {
+    await service.close();
+    await receiver.close();
+  });
+
+  const received = (rideId: string) => receiver.receipts.filter(({ body }) => body.rideId === rideId);
+  const settled = (rideId: string) => until(async () => (await storedRide(rideId)).unsettled === 0);
+
+  it('send the events of a ride in order, one after the other, to a receiver of random delays', async () => {
+    const rideId = await rideWithEvents(service.ctx, await service.key('live', receiver.url), 5);
+    await settled(rideId);
+    expect(overlaps).not.to.include(rideId);
+    expect(received(rideId).map(({ headers }) => headers['x-service-sequence'])).to.deep.equal([
+      '1',
+      '2',
+      '3',
+      '4',
+      '5',
+    ]);
+    const ride = await storedRide(rideId);
+    expect(received(rideId).map(({ raw }) => raw)).to.deep.equal(ride.events.map(({ body }) => body));
+    expect(ride.events.map(({ delivery }) => delivery?.outcome)).to.deep.equal(Array(5).fill('delivered'));
+    expect(statusesSent(ride).at(-1)).to.equal('completed');
+  });
+
+  it('send each event once though its job is added again and again while it runs', async () => {
+    const key = await service.key('live', receiver.url);
+    const rideIds = await Promise.all([1, 2, 3, 4].map(() => rideWithEvents(service.ctx, key, 4)));
+    await until(async () => {
+      for (const rideId of rideIds) await enqueueNextDelivery(service.ctx, await storedRide(rideId));
+      return (await rides.countDocuments({ _id: { $in: rideIds }, unsettled: { $gt: 0 } })) === 0;
+    });
+    for (const rideId of rideIds) {
+      expect(received(rideId).map(({ headers }) => headers['x-service-sequence'])).to.deep.equal(['1', '2', '3', '4']);
+    }
+  });
+
+  it('hand the jobs of a key whose receiver was slow to the slow lane, where they are delivered in order', async () => {
+    const key = await service.key('live', receiver.url);
+    await markSlow(service.ctx, key.keyId);
+    const rideId = await rideWithEvents(service.ctx, key, 2);
+    await settled(rideId);
+    await until(async () => (await finishedRuns(service, 'webhooks-slow', rideId)).length === 2);
+    expect(await finishedRuns(service, 'webhooks', rideId)).to.have.deep.members([
+      { seq: 1, result: 'handed to webhooks-slow' },
+      { seq: 2, result: 'handed to webhooks-slow' },
+    ]);
+    expect(await finishedRuns(service, 'webhooks-slow', rideId)).to.have.deep.members([
+      { seq: 1, result: 'delivered' },
+      { seq: 2, result: 'delivered' },
+    ]);
+    expect(received(rideId).map(({ headers }) => headers['x-service-sequence'])).to.deep.equal(['1', '2']);
+  });
+
+  it('leave the jobs of every other key where they are', async () => {
+    await markSlow(service.ctx, (await service.key('live', receiver.url)).keyId);
+    const rideId = await rideWithEvents(service.ctx, await service.key('live', receiver.url), 1);
+    await settled(rideId);
+    expect(await finishedRuns(service, 'webhooks-slow', rideId)).to.deep.equal([]);
+  });
+});
+
+describe('a delivery pool that stops while MongoDB takes no outcome', () => {
+  useNock(false);
+  const { findOneAndUpdate } = rides;
+  afterEach(() => {
+    rides.findOneAndUpdate = findOneAndUpdate;
+  });
+
+  it('ends at once: the event is left to another run', async () => {
+    const receiver = await startReceiver();
+    const service = await startTestService({ WEBHOOK_LOCAL_TARGETS: receiver.origin }, ['webhooks']);
+    const settling = new Promise<void>((reached) => {
+      rides.findOneAndUpdate = (async (...args: Parameters<typeof findOneAndUpdate>) => {
+        if (!('events.seq' in (args[0] as object))) return Reflect.apply(findOneAndUpdate, rides, args);
+        reached();
+        throw new mongoose.mongo.MongoNetworkError('connection lost');
+      }) as typeof findOneAndUpdate;
+    });
+    await rideWithEvents(service.ctx, await service.key('live', receiver.url), 1);
+    await settling;
+    await service.close();
+    await receiver.close();
+  });
+});
+
+describe('the slow lane', () => {
+  useNock(false);
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  it('takes a job before it claims anything, so that the event is free for whoever takes it there', async () => {
+    const key = await newKey(api.ctx);
+    await markSlow(api.ctx, key.keyId);
+    const rideId = await rideWithEvents(api.ctx, key, 1);
+    expect(await deliver(api.ctx, rideId, 1)).to.deep.equal({ result: 'handed to webhooks-slow' });
+    expect(await storedRide(rideId))
+      .to.include({ settledSeq: 0 })
+      .and.not.to.have.property('claim');
+    expect((await jobFor(api.ctx, 'webhooks-slow', `${rideId}_1`))?.data).to.include({ rideId, seq: 1 });
+    expect(await deliver(api.ctx, rideId, 1, { pool: 'webhooks-slow' })).to.include({ result: 'no_url' });
+  });
+
+  it('takes what one key has under way beyond eight attempts, so that it cannot fill the fast lane', async () => {
+    const waiting: (() => void)[] = [];
+    const receiver = await startReceiver((response) => waiting.push(() => response.end()));
+    const ctx = withTargets(api.ctx, receiver.origin);
+    const key = await newKey(ctx, receiver.url);
+    const rideIds = await Promise.all(Array.from({ length: 9 }, () => rideWithEvents(ctx, key, 1)));
+    const eight = rideIds.slice(0, 8).map((rideId) => deliver(ctx, rideId, 1));
+    await receiver.received(8);
+    const ninth = rideIds[8] as string;
+    expect(await deliver(ctx, ninth, 1)).to.deep.equal({ result: 'handed to webhooks-slow' });
+    for (const answer of waiting) answer();
+    for (const outcome of await Promise.all(eight)) expect(outcome).to.include({ result: 'delivered' });
+    const late = deliver(ctx, ninth, 1);
+    await receiver.received(9);
+    for (const answer of waiting) answer();
+    expect(await late).to.include({ result: 'delivered' });
+    await receiver.close();
+  });
+
+  it('is for a key whose attempt timed out, for a minute, and for none that failed otherwise', async () => {
+    const receiver = await startReceiver((response, { body }) => {
+      if (body.event === 'offer.received') response.writeHead(500).end();
+    });
+    const ctx = withTargets(api.ctx, receiver.origin);
+    const key = await newKey(ctx, receiver.url);
+    const rideId = await rideWithEvents(ctx, key, 2);
+    await deliver(ctx, rideId, 1);
+    expect(await isSlow(ctx, key.keyId)).to.equal(false);
+    await withShortDeadline(() => deliver(ctx, rideId, 2));
+    await receiver.close();
+    expect(await isSlow(ctx, key.keyId)).to.equal(true);
+    const inAMinute = { ...ctx, now: () => ctx.now() + 60_000 };
+    expect(await isSlow(inAMinute, key.keyId)).to.equal(false);
+    await markSlow(inAMinute, 'key_of_another');
+    expect(await ctx.redis.zscore('rides:slow', key.keyId)).to.equal(null);
+  });
+});
+
+describe('the delivery of an event, with nock in the place of the partner', () => {
+  useNock(true);
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  it('posts the signed event and records what the partner answers', async () => {
+    const mute = await startMuteReceiver();
+    const ctx = withTargets(api.ctx, mute.origin);
+    const rideId = await rideWithEvents(ctx, await newKey(ctx, `${mute.origin}/hook`), 1);
+    const reqheaders = { 'X-Service-Event': 'offer.received', 'X-Service-Signature': /^t=\d+,v1=[0-9a-f]{64}$/ };
+    const partner = nock(mute.origin, { reqheaders })
+      .post('/hook', (body) => body.rideId === rideId)
+      .reply(204);
+    expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered', httpStatus: 204 });
+    expect(partner.isDone()).to.equal(true);
+    nock.cleanAll();
+    await mute.close();
+  });
+});

@@ -1,0 +1,172 @@
+import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
+import { expect } from 'chai';
+import { dnsResolver, type Resolver } from '../../../workers/webhooks/resolve.ts';
+import { send } from '../../../workers/webhooks/send.ts';
+import { startNameServer } from '../../support/webhook-dns.ts';
+import { useNock } from '../../support/webhook-nock.ts';
+import { divertOutbound, type Outbound, type Route } from '../../support/webhook-outbound.ts';
+import { attemptTo, certificate, type Receiver, startReceiver } from '../../support/webhook-receiver.ts';
+
+const PUBLIC = '93.184.216.34';
+const PUBLIC_V6 = '2606:4700::1111';
+
+describe('send: which addresses are called', () => {
+  useNock(false);
+  let receiver: Receiver;
+  let outbound: Outbound;
+  let route: (host: string) => Route;
+
+  beforeEach(async () => {
+    receiver = await startReceiver({ answer: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n') });
+    // As if this machine were the public one, too: what is not blocked would be counted by the receiver.
+    route = () => ({ port: receiver.port });
+    outbound = divertOutbound((host) => route(host));
+  });
+
+  afterEach(async () => {
+    outbound.restore();
+    await receiver.close();
+  });
+
+  const sendTo = (url: string, resolver: Resolver, localTargets: string[] = []) =>
+    send(attemptTo({ origin: url }, { url, localTargets, resolver, tls: { ca: certificate } }));
+
+  const urls = ['http://partner.test/', 'https://127.0.0.1/', 'https://[::ffff:7f00:1]/', 'https://localhost/'];
+  for (const url of [
+    ...urls,
+    'https://2130706433/',
+    'https://partner.test:25/',
+    'https://u:p@partner.test/',
+    'x',
+    '',
+  ]) {
+    it(`does not even resolve what may be no webhook URL: ${JSON.stringify(url)}`, async () => {
+      const resolver = () => Promise.reject(new Error('a question was asked'));
+      expect(await sendTo(url, resolver)).to.include({ outcome: 'blocked', reason: 'target_url' });
+      expect(outbound.dialled).to.deep.equal([]);
+    });
+  }
+
+  const answers = [
+    ['127.0.0.1'],
+    [PUBLIC, '127.0.0.1'],
+    [PUBLIC_V6, PUBLIC, '::1'],
+    ['::ffff:93.184.216.34'],
+    ['nonsense'],
+  ];
+  for (const addresses of answers) {
+    it(`connects to none of ${addresses.join(', ')}`, async () => {
+      const result = await sendTo('https://partner.test/', async () => addresses);
+      expect(result).to.include({ outcome: 'blocked', reason: 'private_address' });
+      expect(outbound.dialled).to.deep.equal([]);
+      expect(receiver.connections).to.have.length(0);
+    });
+  }
+
+  it('connects to none when the name servers answer A with a public address and AAAA with a private one', async () => {
+    const nameServer = await startNameServer((question) => (question === 'A' ? [PUBLIC] : ['fd00::1']));
+    const result = await sendTo('https://partner.test/', dnsResolver([nameServer.address]));
+    await nameServer.close();
+    expect(result).to.include({ outcome: 'blocked' });
+    expect(nameServer.questions).to.have.members(['A', 'AAAA']);
+    expect(outbound.dialled).to.deep.equal([]);
+  });
+
+  it('asks once, and goes to the address that it checked, when the next answer would be another (rebinding)', async () => {
+    route = () => 'refuse';
+    let asked = 0;
+    const nameServer = await startNameServer((question) => (question === 'A' ? [asked++ ? '127.0.0.1' : PUBLIC] : []));
+    const result = await sendTo(`https://partner.test:${receiver.port}/`, dnsResolver([nameServer.address]));
+    await nameServer.close();
+    expect(result).to.include({ outcome: 'failed', reason: 'ECONNREFUSED' });
+    expect(outbound.dialled).to.deep.equal([PUBLIC]);
+    expect(asked).to.equal(1);
+    expect(receiver.connections).to.have.length(0);
+  });
+
+  it('writes nothing to a connection that turns out to have a private address', async () => {
+    const result = await sendTo('https://partner.test/', async () => [PUBLIC]);
+    expect(result).to.include({ outcome: 'blocked', reason: 'private_address' });
+    expect(outbound.dialled).to.deep.equal([PUBLIC]);
+    expect(receiver.received()).to.equal('');
+  });
+
+  it('goes on to the next address when one refuses, but knocks at four at most', async () => {
+    route = () => 'refuse';
+    const addresses = [PUBLIC, PUBLIC_V6, '93.184.216.35', '93.184.216.36', '93.184.216.37'];
+    const result = await sendTo('https://partner.test/', async () => addresses);
+    expect(result).to.include({ outcome: 'failed', reason: 'ECONNREFUSED' });
+    expect(outbound.dialled).to.deep.equal(addresses.slice(0, 4));
+
+    route = (host) => (host === PUBLIC ? 'refuse' : { port: receiver.port });
+    const local = ['http://partner.test'];
+    const second = await sendTo('http://partner.test/', async () => [PUBLIC, PUBLIC_V6], local);
+    expect(second).to.include({ outcome: 'delivered' });
+  });
+
+  it('names what is wrong with a name that cannot be resolved', async () => {
+    const nameServer = await startNameServer(() => []);
+    const result = await sendTo('https://partner.test/', dnsResolver([nameServer.address]));
+    await nameServer.close();
+    expect(result).to.include({ outcome: 'failed', reason: 'ENODATA' });
+    expect(await sendTo('https://partner.test/', async () => [])).to.include({ outcome: 'failed', reason: 'ENODATA' });
+  });
+
+  for (const code of ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EAGAIN']) {
+    it(`has no outcome where this process lacks what a connection takes (${code})`, async () => {
+      route = () => ({ fails: code });
+      expect(await sendTo('https://partner.test/', async () => [PUBLIC])).to.include({
+        outcome: 'unable',
+        reason: code,
+      });
+      // Another address may have answered, had there been the means to try it.
+      route = (host) => (host === PUBLIC ? 'refuse' : { fails: code });
+      const second = await sendTo('https://partner.test/', async () => [PUBLIC, '93.184.216.35']);
+      expect(second).to.include({ outcome: 'unable', reason: code });
+    });
+  }
+
+  it('has no outcome where no name server can be reached, be it only for want of a descriptor', async () => {
+    const nameServer = await startNameServer(() => []);
+    await nameServer.close();
+    const result = await sendTo('https://partner.test/', dnsResolver([nameServer.address]));
+    expect(result).to.include({ outcome: 'unable', reason: 'ECONNREFUSED' });
+    expect(outbound.dialled).to.deep.equal([]);
+  });
+
+  it('has failed at an IPv6 address where this host has none of its own', async () => {
+    const { networkInterfaces } = os;
+    os.networkInterfaces = () => ({});
+    syncBuiltinESMExports();
+    try {
+      route = () => ({ fails: 'EADDRNOTAVAIL' });
+      const result = await sendTo('https://partner.test/', async () => [PUBLIC_V6]);
+      expect(result).to.include({ outcome: 'failed', reason: 'EADDRNOTAVAIL' });
+    } finally {
+      os.networkInterfaces = networkInterfaces;
+      syncBuiltinESMExports();
+    }
+  });
+
+  it('resolves by the addresses of one family when name servers never answer for the other', async () => {
+    const nameServer = await startNameServer((question) => (question === 'A' ? [PUBLIC] : null));
+    const resolver = dnsResolver([nameServer.address]);
+    expect(await resolver('partner.test', new AbortController().signal)).to.deep.equal([PUBLIC]);
+    await nameServer.close();
+  });
+
+  it('calls a local target by its address, and by the name localhost without any question', async () => {
+    const resolver = () => Promise.reject(new Error('a question was asked'));
+    for (const origin of [receiver.origin, `http://localhost:${receiver.port}`]) {
+      expect(await sendTo(origin, resolver, [origin]), origin).to.include({ outcome: 'delivered' });
+    }
+  });
+
+  it('lifts the rules for the local target alone, not for its neighbour', async () => {
+    const neighbour = `http://127.0.0.1:${receiver.port + 1}`;
+    const result = await sendTo(receiver.origin, async () => [], [neighbour]);
+    expect(result).to.include({ outcome: 'blocked', reason: 'target_url' });
+    expect(receiver.connections).to.have.length(0);
+  });
+});

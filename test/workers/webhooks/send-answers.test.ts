@@ -1,0 +1,244 @@
+import diagnostics from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { expect } from 'chai';
+import { send } from '../../../workers/webhooks/send.ts';
+import { useNock } from '../../support/webhook-nock.ts';
+import { attemptTo, type Receiver, type ReceiverOptions, startReceiver } from '../../support/webhook-receiver.ts';
+
+/** Sends to a receiver that answers thus, and waits until the sender has closed its connections. */
+async function sendTo(answer: ReceiverOptions['answer']) {
+  const receiver = await startReceiver({ answer });
+  const result = await send(attemptTo(receiver));
+  await receiver.close();
+  return { ...result, durationMs: undefined };
+}
+
+const writes = (text: string) => (socket: Socket) => void socket.write(text);
+const status = (code: number, headers = '') => writes(`HTTP/1.1 ${code} X\r\n${headers}Content-Length: 0\r\n\r\n`);
+
+describe('send: what is sent', () => {
+  useNock(false);
+  it('posts the body byte for byte, with the headers given, the length in bytes, and Connection: close', async () => {
+    const receiver = await startReceiver({ answer: status(200) });
+    const body = '{"driver":{"name":"Zoë Müller 東京 🚕"},"fare":12.5}';
+    const headersNow = () => ({
+      'X-Service-Event': 'ride.status',
+      'X-Service-Signature': 't=1,v1=00',
+      'Content-Type': 'x',
+    });
+    const url = `${receiver.origin}/hook/ö?a=1&b=%20#fragment`;
+
+    expect(await send(attemptTo(receiver, { url, body, headersNow }))).to.include({ outcome: 'delivered' });
+    await receiver.close();
+
+    const [head = '', sent] = receiver.received().split('\r\n\r\n');
+    const [requestLine, ...headers] = head.split('\r\n');
+    expect(sent).to.equal(body);
+    expect(requestLine).to.equal('POST /hook/%C3%B6?a=1&b=%20 HTTP/1.1');
+    expect(headers).to.have.members([
+      `Host: 127.0.0.1:${receiver.port}`,
+      'Connection: close',
+      'User-Agent: RidePartner-Webhooks/1',
+      'X-Service-Event: ride.status',
+      'X-Service-Signature: t=1,v1=00',
+      'Content-Type: application/json',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+    ]);
+  });
+
+  it('fails, and throws nothing, when a header cannot be written', async () => {
+    const receiver = await startReceiver();
+    const headersNow = () => ({ 'X-Service-Event': 'line\r\nbreak' });
+    expect(await send(attemptTo(receiver, { headersNow }))).to.include({
+      outcome: 'failed',
+      reason: 'ERR_INVALID_CHAR',
+    });
+    await receiver.close();
+    expect(receiver.received()).to.equal('');
+  });
+
+  it('opens a new connection for every attempt', async () => {
+    const receiver = await startReceiver({ answer: status(200) });
+    await send(attemptTo(receiver));
+    await send(attemptTo(receiver));
+    await receiver.close();
+    expect(receiver.connections).to.have.length(2);
+  });
+});
+
+describe('send: which answer counts', () => {
+  useNock(false);
+  for (const code of [200, 204, 299]) {
+    it(`has delivered at ${code}`, async () => {
+      expect(await sendTo(status(code))).to.deep.include({ outcome: 'delivered', httpStatus: code });
+    });
+  }
+
+  for (const code of [300, 400, 404, 410, 500, 999]) {
+    it(`has failed at ${code}`, async () => {
+      expect(await sendTo(status(code))).to.include({ outcome: 'failed', httpStatus: code });
+    });
+  }
+
+  for (const code of [301, 302, 303, 307, 308]) {
+    it(`does not follow ${code}`, async () => {
+      const elsewhere = await startReceiver();
+      const result = await sendTo(status(code, `Location: ${elsewhere.origin}/\r\n`));
+      await elsewhere.close();
+      expect(result).to.include({ outcome: 'failed', httpStatus: code, reason: 'redirect' });
+      expect(elsewhere.connections).to.have.length(0);
+    });
+  }
+
+  it('goes by the answer that follows informational ones', async () => {
+    const informational = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n';
+    expect(await sendTo(writes(`${informational}HTTP/1.1 200 OK\r\n\r\n`))).to.include({ outcome: 'delivered' });
+    expect(await sendTo(writes(`${informational}HTTP/1.1 500 X\r\n\r\n`))).to.include({ outcome: 'failed' });
+  });
+
+  it('needs no more than the status line and the end of the headers', async () => {
+    expect(await sendTo(writes('HTTP/1.0 200\r\n\r\n'))).to.include({ outcome: 'delivered', httpStatus: 200 });
+    const promised = writes('HTTP/1.1 202 OK\r\nContent-Length: 1000000\r\n\r\nonly this');
+    expect(await sendTo(promised)).to.include({ outcome: 'delivered', httpStatus: 202 });
+  });
+});
+
+describe('send: the status line counts, however odd the rest of the head is', () => {
+  useNock(false);
+  const heads: [string, string][] = [
+    ['lines that end in a bare LF', 'Content-Length: 0\n\n'],
+    ['lines that end in both ways', 'A: b\nContent-Length: 0\r\n\n'],
+    ['a folded line', 'X: a\r\n b\r\n\tc\r\nContent-Length: 0\r\n\r\n'],
+    ['a folded line first', ' X: a\r\nContent-Length: 0\r\n\r\n'],
+    ['both length headers', 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['both length headers, the other way round', 'Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n'],
+    ['two lengths', 'Content-Length: 5\r\nContent-Length: 6\r\n\r\n12345'],
+    ['a length that is no number', 'Content-Length: none\r\n\r\n'],
+    ['a line without a colon', 'nonsense\r\n\r\n'],
+    ['a space before a colon', 'X : y\r\n\r\n'],
+    ['control characters', 'X: \u0000\u0001\r\nContent-Length: 0\r\n\r\n'],
+  ];
+  for (const [what, rest] of heads) {
+    it(what, async () => {
+      // The second time in two pieces: the parser refuses the one without the status line.
+      const inPieces = (line: string) => (socket: Socket) => {
+        socket.setNoDelay(true).write(line);
+        setTimeout(() => socket.write(rest), 20);
+      };
+      for (const end of ['\r\n', '\n']) {
+        expect(await sendTo(writes(`HTTP/1.1 200 OK${end}${rest}`))).to.include({
+          outcome: 'delivered',
+          httpStatus: 200,
+        });
+      }
+      expect(await sendTo(inPieces('HTTP/1.1 202\r\n'))).to.include({ outcome: 'delivered', httpStatus: 202 });
+      const failed = { outcome: 'failed', httpStatus: 500, reason: 'status' };
+      expect(await sendTo(writes(`HTTP/1.1 500 X\r\n${rest}`))).to.include(failed);
+      const redirected = { outcome: 'failed', httpStatus: 307, reason: 'redirect' };
+      expect(await sendTo(writes(`HTTP/1.1 307 X\r\n${rest}`))).to.include(redirected);
+    });
+  }
+
+  it('a connection that ends before the head does', async () => {
+    const answer = (socket: Socket) => socket.end('HTTP/1.1 204 No Content\r\nX: ');
+    expect(await sendTo(answer)).to.include({ outcome: 'delivered', httpStatus: 204 });
+    const cut = (socket: Socket) => socket.end('HTTP/1.1 204 No Con');
+    expect(await sendTo(cut)).to.include({ outcome: 'failed', reason: 'ECONNRESET' });
+  });
+
+  it('not where it is that of an informational answer', async () => {
+    const early = 'HTTP/1.1 103 Early Hints\nLink: <a>\n b\n\n';
+    expect(await sendTo(writes(`${early}HTTP/1.1 200 OK\nnonsense\n\n`))).to.include({ httpStatus: 200 });
+    expect(await sendTo(writes(`${early}HTTP/1.1 500 OK\nnonsense\n\n`))).to.include({ httpStatus: 500 });
+    const unfinished = (socket: Socket) => socket.end('HTTP/1.1 100 Continue\r\nnonsense\r\n\r\n');
+    expect(await sendTo(unfinished))
+      .to.include({ outcome: 'failed' })
+      .and.not.to.have.property('httpStatus');
+  });
+});
+
+describe('send: what is no answer', () => {
+  useNock(false);
+  const cases: [string, ReceiverOptions['answer'], string][] = [
+    ['a connection that is closed', (socket) => socket.end(), 'ECONNRESET'],
+    ['a connection that is reset', (socket) => socket.resetAndDestroy(), 'ECONNRESET'],
+    ['something that is not HTTP', writes('SSH-2.0-OpenSSH_9.2\r\n\r\n'), 'HPE_INVALID_CONSTANT'],
+    [
+      'headers of more than 16 kB',
+      writes(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`),
+      'HPE_HEADER_OVERFLOW',
+    ],
+    ['another protocol', writes('HTTP/1.1 101 Y\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'), 'ECONNRESET'],
+  ];
+  for (const [what, answer, reason] of cases) {
+    it(`fails on ${what}`, async () => {
+      expect(await sendTo(answer)).to.deep.equal({ outcome: 'failed', reason, durationMs: undefined });
+    });
+  }
+
+  it('fails when nobody listens', async () => {
+    const receiver = await startReceiver();
+    await receiver.close();
+    expect(await send(attemptTo(receiver))).to.include({ outcome: 'failed', reason: 'ECONNREFUSED' });
+  });
+});
+
+describe('send: how much of an answer is read', () => {
+  useNock(false);
+  let receiver: Receiver;
+  const sockets: Socket[] = [];
+  const remember = (message: unknown) => void sockets.push((message as { socket: Socket }).socket);
+  before(() => diagnostics.subscribe('net.client.socket', remember));
+  after(() => diagnostics.unsubscribe('net.client.socket', remember));
+
+  const endless = (head: string, more: string) => (socket: Socket) => {
+    socket.write(head);
+    const pour = () => {
+      while (!socket.destroyed && socket.write(more));
+    };
+    socket.on('drain', pour);
+    pour();
+  };
+
+  // The limit falls within a chunk, and a chunk is 64 kB at most.
+  const expectLittleRead = () => expect(sockets.map((socket) => socket.bytesRead <= 65_536)).to.deep.equal([true]);
+
+  for (const headers of ['', 'Content-Encoding: gzip\r\n', 'Content-Length: 9000000000\r\n']) {
+    it(`is cut off after 64 kB (${headers.trim() || 'no length'})`, async () => {
+      receiver = await startReceiver({ answer: endless(`HTTP/1.1 200 OK\r\n${headers}\r\n`, 'x'.repeat(16_384)) });
+      sockets.length = 0;
+      expect(await send(attemptTo(receiver))).to.include({ outcome: 'delivered' });
+      await receiver.close();
+      expectLittleRead();
+    });
+  }
+
+  it('is not waited for behind a flood of informational answers, which fails after 64 kB', async () => {
+    receiver = await startReceiver({ answer: endless('', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000)) });
+    sockets.length = 0;
+    expect(await send(attemptTo(receiver))).to.include({ outcome: 'failed', reason: 'answer_too_long' });
+    await receiver.close();
+    expectLittleRead();
+  });
+
+  it('does not keep the result waiting when it never ends, and holds the connection for a moment only', async () => {
+    receiver = await startReceiver({ answer: writes('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345') });
+    expect(await send(attemptTo(receiver))).to.include({ outcome: 'delivered' });
+    expect(receiver.connections[0]?.readableEnded).to.equal(false);
+    await receiver.close();
+  });
+
+  it('is read to its end when it is short, so that the receiver sees no reset', async () => {
+    const answer = (socket: Socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n123');
+      setImmediate(() => socket.write('456'));
+    };
+    receiver = await startReceiver({ answer });
+    expect(await send(attemptTo(receiver))).to.include({ outcome: 'delivered' });
+    const [socket] = receiver.connections;
+    const [hadError] = socket?.closed ? [socket.errored !== null] : await once(socket as Socket, 'close');
+    expect(hadError).to.equal(false);
+    await receiver.close();
+  });
+});

@@ -1,0 +1,117 @@
+import diagnostics from 'node:diagnostics_channel';
+import type { ClientRequest } from 'node:http';
+import type { Socket } from 'node:net';
+import { expect } from 'chai';
+import { type Attempt, send } from '../../../workers/webhooks/send.ts';
+import { useNock } from '../../support/webhook-nock.ts';
+import { attemptTo, certificate, type Receiver, startReceiver } from '../../support/webhook-receiver.ts';
+
+const headers = { 'X-Service-Event': 'ride.status' };
+const answer = (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n');
+
+describe('send: the claim on the event', () => {
+  useNock(false);
+  let receiver: Receiver;
+  beforeEach(async () => {
+    receiver = await startReceiver({ answer });
+  });
+  afterEach(() => receiver.close());
+
+  /** An attempt whose claim is too old until it was renewed so many times. */
+  const tooOld = (times: number, renewClaim: Attempt['renewClaim'], changes: Partial<Attempt> = {}) => {
+    let old = times;
+    const headersNow = () => (old-- > 0 ? null : headers);
+    return send(attemptTo(receiver, { headersNow, renewClaim, ...changes }));
+  };
+
+  const expectNothingSent = async () => {
+    await receiver.close();
+    expect(receiver.connections).to.have.length(1);
+    expect(receiver.received()).to.equal('');
+    receiver = await startReceiver();
+  };
+
+  it('is looked at when the connection stands, not before', async () => {
+    let connections = 0;
+    const headersNow = () => {
+      connections = receiver.connections.length;
+      return headers;
+    };
+    // In TLS 1.2 it is the receiver who finishes the handshake first.
+    await receiver.close();
+    receiver = await startReceiver({ answer, tls: { maxVersion: 'TLSv1.2' } });
+    expect(await send(attemptTo(receiver, { headersNow, tls: { ca: certificate } }))).to.include({
+      outcome: 'delivered',
+    });
+    expect(connections).to.equal(1);
+  });
+
+  for (const tls of [undefined, {}]) {
+    it(`is looked at in the tick in which the whole request is written (${tls ? 'https' : 'http'})`, async () => {
+      await receiver.close();
+      receiver = await startReceiver({ answer, tls });
+      const happened: string[] = [];
+      const headersNow = () => {
+        happened.push('claim');
+        process.nextTick(() => happened.push('next tick'));
+        queueMicrotask(() => happened.push('microtask'));
+        return headers;
+      };
+      const written = (message: unknown) => {
+        const { request } = message as { request: ClientRequest };
+        // Published by Node when a request has been written to its end.
+        if (request.socket?.bytesWritten) happened.push('written');
+      };
+      diagnostics.subscribe('http.client.request.start', written);
+      await send(attemptTo(receiver, { headersNow, tls: { ca: certificate } }));
+      diagnostics.unsubscribe('http.client.request.start', written);
+      expect(happened.slice(0, 2)).to.deep.equal(['claim', 'written']);
+    });
+  }
+
+  it('is renewed when it has become too old, and the event is sent', async () => {
+    let renewals = 0;
+    const renewClaim = async () => ++renewals > 0;
+    expect(await tooOld(1, renewClaim)).to.include({ outcome: 'delivered' });
+    expect(renewals).to.equal(1);
+  });
+
+  it('is renewed again when the renewal took too long as well', async () => {
+    expect(await tooOld(2, async () => true)).to.include({ outcome: 'delivered' });
+  });
+
+  it('is given up when no renewal makes it young', async () => {
+    expect(await tooOld(99, async () => true)).to.include({ outcome: 'lost', reason: 'claim_too_old' });
+    await expectNothingSent();
+  });
+
+  it('is lost, and nothing is sent, when another worker has taken it', async () => {
+    expect(await tooOld(1, async () => false)).to.include({ outcome: 'lost', reason: 'claim_taken' });
+    await expectNothingSent();
+  });
+
+  it('is lost, and nothing is sent, when its renewal fails', async () => {
+    const renewClaim = () => Promise.reject(new Error('MongoDB is away'));
+    expect(await tooOld(1, renewClaim)).to.include({ outcome: 'lost', reason: 'claim_unknown' });
+    await expectNothingSent();
+  });
+
+  it('is lost, and nothing is sent, when its renewal is not answered within the limit', async () => {
+    const renewClaim = () => new Promise<boolean>(() => {});
+    const result = await tooOld(1, renewClaim, { timeoutMs: 100 });
+    expect(result).to.include({ outcome: 'lost', reason: 'claim_unknown' });
+    await expectNothingSent();
+  });
+
+  it('is not waited for in vain: a receiver that hangs up during the renewal has failed', async () => {
+    await receiver.close();
+    let hungUp = () => {};
+    const closed = new Promise<void>((resolve) => {
+      hungUp = resolve;
+    });
+    receiver = await startReceiver({ connected: (socket) => socket.end().on('close', hungUp) });
+    const result = await tooOld(1, () => closed.then(() => true));
+    expect(result).to.include({ outcome: 'failed' });
+    expect(receiver.received()).to.equal('');
+  });
+});

@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import nock from 'nock';
+import { send } from '../../../workers/webhooks/send.ts';
+import { useNock } from '../../support/webhook-nock.ts';
+import { attemptTo, certificate, type Receiver, startReceiver } from '../../support/webhook-receiver.ts';
+
+// `send` connects first and writes then; nock takes over at the writing. So it needs somebody to take the connection: a
+// listener that says nothing, whose origin is a local target. What nock cannot show has real sockets in the other tests.
+describe('send: with nock in the place of the partner', () => {
+  useNock(true);
+  let mute: Receiver;
+
+  beforeEach(async () => {
+    mute = await startReceiver();
+  });
+
+  afterEach(async () => {
+    nock.cleanAll();
+    await mute.close();
+  });
+
+  it('delivers to an interceptor, which sees the headers and the body', async () => {
+    const partner = nock(mute.origin, {
+      reqheaders: { 'X-Service-Event': 'ride.status', 'Content-Type': 'application/json' },
+    })
+      .post('/hook', { event: 'ride.status', name: 'Zoë' })
+      .reply(204);
+    const body = '{"event":"ride.status","name":"Zoë"}';
+    expect(await send(attemptTo(mute, { body }))).to.include({ outcome: 'delivered', httpStatus: 204 });
+    expect(partner.isDone()).to.equal(true);
+    await mute.close();
+    expect(mute.received()).to.equal('');
+  });
+
+  it('fails with the status, or the error, that an interceptor replies', async () => {
+    nock(mute.origin).post('/hook').reply(500, 'oh');
+    expect(await send(attemptTo(mute))).to.include({ outcome: 'failed', httpStatus: 500 });
+    nock(mute.origin)
+      .post('/hook')
+      .replyWithError(Object.assign(new Error('x'), { code: 'EPIPE' }));
+    expect(await send(attemptTo(mute))).to.include({ outcome: 'failed', reason: 'EPIPE' });
+  });
+
+  it('cuts an interceptor that delays its reply', async () => {
+    nock(mute.origin).post('/hook').delay(60_000).reply(200);
+    expect(await send(attemptTo(mute, { timeoutMs: 100 }))).to.include({ outcome: 'timeout' });
+  });
+
+  it('asks the claim before an interceptor is reached', async () => {
+    const partner = nock(mute.origin).post('/hook').reply(200);
+    const changes = { headersNow: () => null, renewClaim: async () => false };
+    expect(await send(attemptTo(mute, changes))).to.include({ outcome: 'lost' });
+    expect(partner.isDone()).to.equal(false);
+  });
+
+  it('delivers to an interceptor behind TLS', async () => {
+    await mute.close();
+    mute = await startReceiver({ tls: {} });
+    nock(mute.origin).post('/hook').reply(200);
+    expect(await send(attemptTo(mute, { tls: { ca: certificate } }))).to.include({ outcome: 'delivered' });
+  });
+});

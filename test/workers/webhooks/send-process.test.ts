@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import type { SendResult } from '../../../workers/webhooks/send.ts';
+import { certificateFile, type Receiver, startReceiver } from '../../support/webhook-receiver.ts';
+
+const script = fileURLToPath(new URL('../../support/webhook-send-once.ts', import.meta.url));
+
+/** Makes one attempt in a process of its own, which must come to its end by itself. */
+async function sendInProcess(origin: string, env: Record<string, string>, timeoutMs = 5_000): Promise<SendResult> {
+  const args = ['--import', 'tsx', script, origin, String(timeoutMs)];
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    env: { ...process.env, ...env },
+    timeout: 15_000, // kills, and so rejects
+  });
+  return JSON.parse(stdout);
+}
+
+describe('send: in a process of its own', function () {
+  this.timeout(20_000);
+  let receiver: Receiver;
+  afterEach(() => receiver.close());
+
+  it('lets the process end when the receiver hangs', async () => {
+    receiver = await startReceiver();
+    expect(await sendInProcess(receiver.origin, {}, 200)).to.include({ outcome: 'timeout' });
+  });
+
+  for (const tls of [undefined, {}]) {
+    it(`uses no proxy of the environment (${tls ? 'https' : 'http'})`, async () => {
+      receiver = await startReceiver({ answer: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'), tls });
+      const proxy = await startReceiver();
+      const env: Record<string, string> = { NODE_USE_ENV_PROXY: '1', NODE_EXTRA_CA_CERTS: certificateFile };
+      for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY']) env[name] = env[name.toLowerCase()] = proxy.origin;
+      const exceptions = { NO_PROXY: '', no_proxy: '' };
+      const result = await sendInProcess(receiver.origin, { ...env, ...exceptions });
+      await proxy.close();
+      expect(result).to.include({ outcome: 'delivered' });
+      expect(proxy.connections).to.have.length(0);
+      expect(receiver.received()).to.match(/^POST \/hook HTTP/); // not the form that a proxy is asked in
+    });
+  }
+
+  it('verifies certificates also where NODE_TLS_REJECT_UNAUTHORIZED says otherwise', async () => {
+    receiver = await startReceiver({ tls: {} });
+    const result = await sendInProcess(receiver.origin, { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
+    expect(result).to.include({ outcome: 'failed', reason: 'certificate' });
+    expect(receiver.received()).to.equal('');
+  });
+});

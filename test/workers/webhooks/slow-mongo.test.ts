@@ -1,0 +1,33 @@
+import { expect } from 'chai';
+import { deliverWebhook } from '../../../workers/webhooks/deliver-event.ts';
+import { isSignedWith, newKey, rideWithEvents, withTargets } from '../../support/deliveries.ts';
+import { startMongoProxy } from '../../support/mongo-proxy.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { testContext } from '../../support/service.ts';
+import { storedRide } from '../../support/stored-rides.ts';
+import { useNock } from '../../support/webhook-nock.ts';
+
+describe('the delivery of an event while MongoDB takes 1.2 s for each answer', () => {
+  useNock(false);
+
+  it('is made in one attempt', async () => {
+    const receiver = await startReceiver();
+    const proxy = await startMongoProxy(process.env.TEST_MONGO_URL ?? '');
+    const ctx = withTargets(await testContext({ MONGO_URL: proxy.url }), receiver.origin);
+    try {
+      const key = await newKey(ctx, receiver.url);
+      const rideId = await rideWithEvents(ctx, key, 1);
+      proxy.delayAnswers(1_200);
+      const run = { pool: 'webhooks', token: 'this run', stopping: new AbortController().signal } as const;
+      expect(await deliverWebhook(ctx, { rideId, keyId: key.keyId, seq: 1 }, run)).to.include({ result: 'delivered' });
+      proxy.delayAnswers(0);
+      expect(receiver.receipts).to.have.length(1);
+      expect(isSignedWith(key.signingSecret, receiver.receipts[0])).to.equal(true);
+      expect((await storedRide(rideId)).settledSeq).to.equal(1);
+    } finally {
+      await ctx.close();
+      await proxy.close();
+      await receiver.close();
+    }
+  });
+});

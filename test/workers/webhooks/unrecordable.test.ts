@@ -1,0 +1,111 @@
+import { expect } from 'chai';
+import mongoose from 'mongoose';
+import type { Context } from '../../../shared/context.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { deliver, newKey, rideWithEvents, withTargets } from '../../support/deliveries.ts';
+import { withLogLines } from '../../support/log-lines.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { testContext } from '../../support/service.ts';
+import { jobFor, storedRide } from '../../support/stored-rides.ts';
+import { useNock } from '../../support/webhook-nock.ts';
+
+describe('an outcome that cannot be recorded', () => {
+  useNock(false);
+  const { findOneAndUpdate } = rides;
+  let base: Context;
+  let ctx: Context;
+  let receiver: Receiver;
+  let answer = 200;
+
+  before(async () => {
+    base = await testContext();
+    receiver = await startReceiver((response) => response.writeHead(answer).end());
+    ctx = withTargets(base, receiver.origin);
+  });
+  afterEach(async () => {
+    rides.findOneAndUpdate = findOneAndUpdate;
+    answer = 200;
+    await stopRefusing();
+  });
+  after(async () => {
+    await receiver.close();
+    await base.close();
+  });
+
+  /** MongoDB refuses, for good, to give one of these rides a value that the taken ride has: by a unique index. */
+  const refuse = async (field: string, taken: object, rideIds: readonly string[]) => {
+    const partialFilterExpression = { isRefused: true };
+    await rides.createIndex({ [field]: 1 }, { name: 'refusal', unique: true, partialFilterExpression });
+    await rides.insertOne({ _id: 'taken', isRefused: true, ...taken } as never);
+    await rides.updateMany({ _id: { $in: [...rideIds] } }, { $set: { isRefused: true } as never });
+  };
+  const stopRefusing = async () => {
+    await rides.dropIndex('refusal').catch(() => {});
+    await rides.deleteOne({ _id: 'taken' });
+    await rides.updateMany({ isRefused: true } as never, { $unset: { isRefused: '' } as never });
+  };
+  const refuseStatus503 = (...rideIds: string[]) =>
+    refuse('events.delivery.httpStatus', { events: [{ delivery: { httpStatus: 503 } }] }, rideIds);
+  const rideWith = async (events: number) => rideWithEvents(ctx, await newKey(ctx, receiver.url), events);
+
+  it('because MongoDB refuses it is replaced by a minimal one, logged as an error, and the next event goes on', async () => {
+    answer = 503;
+    const rideId = await rideWith(2);
+    await refuseStatus503(rideId);
+    const logged = withLogLines(ctx);
+    expect(await deliver(logged.ctx, rideId, 1)).to.include({ result: 'failed' });
+    const ride = await storedRide(rideId);
+    expect(ride).to.include({ settledSeq: 1, unsettled: 1 }).and.not.to.have.property('claim');
+    const { delivery } = ride.events[0] ?? {};
+    expect(delivery).to.include({ outcome: 'failed', reason: 'unrecordable' });
+    expect(delivery).to.have.all.keys('outcome', 'reason', 'durationMs', 'at');
+    expect(await jobFor(ctx, 'webhooks', `${rideId}_2`)).not.to.equal(undefined);
+    expect(logged.errors()).not.to.have.length(0);
+    expect(JSON.stringify(logged.lines)).not.to.include(receiver.url);
+  });
+
+  it('does not keep those from being recorded that are settled in one batch with it', async () => {
+    const rideIds = await Promise.all(Array.from({ length: 8 }, () => rideWith(1)));
+    const [refused = ''] = rideIds;
+    await refuseStatus503(refused);
+    const mixed = await startReceiver((response, { body }) => {
+      response.writeHead(body.rideId === refused ? 503 : 200).end();
+    });
+    await rides.updateMany({ _id: { $in: rideIds } }, { $set: { webhookUrl: mixed.url } });
+    const mixedCtx = withTargets(base, mixed.origin);
+    await Promise.all(rideIds.map((rideId) => deliver(mixedCtx, rideId, 1, { pool: 'webhooks-slow' })));
+    for (const rideId of rideIds) {
+      const outcome = rideId === refused ? 'failed' : 'delivered';
+      expect((await storedRide(rideId)).events[0]?.delivery).to.include({ outcome });
+    }
+    await mixed.close();
+  });
+
+  it('not even as a minimal one leaves the event to a later run, which does not come at once', async () => {
+    const rideId = await rideWith(1);
+    await refuse('settledSeq', { settledSeq: 1 }, [rideId]);
+    const logged = withLogLines(ctx);
+    expect(await deliver(logged.ctx, rideId, 1)).to.deep.equal({ result: 'not recorded' });
+    const ride = await storedRide(rideId);
+    expect(ride).to.include({ settledSeq: 0, unsettled: 1 });
+    expect(ride.claim?.until.getTime()).to.be.greaterThan(Date.now() + 10_000);
+    expect(logged.errors().map(({ msg }) => msg)).to.include('MongoDB refuses the outcome of a delivery');
+    expect(logged.errors().length).to.be.at.most(3);
+  });
+
+  it('because MongoDB is away is not waited for by a stop: the claim lapses and another run goes on', async () => {
+    const rideId = await rideWith(1);
+    const stop = new AbortController();
+    let tries = 0;
+    rides.findOneAndUpdate = (async (...args: Parameters<typeof findOneAndUpdate>) => {
+      if (!('events.seq' in (args[0] as object))) return Reflect.apply(findOneAndUpdate, rides, args);
+      if (++tries === 3) stop.abort();
+      throw new mongoose.mongo.MongoNetworkError('connection lost');
+    }) as typeof findOneAndUpdate;
+    expect(await deliver(ctx, rideId, 1, { stopping: stop.signal })).to.deep.equal({ result: 'not recorded' });
+    expect(tries).to.equal(3);
+    const ride = await storedRide(rideId);
+    expect(ride).to.include({ settledSeq: 0, unsettled: 1 });
+    expect(ride.claim?.until.getTime()).to.be.lessThan(Date.now() + 12_500);
+  });
+});
