@@ -15,7 +15,7 @@ const oneAtOnce = 1;
  * an Error for each, in order. What is asked joins only a batch that has not been sent, so a read always begins after it
  * was asked for. While `atOnce` batches are under way the next one gathers; alone, an operation is sent at once.
  */
-export function gather<Asked, Answer>(
+export function batch<Asked, Answer>(
   run: (batch: readonly Asked[]) => Promise<readonly (Answer | Error)[]>,
   atOnce = severalAtOnce,
 ): (asked: Asked) => Promise<Answer> {
@@ -55,13 +55,13 @@ export function gather<Asked, Answer>(
  * Finds documents by a unique text field, all that are asked for at the same time in one query; null where there is none.
  * `options` is asked for each query: what it says may follow from the server that the process is connected to.
  */
-export function gatheredFind<Stored extends object, Found = Stored>(
+export function batchedFind<Stored extends object, Found = Stored>(
   collection: mongoose.mongo.Collection<Stored>,
   field: keyof Stored & keyof Found & string,
   projection: object,
   options: () => mongoose.mongo.FindOptions = promptly,
 ): (value: string) => Promise<Found | null> {
-  return gather((values) => findEach<Stored, Found>(collection, field, values, { ...options(), projection }));
+  return batch((values) => findEach<Stored, Found>(collection, field, values, { ...options(), projection }));
 }
 
 /** For each value the document that has it, or null; a value may be asked for twice. */
@@ -91,12 +91,12 @@ export function oneOf(values: readonly string[]): string | { $in: string[] } {
  * atomically; answered is what `projection` shows of it as it stands then or a little later, or null where the filter
  * matched nothing.
  */
-export function gatheredUpdate<Stored extends { _id: string }, Found extends { _id: string }>(
+export function batchedUpdate<Stored extends { _id: string }, Found extends { _id: string }>(
   collection: mongoose.mongo.Collection<Stored>,
   projection: object,
   { writeConcern }: { writeConcern?: () => mongoose.mongo.WriteConcernSettings } = {},
 ): (update: Update<Stored>) => Promise<Found | null> {
-  return gather<Update<Stored>, Found | null>(async (updates) => {
+  return batch<Update<Stored>, Found | null>(async (updates) => {
     const [only, ...others] = updates;
     if (only && others.length === 0) {
       const concern = writeConcern && { writeConcern: writeConcern() };
@@ -111,8 +111,8 @@ export function gatheredUpdate<Stored extends { _id: string }, Found extends { _
 }
 
 /** Inserts documents, all that are asked for at the same time in one command; each succeeds or fails for itself. */
-export function gatheredInsert<T extends object>(
+export function batchedInsert<T extends object>(
   collection: mongoose.mongo.Collection<T>,
 ): (document: T) => Promise<null> {
-  return gather<T, null>((documents) => insertDocuments(collection, documents));
+  return batch<T, null>((documents) => insertDocuments(collection, documents));
 }

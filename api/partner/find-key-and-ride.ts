@@ -1,4 +1,4 @@
-import { gather, gatheredFind, oneOf } from '../../shared/batch.ts';
+import { batch, batchedFind, oneOf } from '../../shared/batch.ts';
 import { sha256 } from '../../shared/ids.ts';
 import { type ApiKey, admitted, type Caller, callerFields, keys } from '../../shared/keys/api-key.ts';
 import { isWellFormedKey } from '../../shared/keys/key-format.ts';
@@ -16,10 +16,10 @@ interface Found<Shown> {
  * in. A ride of another key is none. Like every gathered read it begins after it was asked for. The ride is shown as it
  * cannot be rolled back any more; throws NotYetCommitted where a primary that was just elected does not know of it yet.
  */
-export function gatheredFindForCaller<Shown extends Pick<Ride, '_id' | 'keyId'>>(
+export function batchedFindKeyAndRide<Shown extends Pick<Ride, '_id' | 'keyId'>>(
   projection: object,
 ): (secretKey: string, rideId: string, nowMs: number) => Promise<Found<Shown> | null> {
-  const findBoth = gather<Asked, { key: ApiKey | null; ride: Shown | null }>(async (asked) => {
+  const findBoth = batch<Asked, { key: ApiKey | null; ride: Shown | null }>(async (asked) => {
     const found = await keys
       .aggregate<ApiKey | Shown>(
         [
@@ -45,7 +45,7 @@ export function gatheredFindForCaller<Shown extends Pick<Ride, '_id' | 'keyId'>>
     return asked.map(({ hash, rideId }) => ({ key: byHash.get(hash) ?? null, ride: byId.get(rideId) ?? null }));
   });
 
-  const findCommitted = gatheredFind<Ride, Shown>(rides, '_id', projection, committedReads);
+  const findCommitted = batchedFind<Ride, Shown>(rides, '_id', projection, committedReads);
 
   return async (secretKey, rideId, nowMs) => {
     if (!isWellFormedKey(secretKey)) return null;

@@ -7,7 +7,7 @@ import type { Ride, RideRequest } from '../../shared/rides/ride.ts';
 import { validate } from '../http/validate.ts';
 import type { Middleware, RequestContext } from '../types.ts';
 import { admit, callerOf, givenKey } from './authenticate.ts';
-import { gatheredFindForCaller } from './find-key-and-ride.ts';
+import { batchedFindKeyAndRide } from './find-key-and-ride.ts';
 import { presentCreated, presentOutcome, presentRide, type ShownRide, shownFields } from './presenters.ts';
 import type { Charge, creationLimiter } from './rate-limit.ts';
 import { idempotencyKeySchema, newRideSchema, scenarioSchema } from './schemas.ts';
@@ -57,7 +57,7 @@ export function readOf<Shown extends Pick<Ride, '_id' | 'keyId'>>(
   fields: object,
   present: (ride: Shown) => unknown,
 ): Middleware {
-  const find = gatheredFindForCaller<Shown>(fields);
+  const find = batchedFindKeyAndRide<Shown>(fields);
   return async (ctx) => {
     const found = await find(givenKey(ctx), rideIdOf(ctx), service.now());
     admit(ctx, found?.caller);

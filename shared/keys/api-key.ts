@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { gatheredFind } from '../batch.ts';
+import { batchedFind } from '../batch.ts';
 import { sha256 } from '../ids.ts';
 import type { Mode } from '../rides/ride.ts';
 import { isWellFormedKey } from './key-format.ts';
@@ -57,7 +57,7 @@ export interface Caller {
 /** What is read of a key to know whom it lets in. */
 export const callerFields = { hash: 1, accountId: 1, mode: 1, revokedAt: 1, lastUsedAt: 1 } as const;
 
-const findByHash = gatheredFind<ApiKey>(keys, 'hash', callerFields);
+const findByHash = batchedFind<ApiKey>(keys, 'hash', callerFields);
 const lastUsedResolutionMs = 60_000;
 
 /**

@@ -1,4 +1,4 @@
-import { gatheredFind } from '../batch.ts';
+import { batchedFind } from '../batch.ts';
 import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { newKeyId, sha256 } from '../ids.ts';
@@ -85,7 +85,7 @@ export async function rollSigningSecret(
   return { keyId, signingSecret };
 }
 
-const findSettings = gatheredFind<ApiKey>(keys, '_id', { webhookUrl: 1, signingSecret: 1 });
+const findSettings = batchedFind<ApiKey>(keys, '_id', { webhookUrl: 1, signingSecret: 1 });
 
 /**
  * Where and with what a key's events are sent, as it stands now. Also for a revoked key: its rides go on. Throws AppError

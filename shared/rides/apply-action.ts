@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
-import { gatheredUpdate } from '../batch.ts';
+import { batchedUpdate } from '../batch.ts';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
 import { committedReads, NotYetCommitted } from '../mongo/connection.ts';
 import { type Change, type Command, decide } from './decide.ts';
 import { eventBody } from './events.ts';
 import { enqueueNextDelivery, type Outbox } from './outbox.ts';
-import { readRide, type Which } from './read-ride.ts';
+import { type RideRef, readRide } from './read-ride.ts';
 import { type Ride, type RideEvent, type RideState, rides, trackUrl } from './ride.ts';
 import { earliest, enqueueNextTimer } from './timers.ts';
 
@@ -29,7 +29,7 @@ const commitPatienceMs = 1_000;
  */
 export async function changeRide(
   ctx: Context,
-  { rideId, keyId }: Which,
+  { rideId, keyId }: RideRef,
   decision: Decision,
 ): Promise<RideState | null> {
   const giveUpAt = performance.now() + commitPatienceMs;
@@ -94,7 +94,7 @@ async function isCommitted({ _id, rev }: RideState): Promise<boolean> {
   return (await rides.findOne({ _id, rev }, { ...options, projection: { _id: 1 } })) !== null;
 }
 
-const update = gatheredUpdate<Ride, Outbox>(rides, { settledSeq: 1 });
+const update = batchedUpdate<Ride, Outbox>(rides, { settledSeq: 1 });
 
 /** One update, or null where someone else was first or the deadline has just passed. */
 async function write(ctx: Context, ride: RideState, change: Change, at: Date): Promise<RideState | null> {

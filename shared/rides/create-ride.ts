@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import mongoose from 'mongoose';
-import { gatheredFind, gatheredInsert } from '../batch.ts';
+import { batchedFind, batchedInsert } from '../batch.ts';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
 import { newRideId, newTrackToken, sha256 } from '../ids.ts';
@@ -20,8 +20,8 @@ const creationFields = { fare: 1, carType: 1, distanceKm: 1, trackToken: 1, mode
 /** What a creation is answered with. */
 export type CreationFields = Pick<Ride, '_id' | 'fare' | 'carType' | 'distanceKm' | 'trackToken' | 'mode'>;
 
-const insertRide = gatheredInsert(rides);
-const findId = gatheredFind<Ride>(rides, '_id', {});
+const insertRide = batchedInsert(rides);
+const findId = batchedFind<Ride>(rides, '_id', {});
 
 /** A request is answered within 3 s, so that so long its insert is tried again. */
 const deadlineMs = 3_000;

@@ -1,8 +1,8 @@
-import { gatheredFind } from '../batch.ts';
+import { batchedFind } from '../batch.ts';
 import { type Ride, type RideState, rides } from './ride.ts';
 
 /** Which ride: with `keyId` only one of that key's own, so that a foreign one is not told from none. */
-export interface Which {
+export interface RideRef {
   rideId: string;
   keyId?: string;
 }
@@ -46,10 +46,10 @@ const stateFields: Record<keyof RideState, 1> = {
   claim: 1,
 };
 
-const findWithClock = gatheredFind<Ride, RideState & { now: Date }>(rides, '_id', { ...stateFields, now: '$$NOW' });
+const findWithClock = batchedFind<Ride, RideState & { now: Date }>(rides, '_id', { ...stateFields, now: '$$NOW' });
 
 /** The ride as it stands, with MongoDB's clock; null where there is no such ride. */
-export async function readRide({ rideId, keyId }: Which): Promise<{ ride: RideState; now: Date } | null> {
+export async function readRide({ rideId, keyId }: RideRef): Promise<{ ride: RideState; now: Date } | null> {
   const found = await findWithClock(rideId);
   if (!found || (keyId !== undefined && found.keyId !== keyId)) return null;
   const { now, ...ride } = found;

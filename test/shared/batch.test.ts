@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { gather, gatheredFind, gatheredInsert, gatheredUpdate } from '../../shared/batch.ts';
+import { batch, batchedFind, batchedInsert, batchedUpdate } from '../../shared/batch.ts';
 import type { Context } from '../../shared/context.ts';
 import { newRideId, newTrackToken } from '../../shared/ids.ts';
 import { type Ride, rides } from '../../shared/rides/ride.ts';
@@ -9,7 +9,7 @@ import { newRide, storedRide } from '../support/stored-rides.ts';
 /** Batches that a test answers when it wants to. */
 function heldBatches() {
   const sent: { batch: readonly number[]; answer: () => void }[] = [];
-  const ask = gather<number, number>(
+  const ask = batch<number, number>(
     (batch) => new Promise((resolve) => sent.push({ batch, answer: () => resolve(batch) })),
     1,
   );
@@ -22,7 +22,7 @@ function heldBatches() {
 describe('operations that are gathered', () => {
   it('go out together when they are asked for together, and each gets its own answer', async () => {
     const batches: (readonly number[])[] = [];
-    const double = gather<number, number>(async (batch) => {
+    const double = batch<number, number>(async (batch) => {
       batches.push(batch);
       return batch.map((value) => value * 2);
     });
@@ -54,7 +54,7 @@ describe('operations that are gathered', () => {
   });
 
   it('fail alone where theirs fails, and all where the whole batch fails', async () => {
-    const oddOnly = gather<number, number>(async (batch) => {
+    const oddOnly = batch<number, number>(async (batch) => {
       if (batch.includes(0)) throw new Error('all');
       return batch.map((value) => (value % 2 ? value : new Error('even')));
     });
@@ -74,7 +74,7 @@ describe('gathered reads and writes', () => {
 
   it('find each what was asked for, and null where there is nothing', async () => {
     const ids = await Promise.all([newRide(ctx), newRide(ctx)]);
-    const find = gatheredFind<Ride>(rides, '_id', { status: 1 });
+    const find = batchedFind<Ride>(rides, '_id', { status: 1 });
     const found = await Promise.all([...ids, 'ride_of_nobody', ids[0] ?? ''].map((id) => find(id)));
     expect(found.map((ride) => ride?._id)).to.deep.equal([...ids, undefined, ids[0]]);
     expect(found[0]).to.have.keys('_id', 'status');
@@ -82,7 +82,7 @@ describe('gathered reads and writes', () => {
 
   it('keep out the one that is a duplicate, and no other', async () => {
     const stored = await storedRide(await newRide(ctx));
-    const insert = gatheredInsert(rides);
+    const insert = batchedInsert(rides);
     const copyOf = (changes: Partial<Ride>) => ({ ...stored, _id: newRideId(ctx.now()), ...changes });
     const good = [copyOf({ trackToken: newTrackToken() }), copyOf({ trackToken: newTrackToken() })] as const;
     const outcomes = await Promise.allSettled([insert(good[0]), insert(copyOf({})), insert(good[1])]);
@@ -93,7 +93,7 @@ describe('gathered reads and writes', () => {
 
   it('change each what its own filter matches, and answer null where it matches nothing', async () => {
     const [first = '', second = ''] = await Promise.all([newRide(ctx), newRide(ctx)]);
-    const update = gatheredUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });
+    const update = batchedUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });
     const raised = (rideId: string, rev: number) =>
       update({ filter: { _id: rideId, rev }, change: { $inc: { rev: 1 } } });
     const answers = await Promise.all([raised(first, 0), raised(second, 7), raised('ride_of_nobody', 0)]);
@@ -103,7 +103,7 @@ describe('gathered reads and writes', () => {
 
   it('let one alone have what two ask for at the same time', async () => {
     const rideId = await newRide(ctx);
-    const update = gatheredUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });
+    const update = batchedUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });
     const raise = () => update({ filter: { _id: rideId, rev: 0 }, change: { $inc: { rev: 1 } } });
     const answers = await Promise.all(Array.from({ length: 10 }, raise));
     expect(answers.filter((answer) => answer !== null)).to.deep.equal([{ _id: rideId, rev: 1 }]);
@@ -113,7 +113,7 @@ describe('gathered reads and writes', () => {
   it('reject the change that the server refuses, and make the others', async () => {
     const [first = '', second = ''] = await Promise.all([newRide(ctx), newRide(ctx)]);
     const { trackToken } = await storedRide(first);
-    const update = gatheredUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });
+    const update = batchedUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });
     const [done, refused] = await Promise.allSettled([
       update({ filter: { _id: first }, change: { $inc: { rev: 1 } } }),
       update({ filter: { _id: second }, change: { $set: { trackToken } } }),

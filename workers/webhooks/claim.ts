@@ -1,4 +1,4 @@
-import { gatheredUpdate } from '../../shared/batch.ts';
+import { batchedUpdate } from '../../shared/batch.ts';
 import { committedReads, committedWrites, promptly, type Update } from '../../shared/mongo/connection.ts';
 import type { Outbox } from '../../shared/rides/outbox.ts';
 import { type Claim, type Delivery, type Ride, type RideEvent, rides } from '../../shared/rides/ride.ts';
@@ -32,7 +32,7 @@ type ClaimedRide = Claimed['ride'] & { claim?: Claim; event?: RideEvent };
  * Its acknowledgement proves that no failover takes the event back, which stands before it in the oplog: a partner is told
  * of nothing that may never have been. The claim itself may be forgotten in a crash: it is only taken again.
  */
-const claim = gatheredUpdate<Ride, ClaimedRide>(
+const claim = batchedUpdate<Ride, ClaimedRide>(
   rides,
   // Events are numbered from 1 without a gap, so the one after number settledSeq stands at that place.
   { keyId: 1, webhookUrl: 1, claim: 1, event: { $arrayElemAt: ['$events', '$settledSeq'] } },
@@ -58,7 +58,7 @@ export async function claimEvent(rideId: string, seq: number, token: string): Pr
 }
 
 const outboxFields = { keyId: 1, seq: 1, settledSeq: 1 } as const;
-const settleTogether = gatheredUpdate<Ride, Outbox>(rides, outboxFields);
+const settleTogether = batchedUpdate<Ride, Outbox>(rides, outboxFields);
 const settleAlone = ({ filter, change }: Update<Ride>): Promise<Outbox | null> =>
   rides.findOneAndUpdate(filter, change, { ...promptly(), projection: outboxFields, returnDocument: 'after' });
 

@@ -3,7 +3,7 @@ import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket, connect as tlsConnect } from 'node:tls';
 import { hostOf } from '../../shared/webhooks/target.ts';
 import { isOwnLack } from './own-lack.ts';
-import { Ended } from './verdict.ts';
+import { AttemptError } from './verdict.ts';
 
 /** How long an address may take to answer at all while another one of the same name is left to try. */
 const addressPatienceMs = 2_000;
@@ -63,12 +63,12 @@ export async function connect(url: URL, addresses: readonly string[], options: C
     try {
       return await connectTo(url, address, options, isLast ? 0 : addressPatienceMs);
     } catch (error) {
-      if (error instanceof Ended || options.signal.aborted) throw error;
+      if (error instanceof AttemptError || options.signal.aborted) throw error;
       errors.push(error);
     }
   }
   // An address that we lacked the means to try may be the one that answers.
-  throw errors.find(isOwnLack) ?? errors[0] ?? new Ended('failed', 'ENODATA');
+  throw errors.find(isOwnLack) ?? errors[0] ?? new AttemptError('failed', 'ENODATA');
 }
 
 async function connectTo(url: URL, address: string, options: ConnectOptions, patienceMs: number): Promise<Socket> {
@@ -79,7 +79,7 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, pat
   socket.prependOnceListener('connect', () => {
     socket.setTimeout(0);
     if (socket.remoteAddress && !options.mayCall(socket.remoteAddress)) {
-      socket.destroy(new Ended('blocked', 'private_address'));
+      socket.destroy(new AttemptError('blocked', 'private_address'));
     }
   });
   try {
@@ -87,7 +87,8 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, pat
     return socket;
   } catch (error) {
     socket.destroy();
-    if (socket instanceof TLSSocket && socket.authorizationError) throw new Ended('failed', certificateFault(socket));
+    if (socket instanceof TLSSocket && socket.authorizationError)
+      throw new AttemptError('failed', certificateFault(socket));
     throw error;
   }
 }
@@ -127,7 +128,7 @@ function dialling(address: string, port: string | number, socketOf: () => Socket
     textRead.set(socket, textReadFrom(socket) + chunk.toString('latin1'));
     const goesOn = socket.push(chunk);
     if (socket.bytesRead + piece.length <= maxReadBytes) return goesOn;
-    socket.destroy(new Ended('failed', 'answer_too_long'));
+    socket.destroy(new AttemptError('failed', 'answer_too_long'));
     return false;
   };
   return { host: address, port: Number(port), onread: { buffer: piece, callback } };

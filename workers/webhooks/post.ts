@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { before } from '../deadline.ts';
 import { textReadFrom } from './connect.ts';
 import { statusIn } from './status-line.ts';
-import { Ended, type Verdict } from './verdict.ts';
+import { AttemptError, type Verdict } from './verdict.ts';
 
 const maxHeaderBytes = 16_384;
 
@@ -53,7 +53,7 @@ export async function post(url: URL, socket: Socket, message: Message, signal: A
  */
 function isAfterStatusLine(error: unknown, signal: AbortSignal): boolean {
   const { code } = error as NodeJS.ErrnoException;
-  return !signal.aborted && !(error instanceof Ended) && code !== 'HPE_HEADER_OVERFLOW';
+  return !signal.aborted && !(error instanceof AttemptError) && code !== 'HPE_HEADER_OVERFLOW';
 }
 
 /** A request on a connection that stands; nothing of it is written yet. */
@@ -76,7 +76,7 @@ function openRequest(url: URL, socket: Socket): ClientRequest {
 // Informational answers are none: who sends them without end runs into the limit of time, or of what is read.
 function answerTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const endedWithout = () => reject(new Ended('failed', 'ECONNRESET'));
+    const endedWithout = () => reject(new AttemptError('failed', 'ECONNRESET'));
     request.once('response', (response) => {
       request.off('close', endedWithout);
       resolve(response);
@@ -97,7 +97,7 @@ async function writeUnderClaim(request: ClientRequest, message: Message, signal:
     if (headers) return write(request, headers, message.body);
     await renew(message, signal);
   }
-  throw new Ended('lost', 'claim_too_old');
+  throw new AttemptError('lost', 'claim_too_old');
 }
 
 function write(request: ClientRequest, headers: Record<string, string>, body: string): void {
@@ -113,9 +113,9 @@ async function renew(message: Message, signal: AbortSignal): Promise<void> {
   try {
     isOurs = await before(signal, message.renewClaim());
   } catch {
-    throw new Ended('lost', 'claim_unknown');
+    throw new AttemptError('lost', 'claim_unknown');
   }
-  if (!isOurs) throw new Ended('lost', 'claim_taken');
+  if (!isOurs) throw new AttemptError('lost', 'claim_taken');
 }
 
 function verdictOn(httpStatus: number): Verdict {

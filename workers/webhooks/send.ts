@@ -4,7 +4,7 @@ import { connect, tlsClientFor } from './connect.ts';
 import { isOwnLack } from './own-lack.ts';
 import { type Message, post } from './post.ts';
 import { addressesOf, dnsResolver, type Resolver } from './resolve.ts';
-import { Ended, type Verdict } from './verdict.ts';
+import { AttemptError, type Verdict } from './verdict.ts';
 
 /** The receiver must answer 2xx within 8 seconds (section 6, rule 3). */
 const attemptTimeoutMs = 8_000;
@@ -39,7 +39,7 @@ export async function send(attempt: Attempt): Promise<SendResult> {
 }
 
 async function deliver(attempt: Attempt, signal: AbortSignal): Promise<Verdict> {
-  if (checkTargetUrl(attempt.url, attempt.localTargets) !== null) throw new Ended('blocked', 'target_url');
+  if (checkTargetUrl(attempt.url, attempt.localTargets) !== null) throw new AttemptError('blocked', 'target_url');
   const url = new URL(attempt.url);
   const isLocal = isLocalTarget(attempt.url, attempt.localTargets);
   const mayCall = (address: string) => isLocal || isPublicAddress(address);
@@ -47,14 +47,14 @@ async function deliver(attempt: Attempt, signal: AbortSignal): Promise<Verdict> 
   const resolver = attempt.resolver ?? dnsResolver();
   const addresses = await before(signal, addressesOf(hostOf(url), resolver, signal));
   // One address that is not public condemns the name, whichever of them would have been called.
-  if (!addresses.every(mayCall)) throw new Ended('blocked', 'private_address');
+  if (!addresses.every(mayCall)) throw new AttemptError('blocked', 'private_address');
 
   const socket = await connect(url, addresses, { tls: tlsClientFor(attempt.tls), signal, mayCall });
   return post(url, socket, attempt, signal);
 }
 
 function verdictOf(error: unknown, signal: AbortSignal): Verdict {
-  if (error instanceof Ended) return error.verdict;
+  if (error instanceof AttemptError) return error.verdict;
   if (signal.aborted) return { outcome: 'timeout' };
   // The message of an error can quote the address or the answer; its code cannot.
   const code = (error as NodeJS.ErrnoException | null)?.code;

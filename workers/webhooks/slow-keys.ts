@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { gather } from '../../shared/batch.ts';
+import { batch } from '../../shared/batch.ts';
 import type { Context } from '../../shared/context.ts';
 import { describeError } from '../../shared/errors.ts';
 
@@ -34,7 +34,7 @@ const lapses = new WeakMap<Redis, (keyId: string) => Promise<number>>();
 function lapseOf(redis: Redis): (keyId: string) => Promise<number> {
   const known = lapses.get(redis);
   if (known) return known;
-  const read = gather<string, number>(async (keyIds) => (await redis.zmscore(marks, ...keyIds)).map(Number));
+  const read = batch<string, number>(async (keyIds) => (await redis.zmscore(marks, ...keyIds)).map(Number));
   lapses.set(redis, read);
   return read;
 }

@@ -14,7 +14,7 @@ export type Verdict = {
 };
 
 /** Thrown where it shows how an attempt ends; `send` turns it into its result. */
-export class Ended extends Error {
+export class AttemptError extends Error {
   readonly verdict: Verdict;
 
   constructor(outcome: Outcome, reason: string) {

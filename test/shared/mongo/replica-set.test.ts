@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import { gatheredInsert, gatheredUpdate } from '../../../shared/batch.ts';
+import { batchedInsert, batchedUpdate } from '../../../shared/batch.ts';
 import {
   committedReads,
   connectMongo,
@@ -37,8 +37,8 @@ describe('a replica set', () => {
     await connectMongo(server.url);
     return server;
   };
-  const insert = gatheredInsert(counts);
-  const update = gatheredUpdate<Counted, Counted>(counts, { count: 1 });
+  const insert = batchedInsert(counts);
+  const update = batchedUpdate<Counted, Counted>(counts, { count: 1 });
   const several = (name: string, count: number): Counted[] =>
     Array.from({ length: count }, (_, index) => ({ _id: `${name}_${index}`, count: 0 }));
   const oneMore = ({ _id }: Pick<Counted, '_id'>) => update({ filter: { _id }, change: { $inc: { count: 1 } } });
