@@ -15,7 +15,7 @@ import { type Position, type Walk, walk } from './walk.ts';
 /** A job that is later than this is taken for lost. */
 const graceMs = 10_000;
 /** An ordinary sweep ends after this many rides in each index for which there was nothing to do. */
-const maxIdle = 1_000;
+const maxIdle = 500;
 
 export interface Swept {
   /** Jobs that were missing and are added. */

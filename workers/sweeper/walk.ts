@@ -2,7 +2,7 @@ import type mongoose from 'mongoose';
 import { type Ride, rides } from '../../shared/rides/ride.ts';
 
 /** Rides are read in stretches of this many: a small answer, and a stop need not wait long. */
-const stretchLength = 200;
+const stretchLength = 250;
 
 /** Where a walk has come to: before the first ride of the index, behind its last one, or behind this one. */
 export type Position = 'front' | 'end' | { key: unknown; rideId: string };
