@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader';
 import type mongoose from 'mongoose';
-import { insertDocuments, promptly, type Update, updateDocuments } from './mongo/connection.ts';
+import { insertDocuments, type Update, updateDocuments } from './mongo/commands.ts';
+import { timeLimit } from './mongo/durability.ts';
 
 /** So long a batch waits for those before it: while MongoDB hangs, nothing may queue up behind what will not return. */
 const patienceMs = 50;
@@ -59,7 +60,7 @@ export function batchedFind<Stored extends object, Found = Stored>(
   collection: mongoose.mongo.Collection<Stored>,
   field: keyof Stored & keyof Found & string,
   projection: object,
-  options: () => mongoose.mongo.FindOptions = promptly,
+  options: () => mongoose.mongo.FindOptions = timeLimit,
 ): (value: string) => Promise<Found | null> {
   return batch((values) => findEach<Stored, Found>(collection, field, values, { ...options(), projection }));
 }
@@ -100,12 +101,12 @@ export function batchedUpdate<Stored extends { _id: string }, Found extends { _i
     const [only, ...others] = updates;
     if (only && others.length === 0) {
       const concern = writeConcern && { writeConcern: writeConcern() };
-      const after = { ...promptly(), ...concern, projection, returnDocument: 'after' } as const;
+      const after = { ...timeLimit(), ...concern, projection, returnDocument: 'after' } as const;
       return [(await collection.findOneAndUpdate(only.filter, only.change, after)) as Found | null];
     }
     const outcomes = await updateDocuments(collection, updates, writeConcern?.());
     const ids = updates.map(({ filter }) => filter._id);
-    const found = await findEach<Stored, Found>(collection, '_id', ids, { ...promptly(), projection });
+    const found = await findEach<Stored, Found>(collection, '_id', ids, { ...timeLimit(), projection });
     return outcomes.map((outcome, index) => (outcome === true ? (found[index] ?? null) : outcome || null));
   }, oneAtOnce);
 }

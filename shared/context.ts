@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
-import { followMongoClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { assertMigrated } from './migrate.ts';
+import { followMongoClock } from './mongo/clock.ts';
 import { connectMongo, disconnectMongo } from './mongo/connection.ts';
 import { createQueues, poolNames, type Queues } from './queues.ts';
 import { connectRedis, redisReady } from './redis.ts';

@@ -2,7 +2,7 @@ import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { describeError } from './errors.ts';
 import type { Logger } from './logger.ts';
-import type { TimerName } from './rides/ride.ts';
+import type { TimerName } from './rides/ride-types.ts';
 
 /** One worker pool for each queue, of the same name. */
 export const poolNames = ['bidding', 'simulator', 'webhooks', 'webhooks-slow'] as const;

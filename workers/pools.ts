@@ -4,7 +4,7 @@ import { DelayedError, type Job, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Context } from '../shared/context.ts';
 import { describeError } from '../shared/errors.ts';
-import { isOutageOfMongo } from '../shared/mongo/connection.ts';
+import { isOutageOfMongo } from '../shared/mongo/outage.ts';
 import { type DeliveryJob, keepFinished, type PoolName, queuePrefix, type TimerJob } from '../shared/queues.ts';
 import { expireBidding } from './bidding-expiry.ts';
 import { pause } from './deadline.ts';

@@ -1,6 +1,6 @@
 import { AppError, describeError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/logger.ts';
-import { isOutageOfMongo } from '../../shared/mongo/connection.ts';
+import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
 import type { Middleware } from '../types.ts';
 
 /** The one place where an error becomes HTTP: `{ "error": message }` and its status (contract, section 7). */

@@ -2,8 +2,10 @@ import { batch, batchedFind, oneOf } from '../../shared/batch.ts';
 import { sha256 } from '../../shared/ids.ts';
 import { type ApiKey, admitted, type Caller, callerFields, keys } from '../../shared/keys/api-key.ts';
 import { isWellFormedKey } from '../../shared/keys/key-format.ts';
-import { committedReads, NotYetCommitted, promptly } from '../../shared/mongo/connection.ts';
-import { type Ride, rides } from '../../shared/rides/ride.ts';
+import { committedReads, timeLimit } from '../../shared/mongo/durability.ts';
+import { NotYetCommitted } from '../../shared/mongo/outage.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
 
 /** Whom a secret key lets in, and the ride of theirs that they ask for, if there is such a one. */
 interface Found<Shown> {
@@ -33,7 +35,7 @@ export function batchedFindKeyAndRide<Shown extends Pick<Ride, '_id' | 'keyId'>>
           },
         ],
         // All in one answer: MongoDB's first batch would end after 101.
-        { batchSize: 2 * asked.length + 1, ...promptly() },
+        { batchSize: 2 * asked.length + 1, ...timeLimit() },
       )
       .toArray();
     const byHash = new Map<string, ApiKey>();

@@ -3,7 +3,8 @@ import type { CreationFields } from '../../shared/rides/create-ride.ts';
 import { publicOffer } from '../../shared/rides/events.ts';
 import { visibleOffers } from '../../shared/rides/offers.ts';
 import { positionAt } from '../../shared/rides/position.ts';
-import { type Driver, type Ride, trackUrl } from '../../shared/rides/ride.ts';
+import type { Driver, Ride } from '../../shared/rides/ride-types.ts';
+import { trackUrl } from '../../shared/rides/track-url.ts';
 
 type Links = Pick<Config, 'trackBaseUrl'>;
 

@@ -3,7 +3,7 @@ import { AppError } from '../../shared/errors.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { createRide, findReplay, type NewRide, UnconfirmedRide } from '../../shared/rides/create-ride.ts';
 import { greatCircleKm } from '../../shared/rides/position.ts';
-import type { Ride, RideRequest } from '../../shared/rides/ride.ts';
+import type { Ride, RideRequest } from '../../shared/rides/ride-types.ts';
 import { validate } from '../http/validate.ts';
 import type { Middleware, RequestContext } from '../types.ts';
 import { admit, callerOf, givenKey } from './authenticate.ts';

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { carTypes, type Location, rideTypes, testScenarios } from '../../shared/rides/ride.ts';
+import { carTypes, type Location, rideTypes, testScenarios } from '../../shared/rides/ride-types.ts';
 import { checkTargetUrl } from '../../shared/webhooks/target.ts';
 
 /** `null` for an optional field counts as absent, and an empty text is a text. */

@@ -6,7 +6,7 @@ import { start } from '../start.ts';
 start('migrate', async () => {
   const { secrets } = readConfig();
   // An index over many rides takes its time.
-  await connectMongo(secrets.mongoUrl, { patient: true });
+  await connectMongo(secrets.mongoUrl, { timeLimits: false });
   await migrate(secrets.keys);
   await disconnectMongo();
   console.log('indexes and the check value of SECRETS_KEY are in place');

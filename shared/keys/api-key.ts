@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { batchedFind } from '../batch.ts';
 import { sha256 } from '../ids.ts';
-import type { Mode } from '../rides/ride.ts';
+import type { Mode } from '../mode.ts';
 import { isWellFormedKey } from './key-format.ts';
 
 export interface ApiKey {

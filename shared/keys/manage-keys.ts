@@ -2,7 +2,7 @@ import { batchedFind } from '../batch.ts';
 import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { newKeyId, sha256 } from '../ids.ts';
-import type { Mode } from '../rides/ride.ts';
+import type { Mode } from '../mode.ts';
 import { checkTargetUrl } from '../webhooks/target.ts';
 import { type ApiKey, KeyModel, keys } from './api-key.ts';
 import { decrypt, encrypt } from './encryption.ts';

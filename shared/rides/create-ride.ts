@@ -4,9 +4,13 @@ import { batchedFind, batchedInsert } from '../batch.ts';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
 import { newRideId, newTrackToken, sha256 } from '../ids.ts';
-import { committedReads, giveUpMs, isOutageOfMongo, wasNeverSent } from '../mongo/connection.ts';
+import type { Mode } from '../mode.ts';
+import { tryLimitMs } from '../mongo/connection.ts';
+import { committedReads } from '../mongo/durability.ts';
+import { isOutageOfMongo, wasNeverSent } from '../mongo/outage.ts';
 import { simulatedTimers } from './decide.ts';
-import { type Mode, type Ride, type RideRequest, rides, type TestScenario, type Timer } from './ride.ts';
+import { rides } from './ride.ts';
+import type { Ride, RideRequest, TestScenario, Timer } from './ride-types.ts';
 import { earliest, enqueueNextTimer } from './timers.ts';
 
 export interface NewRide {
@@ -120,7 +124,7 @@ async function insertOnce(ride: Ride): Promise<Existing | null> {
   const startedAt = performance.now();
   let mayHaveArrived = false;
   // No try begins that could not end by itself in time: of one that is cut off, nobody knows what came of it.
-  while (performance.now() - startedAt < deadlineMs - giveUpMs) {
+  while (performance.now() - startedAt < deadlineMs - tryLimitMs) {
     try {
       const holder = await tryInsert(ride);
       if (holder !== 'gone') return holder;

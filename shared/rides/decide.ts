@@ -2,7 +2,16 @@ import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { newOfferId } from '../ids.ts';
 import { arrivalHeading, legBetween } from './position.ts';
-import type { CancelledBy, Driver, EventName, Offer, RideState, SimulatorStep, Timer, TimerName } from './ride.ts';
+import type {
+  CancelledBy,
+  Driver,
+  EventName,
+  Offer,
+  RideState,
+  SimulatorStep,
+  Timer,
+  TimerName,
+} from './ride-types.ts';
 import { nextStep, simulatedLegMs, simulatedStart } from './simulation.ts';
 import { hasEnded, type RideAction, transitionOf } from './transitions.ts';
 

@@ -1,4 +1,4 @@
-import type { EventName, Offer, RideState } from './ride.ts';
+import type { EventName, Offer, RideState } from './ride-types.ts';
 
 /** An offer as partners see it (contract, section 2.3). */
 export function publicOffer({ offerId, price, etaMinutes, driver }: Offer) {

@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
-import { changeRide } from './apply-action.ts';
+import { changeRide } from './change-ride.ts';
 import { type Change, type Command, decide } from './decide.ts';
 import { presentedOrder } from './offers.ts';
 import { enqueueNextDelivery } from './outbox.ts';
-import type { RideState, TimerName } from './ride.ts';
+import type { RideState, TimerName } from './ride-types.ts';
 import { simulatedOffer } from './simulation.ts';
 import { enqueueNextTimer } from './timers.ts';
 

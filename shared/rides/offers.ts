@@ -1,4 +1,4 @@
-import type { Offer, RideState } from './ride.ts';
+import type { Offer, RideState } from './ride-types.ts';
 
 /** The live ones, cheapest first; ties by ETA, then by arrival (contract, section 4.3). */
 export function presentedOrder(offers: readonly Offer[]): Offer[] {

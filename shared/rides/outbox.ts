@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { addJob, type PoolName } from '../queues.ts';
-import type { Ride } from './ride.ts';
+import type { Ride } from './ride-types.ts';
 
 /** What of a ride tells which event is to be delivered next. */
 export type Outbox = Pick<Ride, '_id' | 'keyId' | 'seq' | 'settledSeq'>;

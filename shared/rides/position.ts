@@ -1,6 +1,6 @@
 import bearing from '@turf/bearing';
 import destination from '@turf/destination';
-import type { Leg, Location, RideState, RideStatus } from './ride.ts';
+import type { Leg, Location, RideState, RideStatus } from './ride-types.ts';
 import { isMoving } from './transitions.ts';
 
 export interface LiveLocation {

@@ -1,5 +1,6 @@
 import { batchedFind } from '../batch.ts';
-import { type Ride, type RideState, rides } from './ride.ts';
+import { rides } from './ride.ts';
+import type { Ride, RideState } from './ride-types.ts';
 
 /** Which ride: with `keyId` only one of that key's own, so that a foreign one is not told from none. */
 export interface RideRef {

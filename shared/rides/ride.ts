@@ -1,181 +1,18 @@
 import mongoose from 'mongoose';
+import type { Ride } from './ride-types.ts';
 
-/** The words of the contract, sections 2 and 3. */
-export const rideStatuses = ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'completed', 'cancelled'] as const;
-export type RideStatus = (typeof rideStatuses)[number];
-
-export const carTypes = ['regular', 'comfort', 'family'] as const;
-export const rideTypes = ['standard', 'intercity'] as const;
-export const testScenarios = [
-  'default',
-  'no_offers',
-  'three_offers',
-  'counter_offer',
-  'no_auto_accept',
-  'offer_withdrawn',
-  'driver_cancels',
-  'stalls',
-] as const;
-export type TestScenario = (typeof testScenarios)[number];
-
-export type Mode = 'live' | 'test';
-export type CancelledBy = 'partner' | 'driver' | 'timeout';
-export type EventName = 'offer.received' | 'ride.status';
-
-export interface Location {
-  lat: number;
-  lng: number;
-  address?: string;
-}
-
-export interface Driver {
-  driverId: string;
-  name: string;
-  phone: string;
-  rating: number;
-  vehicle: string;
-  plate: string;
-}
-
-export interface Offer {
-  offerId: string;
-  price: number;
-  etaMinutes: number;
-  driver: Driver;
-  at: Date;
-  withdrawnAt?: Date;
-}
-
-/** What the partner asked for (contract, section 4.1), with the defaults filled in. */
-export interface RideRequest {
-  pickup: Location;
-  destination: Location;
-  fare: number;
-  carType: (typeof carTypes)[number];
-  rideType: (typeof rideTypes)[number];
-  passengerCount: number;
-  distanceKm: number;
-  notes?: string;
-  passenger?: { name?: string; phone?: string };
-  webhookUrl?: string;
-}
-
-/** The steps of the simulated driver. `offer_2` and `offer_3` are offers of further drivers. */
-export type SimulatorStep =
-  | 'offer'
-  | 'offer_2'
-  | 'offer_3'
-  | 'withdraw'
-  | 'accept'
-  | 'arrive'
-  | 'start'
-  | 'complete'
-  | 'driver_cancel';
-
-/** `expire` ends the bidding, `stall` a trip that makes no progress. */
-export type TimerName = 'expire' | 'stall' | SimulatorStep;
-
-export interface Timer {
-  name: TimerName;
-  dueAt: Date;
-}
-
-/** One straight drive: where the car is follows from it and the time. */
-export interface Leg {
-  from: Location;
-  to: Location;
-  heading: number;
-  startAt: Date;
-  endAt: Date;
-}
-
-export type DeliveryOutcome = 'delivered' | 'failed' | 'timeout' | 'blocked' | 'no_url';
-
-/** The delivery log's entry for one event: its one attempt, or why there was none. */
-export interface Delivery {
-  outcome: DeliveryOutcome;
-  url?: string;
-  httpStatus?: number;
-  reason?: string;
-  durationMs: number;
-  at: Date;
-}
-
-/** `body` is the exact text that is sent, so that a second attempt after a crash sends the same bytes. */
-export interface RideEvent {
-  seq: number;
-  event: EventName;
-  at: Date;
-  body: string;
-  delivery?: Delivery;
-}
-
-/** Who is delivering the oldest unsettled event now. */
-export interface Claim {
-  seq: number;
-  token: string;
-  at: Date;
-  until: Date;
-}
-
-/**
- * A ride is one document, because one document is what MongoDB changes atomically. `rev` counts the changes made by
- * `changeRide`; `claim`, `settledSeq`, `unsettled`, `unsettledSince` and `events.$.delivery` belong to the delivery, which filters on its
- * claim instead.
- */
-export interface Ride extends RideRequest {
-  _id: string;
-  keyId: string;
-  accountId: string;
-  mode: Mode;
-  scenario?: TestScenario;
-  idempotency?: { key: string; requestHash: string; expiresAt: Date };
-  trackToken: string;
-  createdAt: Date;
-  biddingEndsAt: Date;
-
-  rev: number;
-  status: RideStatus;
-  statusAt: Date;
-  offers: Offer[];
-  acceptedOfferId?: string;
-  agreedPrice?: number;
-  driver?: Driver;
-  leg?: Leg;
-  cancelledBy?: CancelledBy;
-
-  timers: Timer[];
-  nextDueAt?: Date;
-
-  events: RideEvent[];
-  lastEventAt?: Date;
-  seq: number;
-  settledSeq: number;
-  unsettled: number;
-  /** When the oldest unsettled event became the oldest; without meaning where none is unsettled. */
-  unsettledSince?: Date;
-  claim?: Claim;
-}
-
-/** A ride without its event feed, and what the sweeper alone reads: what everyone but the delivery and the log works on. */
-export type RideState = Omit<Ride, 'events' | 'unsettledSince'>;
-
-/** The ride's public live map (contract, section 2.1). */
-export const trackUrl = (trackBaseUrl: string, ride: Pick<Ride, 'trackToken'>): string =>
-  `${trackBaseUrl}/${ride.trackToken}`;
-
-/** The shape is the interface above and is written by this folder alone, so mongoose holds only what it must. */
+/** `strict: false`: the interface `Ride` is the schema, and only this folder and the delivery write to a ride. */
 const rideSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
 rideSchema.index({ trackToken: 1 }, { unique: true });
 rideSchema.index(
   { keyId: 1, 'idempotency.key': 1 },
   { unique: true, partialFilterExpression: { 'idempotency.key': { $exists: true } } },
 );
-// The sweeper walks these two, the oldest first; they hold only rides with something left to do.
+// The sweeper walks these two, oldest first. They are partial, so they hold only rides with work left.
 rideSchema.index({ unsettledSince: 1, _id: 1 }, { partialFilterExpression: { unsettled: { $gt: 0 } } });
 rideSchema.index({ nextDueAt: 1, _id: 1 }, { partialFilterExpression: { nextDueAt: { $exists: true } } });
 
 export const RideModel = mongoose.model('Ride', rideSchema);
 
-/** The driver's own collection: a mongoose document costs more than the rest of a creation. */
+/** The driver's own collection: building a mongoose document costs more than the rest of a creation. */
 export const rides = RideModel.collection as unknown as mongoose.mongo.Collection<Ride>;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { pointAt } from './position.ts';
-import type { Driver, Location, RideState, SimulatorStep, TestScenario } from './ride.ts';
+import type { Driver, Location, RideState, SimulatorStep, TestScenario } from './ride-types.ts';
 
 /**
  * The script of test mode (contract, section 3, rule 5): after which step the simulated driver takes which next one, and

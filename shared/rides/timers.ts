@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { addJob, type PoolName } from '../queues.ts';
-import type { RideState, Timer, TimerName } from './ride.ts';
+import type { RideState, Timer, TimerName } from './ride-types.ts';
 
 /** When the first of a ride's timers is due; undefined where there is none. */
 export const earliest = (timers: readonly Timer[]): Date | undefined => inOrder(timers)[0]?.dueAt;

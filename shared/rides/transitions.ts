@@ -1,4 +1,4 @@
-import type { EventName, RideStatus } from './ride.ts';
+import type { EventName, RideStatus } from './ride-types.ts';
 
 interface Transition {
   from: readonly RideStatus[];

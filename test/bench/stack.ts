@@ -50,7 +50,7 @@ export async function startStack(say: (line: string) => void): Promise<Stack> {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-bench-'));
   const mongo = await startMongo({ dataDir: path.join(folder, 'mongo') });
   const redisServer = await startRedis({ dataDir: path.join(folder, 'redis') });
-  await connectMongo(mongo.url, { patient: true });
+  await connectMongo(mongo.url, { timeLimits: false });
   await migrate(secretsKeys);
   const redis = new Redis(redisServer.url);
   const queues = createQueues(redis, createLogger('silent', 'bench'));

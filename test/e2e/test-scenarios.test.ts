@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Ride } from '../../shared/rides/ride.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
 import type { Client } from '../support/client.ts';
 import { type Receipt, type Receiver, startReceiver } from '../support/receiver.ts';
 import type { TestApi } from '../support/service.ts';

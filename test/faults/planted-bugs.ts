@@ -15,7 +15,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     what: 'drops an event',
     edits: [
       {
-        file: 'shared/rides/apply-action.js',
+        file: 'shared/rides/change-ride.js',
         find: 'const newEvent = event && {',
         replace: "const newEvent = event && change.set.status !== 'arrived' && {",
       },

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { batch, batchedFind, batchedInsert, batchedUpdate } from '../../shared/batch.ts';
 import type { Context } from '../../shared/context.ts';
 import { newRideId, newTrackToken } from '../../shared/ids.ts';
-import { type Ride, rides } from '../../shared/rides/ride.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
 import { testContext } from '../support/service.ts';
 import { newRide, storedRide } from '../support/stored-rides.ts';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { CancelledBy, RideStatus } from '../../shared/rides/ride.ts';
+import type { CancelledBy, RideStatus } from '../../shared/rides/ride-types.ts';
 
 /** What may be done to a ride. `driver` and `offer` are numbers; an offer that the ride never had is one of the steps too. */
 export type Step =

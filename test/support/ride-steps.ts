@@ -1,7 +1,7 @@
 import type { Context } from '../../shared/context.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import type { Command } from '../../shared/rides/decide.ts';
-import type { Driver, Offer, RideStatus } from '../../shared/rides/ride.ts';
+import type { Driver, Offer, RideStatus } from '../../shared/rides/ride-types.ts';
 import type { Client } from './client.ts';
 
 type OfferCommand = Extract<Command, { action: 'offer' }>;

@@ -5,8 +5,8 @@ import { type Config, readConfig } from '../../shared/config.ts';
 import { type Context, createContext } from '../../shared/context.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { migrate } from '../../shared/migrate.ts';
+import type { Mode } from '../../shared/mode.ts';
 import { connectMongo } from '../../shared/mongo/connection.ts';
-import type { Mode } from '../../shared/rides/ride.ts';
 import { type Client, clientOf } from './client.ts';
 
 /** The settings of a test, as the environment would give them. */

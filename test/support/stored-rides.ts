@@ -5,7 +5,8 @@ import type { PoolName } from '../../shared/queues.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { createRide, type NewRide } from '../../shared/rides/create-ride.ts';
 import type { Command } from '../../shared/rides/decide.ts';
-import { type Ride, type RideRequest, type RideStatus, rides, type TimerName } from '../../shared/rides/ride.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Ride, RideRequest, RideStatus, TimerName } from '../../shared/rides/ride-types.ts';
 import { offerOn } from './ride-steps.ts';
 
 /** What a test says of a ride that it makes without the API; a live one of a key of its own, where nothing is said. */

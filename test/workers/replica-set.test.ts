@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Context } from '../../shared/context.ts';
-import { isOutageOfMongo } from '../../shared/mongo/connection.ts';
+import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { fireTimer } from '../../shared/rides/fire-timer.ts';
 import { deliver, newKey, rideWithEvents, withTargets } from '../support/deliveries.ts';

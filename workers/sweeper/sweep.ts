@@ -1,11 +1,12 @@
 import type { Queue } from 'bullmq';
 import type { Context } from '../../shared/context.ts';
 import { describeError } from '../../shared/errors.ts';
-import { isOutageOfMongo, mongoNow } from '../../shared/mongo/connection.ts';
+import { mongoNow } from '../../shared/mongo/clock.ts';
+import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
 import { poolNames } from '../../shared/queues.ts';
 import { fireTimer } from '../../shared/rides/fire-timer.ts';
 import { deliveryJobId, enqueueNextDelivery, type Outbox } from '../../shared/rides/outbox.ts';
-import type { Claim, RideState } from '../../shared/rides/ride.ts';
+import type { Claim, RideState } from '../../shared/rides/ride-types.ts';
 import { enqueueTimers, timerJobId, timerPool, withJob } from '../../shared/rides/timers.ts';
 import { isSlow } from '../webhooks/slow-keys.ts';
 import { addMissing, type NeededJob } from './add-missing.ts';

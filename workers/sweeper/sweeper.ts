@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Context } from '../../shared/context.ts';
 import { describeError } from '../../shared/errors.ts';
-import { isOutageOfMongo, onBrokenConnection } from '../../shared/mongo/connection.ts';
+import { onBrokenConnection } from '../../shared/mongo/connection.ts';
+import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
 import { before } from '../deadline.ts';
 import { type TurnResult, takeTurn } from './turn.ts';
 

@@ -1,5 +1,6 @@
 import type mongoose from 'mongoose';
-import { type Ride, rides } from '../../shared/rides/ride.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
 
 /** Rides are read in stretches of this many: a small answer, and a stop need not wait long. */
 const stretchLength = 250;

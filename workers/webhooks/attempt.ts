@@ -3,7 +3,7 @@ import { AppError } from '../../shared/errors.ts';
 import { eventId } from '../../shared/ids.ts';
 import { SecretDamaged, SecretsKeyMissing } from '../../shared/keys/encryption.ts';
 import { deliverySettings } from '../../shared/keys/manage-keys.ts';
-import type { Delivery, DeliveryOutcome } from '../../shared/rides/ride.ts';
+import type { Delivery, DeliveryOutcome } from '../../shared/rides/ride-types.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
 import type { Run } from '../handler.ts';
 import { type Claimed, loggedUrl } from './claim.ts';

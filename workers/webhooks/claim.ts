@@ -1,7 +1,9 @@
 import { batchedUpdate } from '../../shared/batch.ts';
-import { committedReads, committedWrites, promptly, type Update } from '../../shared/mongo/connection.ts';
+import type { Update } from '../../shared/mongo/commands.ts';
+import { committedReads, committedWrites, timeLimit } from '../../shared/mongo/durability.ts';
 import type { Outbox } from '../../shared/rides/outbox.ts';
-import { type Claim, type Delivery, type Ride, type RideEvent, rides } from '../../shared/rides/ride.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Claim, Delivery, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
 
 /** How long a claim holds: the attempt's 8 s and room to record its outcome. */
 const claimMs = 12_000;
@@ -60,7 +62,7 @@ export async function claimEvent(rideId: string, seq: number, token: string): Pr
 const outboxFields = { keyId: 1, seq: 1, settledSeq: 1 } as const;
 const settleTogether = batchedUpdate<Ride, Outbox>(rides, outboxFields);
 const settleAlone = ({ filter, change }: Update<Ride>): Promise<Outbox | null> =>
-  rides.findOneAndUpdate(filter, change, { ...promptly(), projection: outboxFields, returnDocument: 'after' });
+  rides.findOneAndUpdate(filter, change, { ...timeLimit(), projection: outboxFields, returnDocument: 'after' });
 
 /**
  * Records the outcome of an attempt on its event and lifts the claim, in one write. Resolves with the ride's outbox as

@@ -1,9 +1,9 @@
 import type { Context } from '../../shared/context.ts';
 import { describeError } from '../../shared/errors.ts';
-import { isOutageOfMongo, NotYetCommitted } from '../../shared/mongo/connection.ts';
+import { isOutageOfMongo, NotYetCommitted } from '../../shared/mongo/outage.ts';
 import type { DeliveryJob } from '../../shared/queues.ts';
 import type { Outbox } from '../../shared/rides/outbox.ts';
-import type { Delivery } from '../../shared/rides/ride.ts';
+import type { Delivery } from '../../shared/rides/ride-types.ts';
 import { pause } from '../deadline.ts';
 import type { Run } from '../handler.ts';
 import { readCommittedOutbox, settleEvent } from './claim.ts';

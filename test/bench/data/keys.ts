@@ -3,7 +3,7 @@ import { newAccountId, newKeyId, sha256 } from '../../../shared/ids.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
 import { encrypt } from '../../../shared/keys/encryption.ts';
 import { keyHint, newApiKey, newSigningSecret } from '../../../shared/keys/key-format.ts';
-import type { Mode } from '../../../shared/rides/ride.ts';
+import type { Mode } from '../../../shared/mode.ts';
 import { secretsKeys } from '../stack.ts';
 
 export interface BenchKey {

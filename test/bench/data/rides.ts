@@ -2,15 +2,8 @@ import mongoose from 'mongoose';
 import { newOfferId, newRideId, newTrackToken } from '../../../shared/ids.ts';
 import { eventBody } from '../../../shared/rides/events.ts';
 import { greatCircleKm, legBetween } from '../../../shared/rides/position.ts';
-import {
-  type Driver,
-  type EventName,
-  type Offer,
-  type Ride,
-  type RideEvent,
-  type RideStatus,
-  rides as storedRides,
-} from '../../../shared/rides/ride.ts';
+import { rides as storedRides } from '../../../shared/rides/ride.ts';
+import type { Driver, EventName, Offer, Ride, RideEvent, RideStatus } from '../../../shared/rides/ride-types.ts';
 import type { BenchKey } from './keys.ts';
 
 const place = (lat: number, lng: number, address: string) => ({ lat, lng, address });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Redis } from 'ioredis';
 import type { ApiKey } from '../../../shared/keys/api-key.ts';
-import type { Ride } from '../../../shared/rides/ride.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { findKey } from './find-key.ts';
 import { connect, serve } from './serve.ts';
 

@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../../shared/keys/api-key.ts';
-import type { Ride } from '../../../shared/rides/ride.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { findKey } from './find-key.ts';
 import { connect, serve } from './serve.ts';
 

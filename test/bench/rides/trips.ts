@@ -1,4 +1,5 @@
-import { type Ride, rides } from '../../../shared/rides/ride.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { nextStep } from '../../../shared/rides/simulation.ts';
 import { percentile } from '../statistics.ts';
 

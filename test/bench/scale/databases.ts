@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import mongoose from 'mongoose';
 import { newRideId, newTrackToken } from '../../../shared/ids.ts';
-import type { Ride } from '../../../shared/rides/ride.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { Bench } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { biddingRide, insertRides, tripRide, unsettledRide } from '../data/rides.ts';

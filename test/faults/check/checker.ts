@@ -1,4 +1,4 @@
-import type { Ride } from '../../../shared/rides/ride.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { Fault } from '../faults-log.ts';
 import type { Call } from '../load/partners.ts';
 import type { Manner, Receipt } from '../world/receivers.ts';

@@ -1,4 +1,4 @@
-import type { Delivery, Ride } from '../../../shared/rides/ride.ts';
+import type { Delivery, Ride } from '../../../shared/rides/ride-types.ts';
 import { type Fault, overlaps } from '../faults-log.ts';
 import type { Manner, Receipt } from '../world/receivers.ts';
 

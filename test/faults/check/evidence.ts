@@ -1,6 +1,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { type Ride, rides } from '../../../shared/rides/ride.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { Fault } from '../faults-log.ts';
 import { type Call, canaries } from '../load/partners.ts';
 import { canaryOfUrls } from '../world/receivers.ts';

@@ -1,4 +1,4 @@
-import type { Ride } from '../../../shared/rides/ride.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { nextStep } from '../../../shared/rides/simulation.ts';
 import type { Fault } from '../faults-log.ts';
 import type { Evidence } from './checker.ts';

@@ -1,4 +1,4 @@
-import type { Ride, RideEvent, RideStatus } from '../../../shared/rides/ride.ts';
+import type { Ride, RideEvent, RideStatus } from '../../../shared/rides/ride-types.ts';
 
 /** The contract's own table (section 3), written down a second time: the checker must not trust the one it checks. */
 const next: Record<RideStatus, readonly RideStatus[]> = {

@@ -1,4 +1,4 @@
-import type { Ride } from '../../../shared/rides/ride.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { type Fault, overlaps } from '../faults-log.ts';
 import type { Call } from '../load/partners.ts';
 

@@ -1,4 +1,4 @@
-import type { Ride, RideStatus } from '../../../shared/rides/ride.ts';
+import type { Ride, RideStatus } from '../../../shared/rides/ride-types.ts';
 
 /** What one racer asked and how it was answered; times by `Date.now()` of the machine that MongoDB runs on too. */
 export interface RaceAnswer {

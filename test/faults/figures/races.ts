@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { type Ride, rides } from '../../../shared/rides/ride.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { Figure } from '../figure.ts';
 import { seededRandom } from '../random.ts';
 import { inWorld, numbers, sideBySide, withContext } from './in-world.ts';

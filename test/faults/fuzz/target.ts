@@ -1,7 +1,7 @@
 import type { Context } from '../../../shared/context.ts';
 import { newOfferId } from '../../../shared/ids.ts';
 import type { NewKey } from '../../../shared/keys/manage-keys.ts';
-import { type RideStatus, rideStatuses } from '../../../shared/rides/ride.ts';
+import { type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
 import { formProblem } from '../../support/answer-form.ts';
 import { type AnyRequest, anyRequestBytes, type Filling } from '../../support/any-request.ts';
 import { rideThatIs } from '../../support/stored-rides.ts';

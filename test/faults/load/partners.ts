@@ -1,7 +1,7 @@
 import http from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { NewKey } from '../../../shared/keys/manage-keys.ts';
-import type { TestScenario } from '../../../shared/rides/ride.ts';
+import type { TestScenario } from '../../../shared/rides/ride-types.ts';
 import { between, oneOf, type Random } from '../random.ts';
 import type { World } from '../world/world.ts';
 

@@ -9,9 +9,10 @@ import { accountOf } from '../../../shared/accounts/account.ts';
 import { type Config, readConfig } from '../../../shared/config.ts';
 import { createKey, type NewKey, setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
 import { migrate } from '../../../shared/migrate.ts';
+import type { Mode } from '../../../shared/mode.ts';
 import { connectMongo, disconnectMongo } from '../../../shared/mongo/connection.ts';
 import { type PoolName, poolNames } from '../../../shared/queues.ts';
-import { type Mode, rides } from '../../../shared/rides/ride.ts';
+import { rides } from '../../../shared/rides/ride.ts';
 import { type ReplicaSet, startReplicaSet } from '../../support/replica-set.ts';
 import { type ServiceProcess, serviceProcess } from '../../support/service-process.ts';
 import { seededRandom } from '../random.ts';
@@ -95,7 +96,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   );
   const env = settingsOf(options, replicaSet?.url ?? mongo.url, redis.url, receivers.origin);
   const config = readConfig(env);
-  await connectMongo(mongo.url, { patient: true });
+  await connectMongo(mongo.url, { timeLimits: false });
   await migrate(config.secrets.keys);
   const account = await accountOf('faults@rides.example');
 

@@ -1,13 +1,9 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { batchedInsert, batchedUpdate } from '../../../shared/batch.ts';
-import {
-  committedReads,
-  connectMongo,
-  disconnectMongo,
-  isOutageOfMongo,
-  onBrokenConnection,
-} from '../../../shared/mongo/connection.ts';
+import { connectMongo, disconnectMongo, onBrokenConnection } from '../../../shared/mongo/connection.ts';
+import { committedReads } from '../../../shared/mongo/durability.ts';
+import { isOutageOfMongo } from '../../../shared/mongo/outage.ts';
 import type { Document } from '../../support/op-msg.ts';
 import { type ReplicaSet, startReplicaSet } from '../../support/replica-set.ts';
 

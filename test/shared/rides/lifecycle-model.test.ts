@@ -4,7 +4,7 @@ import type { Context } from '../../../shared/context.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { type Change, type Command, decide } from '../../../shared/rides/decide.ts';
-import type { Ride, RideState } from '../../../shared/rides/ride.ts';
+import type { Ride, RideState } from '../../../shared/rides/ride-types.ts';
 import { LifecycleModel, type Step, someSteps } from '../../support/lifecycle-model.ts';
 import { newDriver } from '../../support/ride-steps.ts';
 import { testContext } from '../../support/service.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
-import { type RideStatus, rideStatuses } from '../../../shared/rides/ride.ts';
+import { type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
 import { newDriver } from '../../support/ride-steps.ts';
 import { testContext } from '../../support/service.ts';
 import { outcomeOf, rideThatIs, storedRide } from '../../support/stored-rides.ts';

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
-import { type Delivery, rides } from '../../../shared/rides/ride.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import type { Delivery } from '../../../shared/rides/ride-types.ts';
 import { claimEvent, loggedUrl, settleEvent } from '../../../workers/webhooks/claim.ts';
 import { newKey, rideWithEvents } from '../../support/deliveries.ts';
 import { testContext } from '../../support/service.ts';

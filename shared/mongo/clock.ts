@@ -1,0 +1,79 @@
+import { database } from './connection.ts';
+
+const refreshMs = 10_000;
+const watchMs = 250;
+/** A larger change between the host's two clocks means that its wall clock was set or that it slept. */
+const stepMs = 50;
+const samples = 3;
+/** One sample is enough when MongoDB is slow: the process must not start late because of it. */
+const samplingLimitMs = 1_000;
+
+/** Reads MongoDB's clock. Every timer and deadline goes by it, because the clocks of the workers' hosts may be wrong. */
+export async function mongoNow(): Promise<Date> {
+  const [clock] = await database()
+    .aggregate<{ now: Date }>([{ $documents: [{}] }, { $set: { now: '$$NOW' } }])
+    .toArray();
+  return (clock as { now: Date }).now;
+}
+
+export interface MongoClock {
+  /** The time on MongoDB's clock, in whole Unix ms. */
+  now(): number;
+  stop(): void;
+}
+
+/**
+ * Follows MongoDB's clock, so that a ride created on a host whose clock is an hour off still gets its ten minutes of
+ * bidding. Between the reads, one every `everyMs`, it runs on the host's monotonic clock, which setting the wall clock does
+ * not move. The monotonic clock stops while the host sleeps: when the two clocks diverge, it reads MongoDB's again.
+ * Rejects when MongoDB does not answer the first read.
+ */
+export async function followMongoClock(ask = mongoNow, everyMs = refreshMs): Promise<MongoClock> {
+  let aheadMs: number | undefined;
+  let wallAheadMs = wallAhead();
+  let isAsking = false;
+
+  /**
+   * MongoDB read its clock between the request and the answer, which gives a lower and an upper bound. The estimate moves
+   * only when it is outside of them, so a slow answer, whose bounds are wide, changes little.
+   */
+  async function correct(): Promise<void> {
+    const askedAt = performance.now();
+    const theirs = (await ask()).getTime();
+    const [least, most] = [theirs - performance.now(), theirs + 1 - askedAt];
+    aheadMs = Math.min(most, Math.max(least, aheadMs ?? (least + most) / 2));
+  }
+
+  async function correctWithSamples(): Promise<void> {
+    const startedAt = performance.now();
+    const wallAheadBefore = wallAhead();
+    for (let taken = 0; taken < samples; taken++) {
+      if (taken > 0 && performance.now() - startedAt > samplingLimitMs) break;
+      await correct();
+    }
+    wallAheadMs = wallAheadBefore;
+  }
+
+  async function tryTo(askAgain: () => Promise<void>): Promise<void> {
+    if (isAsking) return;
+    isAsking = true;
+    await askAgain().catch(() => {});
+    isAsking = false;
+  }
+
+  await correctWithSamples();
+  const refresh = setInterval(() => void tryTo(correct), everyMs).unref();
+  const watch = setInterval(() => {
+    if (Math.abs(wallAhead() - wallAheadMs) > stepMs) void tryTo(correctWithSamples);
+  }, watchMs).unref();
+  return {
+    now: () => Math.floor(performance.now() + (aheadMs as number)),
+    stop() {
+      clearInterval(refresh);
+      clearInterval(watch);
+    },
+  };
+}
+
+/** How far the host's wall clock is ahead of its monotonic clock (ms). */
+const wallAhead = (): number => Date.now() - performance.now();

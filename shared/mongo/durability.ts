@@ -1,0 +1,41 @@
+import type mongoose from 'mongoose';
+
+/** Less than the socket's limit: a slow query or a lagging majority is then an error of the server, not a cut connection. */
+const serverLimitMs = 1_000;
+
+let limit: { maxTimeMS?: number } = {};
+let durable: mongoose.mongo.WriteConcernSettings = {};
+let committedWrite: mongoose.mongo.WriteConcernSettings = {};
+let committedRead: mongoose.mongo.FindOptions = {};
+
+/**
+ * Chooses the options below for the server that this process connects to. A replica set or a mongos acknowledges a write
+ * when a majority has it in the journal. A standalone server acknowledges it when its own journal has it: `majority`
+ * only triggers the flush there, and a `kill -9` then lost acknowledged writes.
+ */
+export function chooseDurability({ isStandalone, timeLimits }: { isStandalone: boolean; timeLimits: boolean }): void {
+  limit = timeLimits ? { maxTimeMS: serverLimitMs } : {};
+  durable = isStandalone
+    ? { w: 1, journal: true }
+    : { w: 'majority', journal: true, ...(timeLimits && { wtimeoutMS: serverLimitMs }) };
+  committedWrite = isStandalone ? { w: 1 } : durable;
+  committedRead = isStandalone ? {} : { readConcern: { level: 'majority' } };
+}
+
+/** The server's time limit for one operation. Not for a cursor that is read in batches: the limit counts all of them. */
+export const timeLimit = (): { maxTimeMS?: number } => limit;
+
+/** Write concern of a durable write: it survives a crash, and on a replica set also a failover. */
+export const durableWrites = (): mongoose.mongo.WriteConcernSettings => durable;
+
+/**
+ * Options of a read whose result is reported to a partner: no failover can roll back what it finds. A standalone server
+ * has no failover, so it needs no `readConcern`.
+ */
+export const committedReads = (): mongoose.mongo.FindOptions => ({ ...committedRead, ...limit });
+
+/**
+ * Write concern of a write that proves an earlier state: once it is acknowledged, no failover can roll back anything
+ * before it. A standalone server has no failover, so the write does not wait for the journal.
+ */
+export const committedWrites = (): mongoose.mongo.WriteConcernSettings => committedWrite;

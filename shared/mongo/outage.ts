@@ -1,0 +1,48 @@
+import mongoose from 'mongoose';
+
+/** A majority of the replica set does not have a ride's state yet, so the state cannot be reported. Counts as an outage. */
+export class NotYetCommitted extends Error {
+  override name = 'NotYetCommitted';
+}
+
+/**
+ * Whether an operation failed because of an outage: the connection broke, no server was found, or MongoDB ran out of time.
+ * The operation may or may not have been carried out.
+ */
+export function isOutageOfMongo(error: unknown): boolean {
+  const { MongoNetworkError, MongoServerSelectionError, MongoNotConnectedError, MongoServerError } = mongoose.mongo;
+  // Written but not confirmed as durable: treated like a lost answer.
+  if (error instanceof mongoose.mongo.MongoWriteConcernError || error instanceof NotYetCommitted) return true;
+  if (error instanceof MongoServerError) {
+    return outageCodes.has(Number(error.code)) || error.hasErrorLabel('RetryableWriteError');
+  }
+  return (
+    error instanceof MongoNetworkError ||
+    error instanceof MongoServerSelectionError ||
+    error instanceof MongoNotConnectedError ||
+    // The driver does not export this class: every connection of the pool is waiting for an answer.
+    (error as { name?: unknown } | null)?.name === 'MongoWaitQueueTimeoutError' ||
+    // While a server shuts down, the driver can pass on the socket's own error.
+    socketErrors.has(String((error as { code?: unknown } | null)?.code))
+  );
+}
+
+/** Whether an operation failed before it left this process: no server was found, or no connection was free. */
+export function wasNeverSent(error: unknown): boolean {
+  const { MongoServerSelectionError, MongoNotConnectedError } = mongoose.mongo;
+  return (
+    error instanceof MongoServerSelectionError ||
+    error instanceof MongoNotConnectedError ||
+    neverSent.has(String((error as { name?: unknown } | null)?.name))
+  );
+}
+
+const neverSent = new Set(['MongoWaitQueueTimeoutError', 'MongoPoolClearedError']);
+
+const socketErrors = new Set(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT', 'ENOTCONN', 'EHOSTUNREACH']);
+
+/**
+ * Error codes of a server that is shutting down, is no longer the primary or ran out of time, and of a mongos that cannot
+ * reach its primary. Without a replica set the server does not label these errors.
+ */
+const outageCodes = new Set([6, 7, 50, 64, 89, 91, 133, 134, 189, 202, 262, 9001, 10107, 11600, 11602, 13435, 13436]);

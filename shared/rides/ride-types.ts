@@ -1,0 +1,160 @@
+import type { Mode } from '../mode.ts';
+
+/** The words of the contract, sections 2 and 3. */
+export const rideStatuses = ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'completed', 'cancelled'] as const;
+export type RideStatus = (typeof rideStatuses)[number];
+
+export const carTypes = ['regular', 'comfort', 'family'] as const;
+export const rideTypes = ['standard', 'intercity'] as const;
+export const testScenarios = [
+  'default',
+  'no_offers',
+  'three_offers',
+  'counter_offer',
+  'no_auto_accept',
+  'offer_withdrawn',
+  'driver_cancels',
+  'stalls',
+] as const;
+export type TestScenario = (typeof testScenarios)[number];
+
+export type CancelledBy = 'partner' | 'driver' | 'timeout';
+export type EventName = 'offer.received' | 'ride.status';
+
+export interface Location {
+  lat: number;
+  lng: number;
+  address?: string;
+}
+
+export interface Driver {
+  driverId: string;
+  name: string;
+  phone: string;
+  rating: number;
+  vehicle: string;
+  plate: string;
+}
+
+export interface Offer {
+  offerId: string;
+  price: number;
+  etaMinutes: number;
+  driver: Driver;
+  at: Date;
+  withdrawnAt?: Date;
+}
+
+/** What the partner asked for (contract, section 4.1), with the defaults filled in. */
+export interface RideRequest {
+  pickup: Location;
+  destination: Location;
+  fare: number;
+  carType: (typeof carTypes)[number];
+  rideType: (typeof rideTypes)[number];
+  passengerCount: number;
+  distanceKm: number;
+  notes?: string;
+  passenger?: { name?: string; phone?: string };
+  webhookUrl?: string;
+}
+
+/** The steps of the simulated driver. `offer_2` and `offer_3` are offers of further drivers. */
+export type SimulatorStep =
+  | 'offer'
+  | 'offer_2'
+  | 'offer_3'
+  | 'withdraw'
+  | 'accept'
+  | 'arrive'
+  | 'start'
+  | 'complete'
+  | 'driver_cancel';
+
+/** `expire` ends the bidding, `stall` a trip that makes no progress. */
+export type TimerName = 'expire' | 'stall' | SimulatorStep;
+
+export interface Timer {
+  name: TimerName;
+  dueAt: Date;
+}
+
+/** One straight drive: where the car is follows from it and the time. */
+export interface Leg {
+  from: Location;
+  to: Location;
+  heading: number;
+  startAt: Date;
+  endAt: Date;
+}
+
+export type DeliveryOutcome = 'delivered' | 'failed' | 'timeout' | 'blocked' | 'no_url';
+
+/** The delivery log's entry for one event: its one attempt, or why there was none. */
+export interface Delivery {
+  outcome: DeliveryOutcome;
+  url?: string;
+  httpStatus?: number;
+  reason?: string;
+  durationMs: number;
+  at: Date;
+}
+
+/** `body` is the exact text that is sent, so that a second attempt after a crash sends the same bytes. */
+export interface RideEvent {
+  seq: number;
+  event: EventName;
+  at: Date;
+  body: string;
+  delivery?: Delivery;
+}
+
+/** Who is delivering the oldest unsettled event now. */
+export interface Claim {
+  seq: number;
+  token: string;
+  at: Date;
+  until: Date;
+}
+
+/**
+ * A ride is one document, because one document is what MongoDB changes atomically. `rev` counts the changes made by
+ * `changeRide`; `claim`, `settledSeq`, `unsettled`, `unsettledSince` and `events.$.delivery` belong to the delivery, which filters on its
+ * claim instead.
+ */
+export interface Ride extends RideRequest {
+  _id: string;
+  keyId: string;
+  accountId: string;
+  mode: Mode;
+  scenario?: TestScenario;
+  idempotency?: { key: string; requestHash: string; expiresAt: Date };
+  trackToken: string;
+  createdAt: Date;
+  biddingEndsAt: Date;
+
+  rev: number;
+  status: RideStatus;
+  statusAt: Date;
+  offers: Offer[];
+  acceptedOfferId?: string;
+  agreedPrice?: number;
+  driver?: Driver;
+  leg?: Leg;
+  cancelledBy?: CancelledBy;
+
+  timers: Timer[];
+  nextDueAt?: Date;
+
+  events: RideEvent[];
+  lastEventAt?: Date;
+  seq: number;
+  settledSeq: number;
+  unsettled: number;
+  /** When the oldest unsettled event became the oldest; without meaning where none is unsettled. */
+  unsettledSince?: Date;
+  claim?: Claim;
+}
+
+/** A ride without its event feed, and what the sweeper alone reads: what everyone but the delivery and the log works on. */
+export type RideState = Omit<Ride, 'events' | 'unsettledSince'>;
