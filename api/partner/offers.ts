@@ -14,7 +14,7 @@ export const listOffers = (service: Context): Middleware => readOf<RideWithOffer
 export function accept(service: Context): Middleware {
   return async (ctx) => {
     const { offerId } = validate(acceptSchema, ctx.request.body);
-    const ride = await applyAction(service, rideIdOf(ctx), { action: 'accept', offerId }, callerOf(ctx).keyId);
+    const ride = await applyAction(service, rideIdOf(ctx), { action: 'accept', offerId }, callerOf(ctx));
     ctx.body = presentOutcome(ride);
   };
 }

@@ -69,7 +69,7 @@ export function readOf<Shown extends Pick<Ride, '_id' | 'keyId'>>(
 /** POST /rides/:rideId/cancel (contract, section 4.5). A body is not even read. */
 export function cancel(service: Context): Middleware {
   return async (ctx) => {
-    const ride = await applyAction(service, rideIdOf(ctx), { action: 'cancel', by: 'partner' }, callerOf(ctx).keyId);
+    const ride = await applyAction(service, rideIdOf(ctx), { action: 'cancel', by: 'partner' }, callerOf(ctx));
     ctx.body = presentOutcome(ride);
   };
 }

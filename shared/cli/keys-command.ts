@@ -42,16 +42,16 @@ const commands: Record<string, Command> = {
     return createKey(config, { accountId: owner._id, name, mode, webhookUrl });
   },
   list: async (_config, { values }) => listedKeys(values.account),
-  rotate: async (_config, { keyId }) => rotateKey(keyId()),
+  rotate: async (_config, { keyId }) => rotateKey(keyId(), 'anyone'),
   revoke: async (_config, { keyId }) => {
-    await revokeKey(keyId());
+    await revokeKey(keyId(), 'anyone');
     return { keyId: keyId(), revoked: true };
   },
   'set-webhook': async (config, { keyId, url }) => {
-    await setWebhookUrl(config, keyId(), url());
+    await setWebhookUrl(config, keyId(), url(), 'anyone');
     return { keyId: keyId(), webhookUrl: url() };
   },
-  'roll-secret': async (config, { keyId }) => rollSigningSecret(config, keyId()),
+  'roll-secret': async (config, { keyId }) => rollSigningSecret(config, keyId(), 'anyone'),
   rekey: async (config) => rekeySecrets(config.secrets.keys),
 };
 
@@ -120,7 +120,7 @@ const isParseError = (error: unknown): boolean =>
 async function listedKeys(email?: string): Promise<object[]> {
   const account = email && (await AccountModel.findOne({ email: email.trim().toLowerCase() }).lean());
   if (email && !account) return [];
-  const found = await listKeys(account ? account._id : undefined);
+  const found = await listKeys(account ? { accountId: account._id } : 'anyone');
   return found.map((key) => ({
     keyId: key._id,
     name: key.name,

@@ -8,6 +8,12 @@ import { type ApiKey, KeyModel, keys } from './api-key.ts';
 import { decrypt, encrypt } from './encryption.ts';
 import { keyHint, newApiKey, newSigningSecret } from './key-format.ts';
 
+/**
+ * On whose behalf a key is read or changed: for an account, a key of another account counts as unknown. `anyone` is for an
+ * operator.
+ */
+export type KeyOwner = { accountId: string } | 'anyone';
+
 export type KeySettings = Pick<Config, 'webhookLocalTargets' | 'secrets'>;
 
 /** A key with its secrets in plain text: given out at its creation, and never again as a whole. */
@@ -46,42 +52,47 @@ export async function createKey(
   return { keyId, key, mode: input.mode, name, webhookUrl: input.webhookUrl ?? null, signingSecret };
 }
 
-/** All keys, or those of one account, oldest first, without anything secret. */
-export async function listKeys(accountId?: string): Promise<Omit<ApiKey, 'hash' | 'signingSecret'>[]> {
-  return KeyModel.find(accountId ? { accountId } : {}, { hash: 0, signingSecret: 0 })
-    .sort({ createdAt: 1, _id: 1 })
-    .lean();
+/** The keys of an owner, or of all for `anyone`, oldest first and without their secrets. */
+export async function listKeys(owner: KeyOwner): Promise<Omit<ApiKey, 'hash' | 'signingSecret'>[]> {
+  return KeyModel.find(ownedBy(owner), { hash: 0, signingSecret: 0 }).sort({ createdAt: 1, _id: 1 }).lean();
 }
 
 /**
- * Gives the key a new secret and answers it, the only time. The old one is dead at once; rides, webhook URL, signing
- * secret and counts stay. Throws `not_found` for a key that is unknown or revoked.
+ * Gives the key a new secret and returns it; it cannot be read again. The old secret stops working at once; rides, webhook
+ * URL, signing secret and counts stay (contract, section 5.5). Like every change below, throws `not_found` for a key that
+ * is unknown, revoked or of another owner.
  */
-export async function rotateKey(keyId: string): Promise<{ keyId: string; key: string }> {
-  const { mode } = await activeKey(keyId);
+export async function rotateKey(keyId: string, owner: KeyOwner): Promise<{ keyId: string; key: string }> {
+  const { mode } = await activeKey(keyId, owner);
   const key = newApiKey(mode);
-  await changeActive(keyId, { hash: sha256(key), hint: keyHint(key), rotatedAt: new Date() });
+  await changeActive(keyId, owner, { hash: sha256(key), hint: keyHint(key), rotatedAt: new Date() });
   return { keyId, key };
 }
 
-/** Ends a key: dead on the next request, in every process. Its rides go on, and their events are sent. */
-export async function revokeKey(keyId: string): Promise<void> {
-  await changeActive(keyId, { revokedAt: new Date() });
+/** Revokes a key: its next request, to any process, is refused. Its rides go on and their events are sent. */
+export async function revokeKey(keyId: string, owner: KeyOwner): Promise<void> {
+  await changeActive(keyId, owner, { revokedAt: new Date() });
 }
 
-/** Sets the default destination of the key's events. Throws `invalid_request` for a URL that may not be called. */
-export async function setWebhookUrl(config: KeySettings, keyId: string, webhookUrl: string): Promise<void> {
+/** Sets the default webhook URL of the key. Throws `invalid_request` for a URL that may not be called (section 6, rule 2). */
+export async function setWebhookUrl(
+  config: KeySettings,
+  keyId: string,
+  webhookUrl: string,
+  owner: KeyOwner,
+): Promise<void> {
   assertWebhookUrl(config, webhookUrl);
-  await changeActive(keyId, { webhookUrl });
+  await changeActive(keyId, owner, { webhookUrl });
 }
 
-/** Gives the key a new signing secret, which holds for the very next delivery (contract, section 6, rule 7). */
+/** Gives the key a new signing secret. The very next delivery is signed with it (contract, section 6, rule 7). */
 export async function rollSigningSecret(
   config: KeySettings,
   keyId: string,
+  owner: KeyOwner,
 ): Promise<{ keyId: string; signingSecret: string }> {
   const signingSecret = newSigningSecret();
-  await changeActive(keyId, { signingSecret: encrypt(signingSecret, config.secrets.keys, keyId) });
+  await changeActive(keyId, owner, { signingSecret: encrypt(signingSecret, config.secrets.keys, keyId) });
   return { keyId, signingSecret };
 }
 
@@ -105,14 +116,22 @@ function assertWebhookUrl(config: KeySettings, url: string): void {
   if (refusal) throw new AppError('invalid_request', { message: `webhookUrl ${refusal}` });
 }
 
-async function activeKey(keyId: string): Promise<ApiKey> {
-  const found = await keys.findOne({ _id: keyId, revokedAt: { $exists: false } });
+const ownedBy = (owner: KeyOwner) => (owner === 'anyone' ? {} : { accountId: owner.accountId });
+
+const activeKeyOf = (keyId: string, owner: KeyOwner) => ({
+  _id: keyId,
+  revokedAt: { $exists: false },
+  ...ownedBy(owner),
+});
+
+async function activeKey(keyId: string, owner: KeyOwner): Promise<ApiKey> {
+  const found = await keys.findOne(activeKeyOf(keyId, owner));
   if (!found) throw unknownKey();
   return found;
 }
 
-async function changeActive(keyId: string, set: Partial<ApiKey>): Promise<void> {
-  const { matchedCount } = await keys.updateOne({ _id: keyId, revokedAt: { $exists: false } }, { $set: set });
+async function changeActive(keyId: string, owner: KeyOwner, set: Partial<ApiKey>): Promise<void> {
+  const { matchedCount } = await keys.updateOne(activeKeyOf(keyId, owner), { $set: set });
   if (matchedCount === 0) throw unknownKey();
 }
 

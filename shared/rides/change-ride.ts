@@ -32,12 +32,12 @@ const commitPatienceMs = 1_000;
  */
 export async function changeRide(
   ctx: Context,
-  { rideId, keyId }: RideRef,
+  { rideId, owner }: RideRef,
   decision: Decision,
 ): Promise<RideState | null> {
   const giveUpAt = performance.now() + commitPatienceMs;
   for (let round = 0; round < maxRounds; round++) {
-    const read = await readRide({ rideId, keyId });
+    const read = await readRide({ rideId, owner });
     if (!read) return null;
     const { ride, now } = read;
     const at = new Date(Math.max(now.getTime(), (ride.lastEventAt?.getTime() ?? 0) + 1));

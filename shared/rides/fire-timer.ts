@@ -20,7 +20,7 @@ export type TimerResult =
  */
 export async function fireTimer(ctx: Context, rideId: string, name: TimerName): Promise<TimerResult> {
   let outcome: TimerResult = { result: 'stale' };
-  const ride = await changeRide(ctx, { rideId }, (current, at, now) => {
+  const ride = await changeRide(ctx, { rideId, owner: 'anyone' }, (current, at, now) => {
     const timer = current.timers.find((candidate) => candidate.name === name);
     const remainingMs = timer ? timer.dueAt.getTime() - now.getTime() : 0;
     outcome = timer && remainingMs > 0 ? { result: 'early', remainingMs } : { result: 'stale' };

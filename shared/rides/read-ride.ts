@@ -2,10 +2,15 @@ import { batchedFind } from '../batch.ts';
 import { rides } from './ride.ts';
 import type { Ride, RideState } from './ride-types.ts';
 
-/** Which ride: with `keyId` only one of that key's own, so that a foreign one is not told from none. */
+/**
+ * On whose behalf a ride is read or changed: for a key, a ride of another key counts as unknown (contract, section 5.7).
+ * `anyone` is for the service itself: timers, the simulated driver, drivers.
+ */
+export type RideOwner = { keyId: string } | 'anyone';
+
 export interface RideRef {
   rideId: string;
-  keyId?: string;
+  owner: RideOwner;
 }
 
 /** By name, since only such a projection can bring MongoDB's clock along. */
@@ -49,10 +54,10 @@ const stateFields: Record<keyof RideState, 1> = {
 
 const findWithClock = batchedFind<Ride, RideState & { now: Date }>(rides, '_id', { ...stateFields, now: '$$NOW' });
 
-/** The ride as it stands, with MongoDB's clock; null where there is no such ride. */
-export async function readRide({ rideId, keyId }: RideRef): Promise<{ ride: RideState; now: Date } | null> {
+/** Reads a ride together with MongoDB's clock. Resolves with null when the ride is unknown or belongs to another owner. */
+export async function readRide({ rideId, owner }: RideRef): Promise<{ ride: RideState; now: Date } | null> {
   const found = await findWithClock(rideId);
-  if (!found || (keyId !== undefined && found.keyId !== keyId)) return null;
+  if (!found || (owner !== 'anyone' && found.keyId !== owner.keyId)) return null;
   const { now, ...ride } = found;
   return { ride, now };
 }

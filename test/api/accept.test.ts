@@ -97,7 +97,7 @@ describe('POST /rides/:rideId/accept', () => {
       const steps = ['arrive', 'start', 'complete'] as const;
       const needed = { driver_arriving: 0, arrived: 1, in_progress: 2, completed: 3, cancelled: 0 }[status];
       await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
-      for (const action of steps.slice(0, needed)) await applyAction(api.ctx, rideId, { action });
+      for (const action of steps.slice(0, needed)) await applyAction(api.ctx, rideId, { action }, 'anyone');
       if (status === 'cancelled') await partner.post(`/rides/${rideId}/cancel`);
       expect(await statusOf(rideId)).to.equal(status);
       const answer = await partner.post(`/rides/${rideId}/accept`, { offerId: other.offerId });
@@ -119,7 +119,7 @@ describe('POST /rides/:rideId/accept', () => {
   it('refuses with a 409 an offer that was withdrawn', async () => {
     const partner = await api.partner('live');
     const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
-    await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId });
+    await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId }, 'anyone');
     const { status } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
     expect(status).to.equal(409);
     expect(await statusOf(rideId)).to.equal('bidding');
@@ -225,11 +225,11 @@ describe('POST /rides/:rideId/accept', () => {
       const partner = await api.partner('live');
       const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
       const accept = async () => (await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId })).body.error;
-      await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId });
+      await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId }, 'anyone');
       const withdrawn = await accept();
       await endBidding(rideId);
       const over = await accept();
-      await applyAction(api.ctx, rideId, { action: 'cancel', by: 'timeout' });
+      await applyAction(api.ctx, rideId, { action: 'cancel', by: 'timeout' }, 'anyone');
       const ended = await accept();
       expect(new Set([withdrawn, over, ended]).size).to.equal(3);
     });

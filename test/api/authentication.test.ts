@@ -113,7 +113,7 @@ describe('authentication', () => {
   it('refuses a revoked key on the next request', async () => {
     const partner = await api.partner();
     const { rideId } = (await partner.createRide()).body;
-    await revokeKey(partner.keyId);
+    await revokeKey(partner.keyId, 'anyone');
     expect((await partner.get(`/rides/${rideId}`)).status).to.equal(401);
     expect((await partner.createRide()).status).to.equal(401);
     expect((await partner.post(`/rides/${rideId}/cancel`)).status).to.equal(401);
@@ -122,7 +122,7 @@ describe('authentication', () => {
   it('refuses the old secret of a rotated key on the next request; its rides stay visible with the new one', async () => {
     const partner = await api.partner();
     const { rideId } = (await partner.createRide()).body;
-    const rotated = await rotateKey(partner.keyId);
+    const rotated = await rotateKey(partner.keyId, 'anyone');
     expect(rotated.key)
       .to.match(/^svc_test_/)
       .and.not.equal(partner.key);
@@ -133,8 +133,8 @@ describe('authentication', () => {
 
   it('never brings a revoked key back by rotation', async () => {
     const { keyId } = await api.key();
-    await revokeKey(keyId);
-    const refused = await rotateKey(keyId).then(
+    await revokeKey(keyId, 'anyone');
+    const refused = await rotateKey(keyId, 'anyone').then(
       () => 'rotated',
       (error) => error.code,
     );

@@ -87,7 +87,7 @@ describe('Idempotency-Key', () => {
 
   it('holds over a rotation of the key and over both bases', async () => {
     const first = await partner.createRide({}, under('a'));
-    const rotated = await rotateKey(partner.keyId);
+    const rotated = await rotateKey(partner.keyId, 'anyone');
     const again = await clientOf(api.url, rotated.key, '/api/v1').createRide({}, under('a'));
     expect(again.text).to.equal(first.text);
   });

@@ -68,7 +68,7 @@ describe('GET /rides/:rideId/offers', () => {
     const partner = await api.partner('live');
     const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
     const other = await offerOn(api.ctx, rideId);
-    await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId });
+    await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId }, 'anyone');
     const { body } = await partner.get(`/rides/${rideId}/offers`);
     expect(body.offers.map(({ offerId }: { offerId: string }) => offerId)).to.deep.equal([other.offerId]);
   });
@@ -79,7 +79,7 @@ describe('GET /rides/:rideId/offers', () => {
       const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
       await offerOn(api.ctx, rideId, { price: 1 });
       await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
-      for (const action of after) await applyAction(api.ctx, rideId, { action });
+      for (const action of after) await applyAction(api.ctx, rideId, { action }, 'anyone');
       const { status, body } = await partner.get(`/rides/${rideId}/offers`);
       expect(status).to.equal(200);
       expect(body.offers.map(({ offerId }: { offerId: string }) => offerId)).to.deep.equal([offer.offerId]);

@@ -91,7 +91,7 @@ describe('the API on a replica set', () => {
     const partner = await api.partner('live');
     const { rideId } = await rideIn(api.ctx, partner, 'bidding');
     replicaSet.hold();
-    const first = applyAction(api.ctx, rideId, { action: 'cancel', by: 'timeout' });
+    const first = applyAction(api.ctx, rideId, { action: 'cancel', by: 'timeout' }, 'anyone');
     await until(async () => (await storedRide(rideId)).status === 'cancelled');
     const answer = partner.post(`/rides/${rideId}/cancel`);
     await committedReads(2);

@@ -73,7 +73,7 @@ describe('GET /rides/:rideId', () => {
     const partner = await api.partner('test');
     const { rideId } = await rideIn(api.ctx, partner, 'driver_arriving');
     const before = await partner.get(`/rides/${rideId}`);
-    await applyAction(api.ctx, rideId, { action: 'arrive' });
+    await applyAction(api.ctx, rideId, { action: 'arrive' }, 'anyone');
     const { body } = await partner.get(`/rides/${rideId}`);
     const { lat, lng } = validRide.pickup;
     const { heading } = body.liveLocation;
@@ -86,7 +86,7 @@ describe('GET /rides/:rideId', () => {
     const partner = await api.partner('test');
     const { rideId } = await rideIn(api.ctx, partner, 'arrived', { destination: validRide.pickup });
     const before = await partner.get(`/rides/${rideId}`);
-    await applyAction(api.ctx, rideId, { action: 'start' });
+    await applyAction(api.ctx, rideId, { action: 'start' }, 'anyone');
     const { body } = await partner.get(`/rides/${rideId}`);
     expect(body.liveLocation).to.deep.equal({ ...before.body.liveLocation, status: 'in_progress' });
   });
@@ -112,7 +112,7 @@ describe('GET /rides/:rideId', () => {
     const partner = await api.partner('live');
     const cancelledBy = async (status: 'bidding' | 'arrived', by: 'partner' | 'driver' | 'timeout') => {
       const { rideId } = await rideIn(api.ctx, partner, status);
-      await applyAction(api.ctx, rideId, { action: 'cancel', by });
+      await applyAction(api.ctx, rideId, { action: 'cancel', by }, 'anyone');
       return (await partner.get(`/rides/${rideId}`)).body;
     };
     expect(await cancelledBy('bidding', 'timeout'))
@@ -129,7 +129,7 @@ describe('GET /rides/:rideId', () => {
     const partner = await api.partner('live');
     const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
     await offerOn(api.ctx, rideId);
-    await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId });
+    await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId }, 'anyone');
     const { body } = await partner.get(`/rides/${rideId}`);
     expect(body.offersCount).to.equal(2);
   });

@@ -49,7 +49,7 @@ describe('a ride that the key does not own', () => {
   it('is not shown to anyone else who asks at the same moment as its owner', async () => {
     const [owner, stranger, revoked] = await Promise.all([api.partner(), api.partner(), api.partner()]);
     const [own, theirs] = await Promise.all([owner.createRide(), stranger.createRide()]);
-    await revokeKey(revoked.keyId);
+    await revokeKey(revoked.keyId, 'anyone');
     const askedFor = [own.body.rideId, theirs.body.rideId, 'ride_of_nobody'];
     for (const path of ['', '/offers']) {
       const statuses = await Promise.all(
@@ -131,7 +131,7 @@ describe('a ride that the key does not own', () => {
   it('stays visible under both bases and after a rotation of its key', async () => {
     const owner = await api.partner('live');
     const { rideId } = await rideIn(api.ctx, owner, 'bidding');
-    const rotated = await rotateKey(owner.keyId);
+    const rotated = await rotateKey(owner.keyId, 'anyone');
     for (const base of bases) {
       const { status } = await clientOf(api.url, rotated.key, base).get(`/rides/${rideId}`);
       expect(status).to.equal(200);

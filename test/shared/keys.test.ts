@@ -109,7 +109,7 @@ describe('keys', () => {
   it('are listed oldest first, without anything secret', async () => {
     const owner = (await accountOf(`list-${Date.now()}@rides.example`))._id;
     const made = [await make({ accountId: owner, name: 'one' }), await make({ accountId: owner, name: 'two' })];
-    const listed = await listKeys(owner);
+    const listed = await listKeys({ accountId: owner });
     expect(listed.map(({ name }) => name)).to.deep.equal(['one', 'two']);
     for (const { key, signingSecret } of made) {
       const text = JSON.stringify(listed);
@@ -121,21 +121,54 @@ describe('keys', () => {
   it('are dead once revoked, for good', async () => {
     const { key, keyId } = await make();
     expect(await findsKey(key)).to.equal(keyId);
-    await revokeKey(keyId);
+    await revokeKey(keyId, 'anyone');
     expect(await findsKey(key)).to.equal(null);
     for (const change of [
-      () => revokeKey(keyId),
-      () => rotateKey(keyId),
-      () => rollSigningSecret(ctx.config, keyId),
-      () => setWebhookUrl(ctx.config, keyId, 'https://partner.example/'),
+      () => revokeKey(keyId, 'anyone'),
+      () => rotateKey(keyId, 'anyone'),
+      () => rollSigningSecret(ctx.config, keyId, 'anyone'),
+      () => setWebhookUrl(ctx.config, keyId, 'https://partner.example/', 'anyone'),
     ]) {
       expect(await codeOf(change())).to.equal('not_found');
     }
   });
 
+  it('of another account are not found, and stay unchanged', async () => {
+    const { keyId } = await make();
+    const stored = await keys.findOne({ _id: keyId });
+    const other = { accountId: (await accountOf('other@rides.example'))._id };
+    for (const change of [
+      () => revokeKey(keyId, other),
+      () => rotateKey(keyId, other),
+      () => rollSigningSecret(ctx.config, keyId, other),
+      () => setWebhookUrl(ctx.config, keyId, 'https://partner.example/', other),
+    ]) {
+      expect(await codeOf(change())).to.equal('not_found');
+    }
+    expect(await keys.findOne({ _id: keyId })).to.deep.equal(stored);
+    expect((await listKeys(other)).map(({ _id }) => _id)).not.to.include(keyId);
+    expect((await rotateKey(keyId, { accountId })).keyId).to.equal(keyId);
+  });
+
+  it('are read and changed only with an owner: leaving it out does not compile', () => {
+    const withoutOwner = [
+      // @ts-expect-error: the owner is missing
+      () => listKeys(),
+      // @ts-expect-error: the owner is missing
+      () => revokeKey('key_1'),
+      // @ts-expect-error: the owner is missing
+      () => rotateKey('key_1'),
+      // @ts-expect-error: the owner is missing
+      () => rollSigningSecret(ctx.config, 'key_1'),
+      // @ts-expect-error: the owner is missing
+      () => setWebhookUrl(ctx.config, 'key_1', 'https://partner.example/'),
+    ];
+    expect(withoutOwner).to.have.length(5);
+  });
+
   it('keep everything but the secret when they are rotated', async () => {
     const made = await make({ mode: 'live', webhookUrl: 'https://partner.example/hook' });
-    const rotated = await rotateKey(made.keyId);
+    const rotated = await rotateKey(made.keyId, 'anyone');
     expect(rotated.keyId).to.equal(made.keyId);
     expect(rotated.key).to.match(/^svc_live_/);
     expect(await findsKey(made.key)).to.equal(null);
@@ -148,14 +181,18 @@ describe('keys', () => {
 
   it('leave one secret alive when they are rotated twice at once', async () => {
     const { keyId } = await make();
-    const rotated = await Promise.all([rotateKey(keyId), rotateKey(keyId), rotateKey(keyId)]);
+    const rotated = await Promise.all([
+      rotateKey(keyId, 'anyone'),
+      rotateKey(keyId, 'anyone'),
+      rotateKey(keyId, 'anyone'),
+    ]);
     const alive = await Promise.all(rotated.map(({ key }) => findsKey(key)));
     expect(alive.filter((found) => found !== null)).to.deep.equal([keyId]);
   });
 
   it('have another signing secret at once when it is rolled', async () => {
     const made = await make();
-    const rolled = await rollSigningSecret(ctx.config, made.keyId);
+    const rolled = await rollSigningSecret(ctx.config, made.keyId, 'anyone');
     expect(rolled.signingSecret)
       .to.match(/^whsec_/)
       .and.not.equal(made.signingSecret);
@@ -166,7 +203,7 @@ describe('keys', () => {
     it(`refuse "${webhookUrl}" as their webhook URL, at creation and later`, async () => {
       expect(await codeOf(make({ webhookUrl }))).to.equal('invalid_request');
       const { keyId } = await make();
-      expect(await codeOf(setWebhookUrl(ctx.config, keyId, webhookUrl))).to.equal('invalid_request');
+      expect(await codeOf(setWebhookUrl(ctx.config, keyId, webhookUrl, 'anyone'))).to.equal('invalid_request');
       expect((await deliverySettings(ctx.config, keyId)).webhookUrl).to.equal(undefined);
     });
   }
@@ -179,8 +216,8 @@ describe('keys', () => {
 
   it('that nobody has are not found, whatever is asked of them', async () => {
     for (const keyId of ['key_unknown', '', '__proto__']) {
-      expect(await codeOf(rotateKey(keyId))).to.equal('not_found');
-      expect(await codeOf(revokeKey(keyId))).to.equal('not_found');
+      expect(await codeOf(rotateKey(keyId, 'anyone'))).to.equal('not_found');
+      expect(await codeOf(revokeKey(keyId, 'anyone'))).to.equal('not_found');
     }
   });
 

@@ -81,7 +81,7 @@ describe('rekey', () => {
     const bulkWrite = keys.bulkWrite.bind(keys) as (...args: unknown[]) => unknown;
     let rolled = '';
     onceInsteadOf(keys, 'bulkWrite', async (...args) => {
-      rolled = (await rollSigningSecret(withKeys(old), keyId)).signingSecret;
+      rolled = (await rollSigningSecret(withKeys(old), keyId, 'anyone')).signingSecret;
       return bulkWrite(...args);
     });
     expect(await rekeySecrets([next, old])).to.deep.equal({ rekeyed: 0, remaining: 1 });

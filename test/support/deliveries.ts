@@ -32,7 +32,8 @@ const trip: Command['action'][] = ['accept', 'arrive', 'start', 'complete'];
 export async function rideWithEvents(ctx: Context, key: NewKey, count: number, wish?: RideWish): Promise<string> {
   const rideId = await newRide(ctx, { keyId: key.keyId, ...wish });
   const { offerId } = await offerOn(ctx, rideId);
-  for (const action of trip.slice(0, count - 1)) await applyAction(ctx, rideId, { action, offerId } as Command);
+  for (const action of trip.slice(0, count - 1))
+    await applyAction(ctx, rideId, { action, offerId } as Command, 'anyone');
   return rideId;
 }
 

@@ -28,7 +28,7 @@ export async function offerOn(
   rideId: string,
   { driver = newDriver(), price = 20, etaMinutes = 5 }: Partial<Omit<OfferCommand, 'action'>> = {},
 ): Promise<Offer> {
-  const ride = await applyAction(ctx, rideId, { action: 'offer', driver, price, etaMinutes });
+  const ride = await applyAction(ctx, rideId, { action: 'offer', driver, price, etaMinutes }, 'anyone');
   return ride.offers.at(-1) as Offer;
 }
 
@@ -58,6 +58,6 @@ export async function rideIn(
 ): Promise<RideMade> {
   const { body } = await partner.createRide(fields);
   const offer = await offerOn(ctx, body.rideId, offered);
-  for (const command of waysTo[status](offer.offerId)) await applyAction(ctx, body.rideId, command);
+  for (const command of waysTo[status](offer.offerId)) await applyAction(ctx, body.rideId, command, 'anyone');
   return { rideId: body.rideId, trackUrl: body.trackUrl, offer };
 }

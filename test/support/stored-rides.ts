@@ -44,7 +44,7 @@ export async function rideThatIs(ctx: Context, status: RideStatus, wish?: RideWi
   const { offerId } = await offerOn(ctx, rideId);
   const other = await offerOn(ctx, rideId);
   for (const action of pathTo[status]) {
-    await applyAction(ctx, rideId, { action, offerId, by: 'partner' } as Command);
+    await applyAction(ctx, rideId, { action, offerId, by: 'partner' } as Command, 'anyone');
   }
   return { rideId, offerId, otherOfferId: other.offerId };
 }

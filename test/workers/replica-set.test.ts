@@ -50,7 +50,7 @@ describe('a worker on a replica set', () => {
     const rideId = await rideWith(1);
     await deliver(ctx, rideId, 1);
     replicaSet.hold();
-    const cancelled = applyAction(ctx, rideId, { action: 'cancel', by: 'driver' }).catch((error) => error);
+    const cancelled = applyAction(ctx, rideId, { action: 'cancel', by: 'driver' }, 'anyone').catch((error) => error);
     await until(async () => (await storedRide(rideId)).seq === 2);
     const delivered = deliver(ctx, rideId, 2).catch((error) => error);
     await until(async () => (await storedRide(rideId)).claim !== undefined);
@@ -74,7 +74,7 @@ describe('a worker on a replica set', () => {
   it('takes a state that the majority does not get for an outage, so that its job waits and goes on', async () => {
     const rideId = await rideWith(1);
     replicaSet.hold();
-    const cancelled = applyAction(ctx, rideId, { action: 'cancel', by: 'driver' }).catch((error) => error);
+    const cancelled = applyAction(ctx, rideId, { action: 'cancel', by: 'driver' }, 'anyone').catch((error) => error);
     await until(async () => (await storedRide(rideId)).status === 'cancelled');
     const error = await fireTimer(ctx, rideId, 'expire').catch((thrown) => thrown);
     expect(isOutageOfMongo(error)).to.equal(true);

@@ -85,7 +85,7 @@ async function lagsAfterAction(stack: Stack, key: BenchKey, count: number): Prom
     made.map(async (ride, index) => {
       // Not in step with the milliseconds, nor with anything else's ticks.
       await setTimeout(((index + Math.random()) * 1_000) / perSecond);
-      await applyAction(ctx, ride._id, { action: 'offer', ...simulatedOffer(ride, 'offer') });
+      await applyAction(ctx, ride._id, { action: 'offer', ...simulatedOffer(ride, 'offer') }, 'anyone');
     }),
   );
   const { step, afterMs = 0 } = nextStep(scenario, 'offer') ?? {};

@@ -113,7 +113,7 @@ async function simulatedOffers(rideId: string): Promise<Offers> {
 }
 
 async function withdraw(ctx: Context, rideId: string, offerId: string): Promise<void> {
-  await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId }).catch((error: unknown) => {
+  await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId }, 'anyone').catch((error: unknown) => {
     if (!(error instanceof AppError && error.status === 409)) throw error;
   });
 }

@@ -75,7 +75,7 @@ async function tryOne(world: World, random: Random, how: 'revoke' | 'rotate'): P
   const end = async (): Promise<string | undefined> => {
     await allInUse;
     isEnding = true;
-    const rotated = how === 'rotate' ? await rotateKey(keyId) : await revokeKey(keyId);
+    const rotated = how === 'rotate' ? await rotateKey(keyId, 'anyone') : await revokeKey(keyId, 'anyone');
     deadSince = performance.now();
     return rotated?.key;
   };

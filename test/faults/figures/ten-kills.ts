@@ -26,7 +26,7 @@ export const tenKills: Figure = {
       const { rideId } = JSON.parse(created.text);
       const steps = await killAgainAndAgain(world, 'simulator', 'before a change', kills, run.say);
       const sends = await killAgainAndAgain(world, 'webhooks', 'during a send', kills, run.say);
-      await setWebhookUrl(world.config, key.keyId, world.receivers.urlOf(key.keyId, 'prompt'));
+      await setWebhookUrl(world.config, key.keyId, world.receivers.urlOf(key.keyId, 'prompt'), 'anyone');
       await world.quiet(60_000);
       const ride = await rides.findOne({ _id: rideId });
       const violations = [...steps, ...sends].flatMap((ms) => {

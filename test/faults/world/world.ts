@@ -140,7 +140,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       const key = await createKey(config, { accountId: account._id, name: 'faults', mode });
       keys.set(key.keyId, key);
       manners.set(key.keyId, manner);
-      if (manner !== 'none') await setWebhookUrl(config, key.keyId, receivers.urlOf(key.keyId, manner));
+      if (manner !== 'none') await setWebhookUrl(config, key.keyId, receivers.urlOf(key.keyId, manner), 'anyone');
       return key;
     },
     moreWorkers(name, { shiftMs = 0, pools: its = poolNames } = {}) {

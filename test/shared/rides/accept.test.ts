@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { changeRide } from '../../../shared/rides/change-ride.ts';
 import { visibleOffers } from '../../../shared/rides/offers.ts';
+import { type RideOwner, readRide } from '../../../shared/rides/read-ride.ts';
 import { newDriver, offerOn } from '../../support/ride-steps.ts';
 import { testContext } from '../../support/service.ts';
 import { endBidding, newRide, outcomeOf, rideThatIs, storedRide } from '../../support/stored-rides.ts';
@@ -13,8 +15,8 @@ describe('accepting an offer', () => {
   });
   after(() => ctx.close());
 
-  const accept = (rideId: string, offerId: string, keyId?: string) =>
-    applyAction(ctx, rideId, { action: 'accept', offerId }, keyId);
+  const accept = (rideId: string, offerId: string, owner: RideOwner = 'anyone') =>
+    applyAction(ctx, rideId, { action: 'accept', offerId }, owner);
 
   it('keeps the fare, the offer with its driver, and the agreed price', async () => {
     const rideId = await newRide(ctx, { fare: 25 });
@@ -40,7 +42,7 @@ describe('accepting an offer', () => {
     const { rideId, offerId } = await rideThatIs(ctx, 'completed');
     expect(await outcomeOf(accept(rideId, offerId))).to.equal('ride_not_bidding');
     const other = await rideThatIs(ctx, 'driver_arriving');
-    await applyAction(ctx, other.rideId, { action: 'cancel', by: 'driver' });
+    await applyAction(ctx, other.rideId, { action: 'cancel', by: 'driver' }, 'anyone');
     expect(await outcomeOf(accept(other.rideId, other.offerId))).to.equal('ride_not_bidding');
   });
 
@@ -57,14 +59,28 @@ describe('accepting an offer', () => {
   it('hides a foreign ride before its offers, and changes nothing of it', async () => {
     const { rideId, offerId } = await rideThatIs(ctx, 'bidding', { keyId: 'key_of_this_ride' });
     const before = await storedRide(rideId);
-    expect(await outcomeOf(accept(rideId, offerId, 'key_of_another'))).to.equal('ride_not_found');
-    expect(await outcomeOf(accept('ride_of_nobody', offerId, 'key_of_another'))).to.equal('ride_not_found');
+    expect(await outcomeOf(accept(rideId, offerId, { keyId: 'key_of_another' }))).to.equal('ride_not_found');
+    expect(await outcomeOf(accept('ride_of_nobody', offerId, { keyId: 'key_of_another' }))).to.equal('ride_not_found');
     expect(await storedRide(rideId)).to.deep.equal(before);
+  });
+
+  it('does not compile without an owner', () => {
+    const withoutOwner = [
+      // @ts-expect-error: the owner is missing
+      () => applyAction(ctx, 'ride_1', { action: 'arrive' }),
+      // @ts-expect-error: the owner is missing
+      () => changeRide(ctx, { rideId: 'ride_1' }, () => null),
+      // @ts-expect-error: the owner is missing
+      () => readRide({ rideId: 'ride_1' }),
+      // @ts-expect-error: a key that may be undefined is no owner
+      (keyId?: string) => readRide({ rideId: 'ride_1', owner: { keyId } }),
+    ];
+    expect(withoutOwner).to.have.length(4);
   });
 
   it('refuses an offer that was withdrawn; a ride that is over says so first', async () => {
     const { rideId, offerId } = await rideThatIs(ctx, 'bidding');
-    await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId });
+    await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId }, 'anyone');
     expect(await outcomeOf(accept(rideId, offerId))).to.equal('offer_withdrawn');
     await endBidding(rideId);
     expect(await outcomeOf(accept(rideId, offerId))).to.equal('bidding_over');
@@ -75,13 +91,13 @@ describe('accepting an offer', () => {
     const driver = newDriver();
     const first = await offerOn(ctx, rideId, { driver, price: 20 });
     expect(await outcomeOf(offerOn(ctx, rideId, { driver }))).to.equal('offer_exists');
-    await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId: first.offerId });
+    await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId: first.offerId }, 'anyone');
     const second = await offerOn(ctx, rideId, { driver, price: 22 });
     const ride = await storedRide(rideId);
     expect(visibleOffers(ride).map(({ offerId }) => offerId)).to.deep.equal([second.offerId]);
     expect(JSON.parse(ride.events.at(-1)?.body ?? '')).to.include({ offersCount: 2 });
-    expect(await outcomeOf(applyAction(ctx, rideId, { action: 'withdrawOffer', offerId: first.offerId }))).to.equal(
-      'offer_withdrawn',
-    );
+    expect(
+      await outcomeOf(applyAction(ctx, rideId, { action: 'withdrawOffer', offerId: first.offerId }, 'anyone')),
+    ).to.equal('offer_withdrawn');
   });
 });

@@ -78,9 +78,9 @@ describe('the bidding time', () => {
     await endBidding(rideId);
     const before = await storedRide(rideId);
     expect(await outcomeOf(offerOn(ctx, rideId))).to.equal('bidding_over');
-    expect(await outcomeOf(applyAction(ctx, rideId, { action: 'accept', offerId }))).to.equal('bidding_over');
+    expect(await outcomeOf(applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone'))).to.equal('bidding_over');
     expect(await storedRide(rideId)).to.deep.equal(before);
-    await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' });
+    await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
     expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'partner' });
   });
 
@@ -100,7 +100,9 @@ describe('the bidding time', () => {
       return cursor;
     }) as typeof find;
     try {
-      expect(await outcomeOf(applyAction(ctx, rideId, { action: 'accept', offerId }))).to.equal('bidding_over');
+      expect(await outcomeOf(applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone'))).to.equal(
+        'bidding_over',
+      );
     } finally {
       rides.find = find;
     }

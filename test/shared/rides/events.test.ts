@@ -50,7 +50,7 @@ describe('the body of an event', () => {
       { action: 'start' },
       { action: 'complete' },
     ];
-    for (const step of steps) await applyAction(ctx, rideId, step);
+    for (const step of steps) await applyAction(ctx, rideId, step, 'anyone');
     const ride = await storedRide(rideId);
     for (const [index, status] of ['driver_arriving', 'arrived', 'in_progress', 'completed'].entries()) {
       expect(bodyOf(ride, index + 2)).to.deep.equal({
@@ -69,7 +69,7 @@ describe('the body of an event', () => {
   for (const by of ['partner', 'driver', 'timeout'] as const) {
     it(`says that ${by} cancelled, with a driver of null where there is none`, async () => {
       const rideId = await newRide(ctx, { fare: 12 });
-      await applyAction(ctx, rideId, { action: 'cancel', by });
+      await applyAction(ctx, rideId, { action: 'cancel', by }, 'anyone');
       const ride = await storedRide(rideId);
       expect(bodyOf(ride, 1)).to.deep.equal({
         event: 'ride.status',
@@ -87,8 +87,8 @@ describe('the body of an event', () => {
   it('names the driver who was on the way when the ride was cancelled', async () => {
     const rideId = await newRide(ctx);
     const { offerId } = await offerOn(ctx, rideId, { driver });
-    await applyAction(ctx, rideId, { action: 'accept', offerId });
-    await applyAction(ctx, rideId, { action: 'cancel', by: 'driver' });
+    await applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone');
+    await applyAction(ctx, rideId, { action: 'cancel', by: 'driver' }, 'anyone');
     expect(bodyOf(await storedRide(rideId), 3)).to.deep.include({
       status: 'cancelled',
       cancelledBy: 'driver',
@@ -100,13 +100,13 @@ describe('the body of an event', () => {
     const testRide = await newRide(ctx, { mode: 'test' });
     await makeDue(testRide, 'offer');
     await fireTimer(ctx, testRide, 'offer');
-    await applyAction(ctx, testRide, { action: 'cancel', by: 'partner' });
+    await applyAction(ctx, testRide, { action: 'cancel', by: 'partner' }, 'anyone');
     const ride = await storedRide(testRide);
     expect([1, 2].map((seq) => bodyOf(ride, seq).testMode)).to.deep.equal([true, true]);
 
     const liveRide = await newRide(ctx, { mode: 'live' });
     await offerOn(ctx, liveRide);
-    await applyAction(ctx, liveRide, { action: 'cancel', by: 'partner' });
+    await applyAction(ctx, liveRide, { action: 'cancel', by: 'partner' }, 'anyone');
     for (const { body } of (await storedRide(liveRide)).events) expect(body).not.to.contain('testMode');
   });
 
@@ -116,8 +116,8 @@ describe('the body of an event', () => {
       notes: 'Canary notes',
     });
     const { offerId } = await offerOn(ctx, rideId, { driver });
-    await applyAction(ctx, rideId, { action: 'accept', offerId });
-    await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' });
+    await applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone');
+    await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
     const sent = (await storedRide(rideId)).events.map(({ body }) => body).join();
     for (const canary of ['Canary', '5559999', 'passenger', driver.driverId, 'key_'])
       expect(sent).not.to.contain(canary);

@@ -101,7 +101,7 @@ describe('rides on the real engine, against a simple model of the contract', () 
       return 'nothing';
     }
     const { offers, rev } = await storedRide(rideId);
-    const outcome = await outcomeOf(applyAction(ctx, rideId, commandOf(step, offers)));
+    const outcome = await outcomeOf(applyAction(ctx, rideId, commandOf(step, offers), 'anyone'));
     return outcome === 'done' && (await storedRide(rideId)).rev === rev ? 'nothing' : outcome;
   }
 

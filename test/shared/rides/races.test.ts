@@ -19,8 +19,8 @@ describe('at the same moment', () => {
   });
   after(() => ctx.close());
 
-  const accept = (rideId: string, offerId: string) => applyAction(ctx, rideId, { action: 'accept', offerId });
-  const cancel = (rideId: string) => applyAction(ctx, rideId, { action: 'cancel', by: 'partner' });
+  const accept = (rideId: string, offerId: string) => applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone');
+  const cancel = (rideId: string) => applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
 
   describe('50 drivers offer', () => {
     it('takes all of them: numbers, counts, times and bodies are right, and the 51st is refused', async () => {
@@ -51,7 +51,7 @@ describe('at the same moment', () => {
     it('counts withdrawn ones among the 50', async () => {
       const rideId = await newRide(ctx);
       const [first] = await Promise.all(times(50, () => offerOn(ctx, rideId)));
-      await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId: first?.offerId ?? '' });
+      await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId: first?.offerId ?? '' }, 'anyone');
       expect(await outcomeOf(offerOn(ctx, rideId))).to.equal('offers_full');
     });
 

@@ -55,7 +55,7 @@ describe('every action in every status', () => {
         it(`${action} takes a ride that is ${status} to ${to} and sends ${event ?? 'nothing'}`, async () => {
           const { rideId, otherOfferId } = await rideThatIs(ctx, status);
           const before = await storedRide(rideId);
-          const answered = await applyAction(ctx, rideId, commandOf(action, otherOfferId));
+          const answered = await applyAction(ctx, rideId, commandOf(action, otherOfferId), 'anyone');
           const after = await storedRide(rideId);
           expect(answered.status).to.equal(to);
           expect(after.status).to.equal(to);
@@ -71,7 +71,9 @@ describe('every action in every status', () => {
         it(`${action} is refused with ${refusals[action]} on a ride that is ${status}, and nothing is written`, async () => {
           const { rideId, otherOfferId } = await rideThatIs(ctx, status);
           const before = await storedRide(rideId);
-          expect(await outcomeOf(applyAction(ctx, rideId, commandOf(action, otherOfferId)))).to.equal(refusals[action]);
+          expect(await outcomeOf(applyAction(ctx, rideId, commandOf(action, otherOfferId), 'anyone'))).to.equal(
+            refusals[action],
+          );
           expect(await storedRide(rideId)).to.deep.equal(before);
         });
       }

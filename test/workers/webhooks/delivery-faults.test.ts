@@ -172,7 +172,7 @@ describe('a delivery that something comes between', () => {
       const rideId = await rideWithEvents(ctx, key, 1);
       let rolled = '';
       beforeTheAnswer('$expr', async () => {
-        rolled = (await rollSigningSecret(ctx.config, key.keyId)).signingSecret;
+        rolled = (await rollSigningSecret(ctx.config, key.keyId, 'anyone')).signingSecret;
         noteRenewal();
       });
       const outbound = divertOutbound(() => {

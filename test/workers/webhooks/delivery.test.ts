@@ -160,7 +160,7 @@ describe('the delivery of an event', () => {
       const key = await newKey(ctx, receiver.url);
       const rideId = await rideWithEvents(ctx, key, 2);
       await deliver(ctx, rideId, 1);
-      const rolled = await rollSigningSecret(ctx.config, key.keyId);
+      const rolled = await rollSigningSecret(ctx.config, key.keyId, 'anyone');
       await deliver(ctx, rideId, 2);
       const [first, second] = receiver.receipts;
       expect(isSignedWith(key.signingSecret, first)).to.equal(true);
@@ -171,7 +171,7 @@ describe('the delivery of an event', () => {
     it('also for a key that was revoked', async () => {
       const key = await newKey(ctx, receiver.url);
       const rideId = await rideWithEvents(ctx, key, 1);
-      await revokeKey(key.keyId);
+      await revokeKey(key.keyId, 'anyone');
       expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
       expect(receiver.receipts).to.have.length(1);
     });

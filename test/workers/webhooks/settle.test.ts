@@ -48,7 +48,7 @@ describe('settling an event', () => {
       await claimEvent(rideId, seq, 'b');
       await settleEvent(rideId, seq, 'b', delivered);
     }
-    await applyAction(ctx, rideId, { action: 'start' });
+    await applyAction(ctx, rideId, { action: 'start' }, 'anyone');
     const after = await storedRide(rideId);
     expect(after.unsettledSince).to.deep.equal(after.events[3]?.at);
   });
@@ -100,7 +100,7 @@ describe('settling an event', () => {
     const rideId = await claimedRide(1);
     const { offers } = await storedRide(rideId);
     await Promise.all([
-      applyAction(ctx, rideId, { action: 'accept', offerId: offers[0]?.offerId ?? '' }),
+      applyAction(ctx, rideId, { action: 'accept', offerId: offers[0]?.offerId ?? '' }, 'anyone'),
       settleEvent(rideId, 1, 'a', delivered),
     ]);
     const ride = await storedRide(rideId);
