@@ -1,8 +1,11 @@
 import type { TimerJob } from '../shared/queues.ts';
+import type { Command } from '../shared/rides/decide.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';
 import type { Handler } from './handler.ts';
 import { timerOutcome } from './timer-outcome.ts';
 
-/** Cancels a ride for which no offer was accepted in time (rulings, "Timeout"). */
+/** Cancels a ride by timeout when its bidding time is over and no offer was accepted (contract, section 3). */
 export const expireBidding: Handler<TimerJob> = async (ctx, { rideId }) =>
-  timerOutcome(await fireTimer(ctx, rideId, 'expire'));
+  timerOutcome(await fireTimer(ctx, rideId, 'expire', cancelByTimeout));
+
+const cancelByTimeout = (): Command => ({ action: 'cancel', by: 'timeout' });

@@ -110,7 +110,7 @@ function dueTimers(one: Sweep): Walk<DueRide> {
 
 /** Nothing else ends a trip that makes no progress, so there is no job to look for. */
 async function endStalled({ ctx, swept }: Sweep, ride: DueRide): Promise<NeededJob[]> {
-  const fired = await fireTimer(ctx, ride._id, 'stall');
+  const fired = await fireTimer(ctx, ride._id, 'stall', () => ({ action: 'cancel', by: 'timeout' }));
   if (fired.result === 'done') swept.stalls += 1;
   return [];
 }

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
-import { fireTimer } from '../../../shared/rides/fire-timer.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import { fireTimer } from '../../support/fire-timer.ts';
 import { offerOn } from '../../support/ride-steps.ts';
 import { testContext } from '../../support/service.ts';
 import {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
-import { fireTimer } from '../../../shared/rides/fire-timer.ts';
 import { sweep } from '../../../workers/sweeper/sweep.ts';
+import { fireTimer } from '../../support/fire-timer.ts';
 import { offerOn } from '../../support/ride-steps.ts';
 import { testContext } from '../../support/service.ts';
 import { jobFor, makeDue, newRide, storedRide } from '../../support/stored-rides.ts';

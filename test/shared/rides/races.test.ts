@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
-import { fireTimer } from '../../../shared/rides/fire-timer.ts';
+import { fireTimer } from '../../support/fire-timer.ts';
 import { newDriver, offerOn } from '../../support/ride-steps.ts';
 import { testContext } from '../../support/service.ts';
 import { makeDue, newRide, outcomeOf, rideThatIs, statusesSent, storedRide } from '../../support/stored-rides.ts';

@@ -2,7 +2,6 @@ import { Worker } from 'bullmq';
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
 import { type PoolName, queuePrefix } from '../../../shared/queues.ts';
-import { fireTimer } from '../../../shared/rides/fire-timer.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { leaseKey } from '../../../workers/sweeper/lease.ts';
 import { sweep } from '../../../workers/sweeper/sweep.ts';
@@ -11,6 +10,7 @@ import { takeTurn } from '../../../workers/sweeper/turn.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';
 import { markSlow } from '../../../workers/webhooks/slow-keys.ts';
 import { newKey, rideWithEvents } from '../../support/deliveries.ts';
+import { fireTimer } from '../../support/fire-timer.ts';
 import { testContext } from '../../support/service.ts';
 import { jobFor, makeDue, newRide, rideThatIs, statusesSent, storedRide, until } from '../../support/stored-rides.ts';
 
