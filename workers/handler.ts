@@ -1,17 +1,27 @@
 import type { Context } from '../shared/context.ts';
 import type { PoolName } from '../shared/queues.ts';
+import type { TimerResult } from '../shared/rides/fire-timer.ts';
 
-/** One run of a job. `token` is this run's own: the second run of the same job has another. */
+/**
+ * A job kind is a function. It can run twice, late or never without harm, because MongoDB says what is left to do. It
+ * throws only unexpected errors.
+ */
+export type Handler<Job> = (ctx: Context, job: Job, run: Run) => Promise<JobResult>;
+
+/** One run of a job. */
 export interface Run {
   pool: PoolName;
+  /** Unique to this run: a second run of the same job has another token. */
   token: string;
-  /** Aborts when the pool is to stop: a run then waits for nothing but an attempt that is under way. */
+  /** Aborts when the pool stops. After that a run waits only for an attempt that is under way. */
   stopping: AbortSignal;
 }
 
-/** What a run came to: shown beside the job, or that the same job is to run again after a time. */
-export type Outcome = Done | Again;
-export type Done = {
+/** The job is finished, or the same job runs again after a time. */
+export type JobResult = Finished | RunAgain;
+
+/** BullMQ keeps these fields with the job, for a developer to look at. */
+export type Finished = {
   result: string;
   event?: string;
   status?: string;
@@ -19,10 +29,11 @@ export type Done = {
   reason?: string;
   durationMs?: number;
 };
-export type Again = { againInMs: number; why: string };
 
-/**
- * A job kind is a function. It can run twice, late or never, and nothing goes wrong: what is to be done stands in
- * MongoDB. It returns when it is done and throws only what it did not foresee.
- */
-export type Handler<Job> = (ctx: Context, job: Job, run: Run) => Promise<Outcome>;
+export type RunAgain = { againInMs: number; why: string };
+
+/** The result of a timer's job: a timer that is early by MongoDB's clock runs again when it is due. */
+export function timerOutcome(timer: TimerResult): JobResult {
+  if (timer.result === 'early') return { againInMs: timer.remainingMs, why: 'early' };
+  return timer;
+}

@@ -1,5 +1,36 @@
+import { ConfigError, readConfig } from '../shared/config.ts';
+import { createContext } from '../shared/context.ts';
+import { type PoolName, poolNames } from '../shared/queues.ts';
+import { connectWorkerRedis } from '../shared/redis.ts';
+import { shutdownOnSignal } from '../shared/shutdown.ts';
 import { start } from '../shared/start.ts';
-import { runPools } from './run-pools.ts';
+import { startPool } from './pools.ts';
+import { startSweeper } from './sweeper/sweeper.ts';
+import { withinDescriptorLimit } from './webhooks/descriptor-limit.ts';
 
-/** The pools named on the command line, or all. */
+/** A worker process: runs the pools named on the command line, or all of them. */
 start('worker', () => runPools(process.argv.slice(2)));
+
+/** Starts the pools and the sweeper. Throws ConfigError for an unknown name. */
+async function runPools(names: readonly string[]): Promise<void> {
+  const pools = names.length > 0 ? names.map(poolNamed) : poolNames;
+  const signsWebhooks = pools.some((pool) => pool.startsWith('webhooks'));
+  const config = readConfig(undefined, { without: signsWebhooks ? [] : ['SECRETS_KEY'] });
+  const ctx = await createContext(config, pools.join('+'));
+  const connection = connectWorkerRedis(config.secrets.redisUrl, ctx.log);
+  const concurrency = withinDescriptorLimit(pools, config.concurrency, ctx.log);
+  const workers = pools.map((pool) => startPool(ctx, connection, pool, concurrency[pool]));
+  const sweeper = startSweeper(ctx);
+  ctx.log.info({ pools }, 'working');
+  shutdownOnSignal(ctx.log, config.shutdownGraceMs, async () => {
+    await Promise.all([sweeper.stop(), ...workers.map((worker) => worker.close())]);
+    connection.disconnect();
+    await ctx.close();
+  });
+}
+
+function poolNamed(name: string): PoolName {
+  const pool = poolNames.find((candidate) => candidate === name);
+  if (!pool) throw new ConfigError(`there is no worker pool ${name}: the pools are ${poolNames.join(', ')}`);
+  return pool;
+}

@@ -3,8 +3,7 @@ import type { Command } from '../shared/rides/decide.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';
 import { presentedOrder } from '../shared/rides/offers.ts';
 import type { Driver, RideState, SimulatorStep, TestScenario } from '../shared/rides/ride-types.ts';
-import type { Handler } from './handler.ts';
-import { timerOutcome } from './timer-outcome.ts';
+import { type Handler, timerOutcome } from './handler.ts';
 
 /**
  * Takes the next step of the simulated driver in a test ride (contract, section 3, rule 5). Which step follows which, and

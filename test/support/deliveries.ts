@@ -10,7 +10,7 @@ import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { verifySignature } from '../../shared/webhooks/sign.ts';
 import type { Run } from '../../workers/handler.ts';
-import { deliverWebhook } from '../../workers/webhooks/deliver-event.ts';
+import { deliverEvent } from '../../workers/webhooks/deliver-event.ts';
 import type { Receipt } from './receiver.ts';
 import { offerOn } from './ride-steps.ts';
 import { newRide, type RideWish } from './stored-rides.ts';
@@ -41,7 +41,7 @@ export async function rideWithEvents(ctx: Context, key: NewKey, count: number, w
 export async function deliver(ctx: Context, rideId: string, seq: number, run: Partial<Run> = {}) {
   const keyId = (await rides.findOne({ _id: rideId }, { projection: { keyId: 1 } }))?.keyId ?? '';
   const job: DeliveryJob = { rideId, keyId, seq };
-  return deliverWebhook(ctx, job, {
+  return deliverEvent(ctx, job, {
     pool: 'webhooks',
     token: randomBase62(12),
     stopping: new AbortController().signal,

@@ -3,7 +3,7 @@ import type { Context } from '../../shared/context.ts';
 import type { PoolName } from '../../shared/queues.ts';
 import { findJobs, type JobState } from './find-jobs.ts';
 
-/** A job that a ride should have. */
+/** A job that a ride needs. */
 export interface NeededJob {
   /** The queues that may hold it. */
   pools: readonly PoolName[];
@@ -11,16 +11,16 @@ export interface NeededJob {
   id: string;
   /** Unix ms. */
   dueAt: number;
-  /** Never fails. Answers whether Redis took it. */
+  /** Never throws. Resolves with whether Redis took the job. */
   add(options: { evenIfActive: boolean }): Promise<boolean>;
 }
 
-/** A delayed job may be off by this much, or it is added again. */
+/** A delayed job that is due later than needed by more than this is added again. */
 const toleranceMs = 1_000;
 
 /**
- * Adds those of the jobs, in this order, that no queue really holds. With `distrustActive` a due job that is active is
- * added beside it: its worker may never have heard of it. Answers how many Redis took and how many it did not.
+ * Adds the jobs that no queue really holds, in this order. With `distrustActive`, a due job is also added beside an active
+ * one, whose worker may never have received it. Resolves with how many jobs Redis took and how many it did not.
  */
 export async function addMissing(
   ctx: Context,
@@ -48,7 +48,7 @@ async function statesOf(ctx: Context, needed: readonly NeededJob[], nowMs: numbe
   });
 }
 
-/** Each queue is asked for itself: in a Redis Cluster it has a slot of its own. */
+/** One query per queue: in a Redis Cluster each queue has a slot of its own. */
 async function statesIn(ctx: Context, pool: PoolName, needed: readonly NeededJob[], nowMs: number) {
   const wanted = needed
     .filter(({ pools }) => pools.includes(pool))

@@ -2,7 +2,7 @@ import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { areUnique } from './job-ids.ts';
 
-/** `active`: a worker has it, or had it and died; BullMQ gives the second kind to another worker. */
+/** `active`: a worker has the job, or had it and died. BullMQ gives a dead worker's job to another worker. */
 export type JobState = 'missing' | 'waiting' | 'active';
 
 export interface WantedJob {
@@ -12,22 +12,22 @@ export interface WantedJob {
   latestAt: number;
 }
 
-/** A job id that a dedupe key names. */
+/** A wanted job whose dedupe key names a job id. */
 interface NamedJob extends WantedJob {
   jobId: string;
 }
 
-/** The jobs that are taken next are read to see who waits. A list that is not longer is known in whole. */
-const windowLength = 1_000;
-/** Producers' clocks may differ by this much, so the order of jobs is only certain beyond it. */
+/** Reads this many jobs from the head of the list of waiting jobs. A shorter list is known completely. */
+const headLength = 1_000;
+/** Producers' clocks may differ by this much, so the order of jobs is certain only beyond it. */
 const orderMs = 5_000;
-/** The score of a delayed job is its due time times this (BullMQ). */
+/** BullMQ's score of a delayed job is its due time (Unix ms) times this. */
 const scorePerMs = 0x1000;
 
 /**
- * Where these jobs of a queue really are. BullMQ swallows an add while its dedupe key names a job whose hash exists, also
- * where the list that held the job is lost. Such remains are removed here, so that the next add is accepted. A job counts
- * as waiting where the list is too long to be sure; it is found to be missing when the list has moved on.
+ * Where these jobs of a queue really are. BullMQ ignores an add while the dedupe key names a job whose hash exists, even if
+ * the list that held the job is lost. This removes such leftovers, so that BullMQ accepts the next add. In a list too long
+ * to be sure, a job counts as waiting; a later call finds it missing, when the list has moved on.
  */
 export async function findJobs(redis: Redis, queue: Queue, wanted: readonly WantedJob[]): Promise<JobState[]> {
   if (wanted.length === 0) return [];
@@ -41,76 +41,76 @@ export async function findJobs(redis: Redis, queue: Queue, wanted: readonly Want
 }
 
 async function statesOf(redis: Redis, queue: Queue, named: readonly NamedJob[]): Promise<Map<string, JobState>> {
-  const { scores, next, areSound } = await look(redis, queue, named);
+  const { scores, head, areConsistent } = await readLists(redis, queue, named);
   const states = new Map<string, JobState>();
-  const doubtful: NamedJob[] = [];
+  const uncertain: NamedJob[] = [];
   for (const [index, job] of named.entries()) {
     const score = scores[index] ?? null;
     if (score !== null) states.set(job.id, Number(score) / scorePerMs <= job.latestAt ? 'waiting' : 'missing');
-    else if (next.has(job.jobId) || isBehind(job.jobId, next)) states.set(job.id, 'waiting');
-    if (!areSound || !states.has(job.id)) doubtful.push(job);
+    else if (head.has(job.jobId) || isBehind(job.jobId, head)) states.set(job.id, 'waiting');
+    if (!areConsistent || !states.has(job.id)) uncertain.push(job);
   }
-  if (doubtful.length > 0) await lookCloser(redis, queue, doubtful, next, states);
+  if (uncertain.length > 0) await readJobs(redis, queue, uncertain, head, states);
   return states;
 }
 
-/** The jobs of the list that are taken next. */
-interface Next {
+/** The head of the list of waiting jobs: the jobs that workers take next. */
+interface Head {
   has(jobId: string): boolean;
-  /** The job that is taken last of these, where the list is longer. */
+  /** The last job of the head, or null when the head is the whole list. */
   last: string | null;
 }
 
-function nextOf(window: readonly string[]): Next {
-  const jobIds = new Set(window);
-  return { has: (jobId) => jobIds.has(jobId), last: window.length < windowLength ? null : (window[0] ?? null) };
+function headOf(list: readonly string[]): Head {
+  const jobIds = new Set(list);
+  return { has: (jobId) => jobIds.has(jobId), last: list.length < headLength ? null : (list[0] ?? null) };
 }
 
-/** Added after the last job that was read of a longer list, so its place is behind it, if it has one. */
-const isBehind = (jobId: string, { last }: Next): boolean => last !== null && Number(jobId) > Number(last);
+/** A job that was added after the last job of the head is behind the head, if it is in the list at all. */
+const isBehind = (jobId: string, { last }: Head): boolean => last !== null && Number(jobId) > Number(last);
 
 const dedupeKey = (queue: Queue, id: string): string => queue.toKey(`de:${id}`);
 
-/** One transaction, so that no job moves from one list to another while they are read. */
-async function look(redis: Redis, queue: Queue, named: readonly NamedJob[]) {
+/** Reads in one transaction, so that no job moves from one list to another in between. */
+async function readLists(redis: Redis, queue: Queue, named: readonly NamedJob[]) {
   const jobIds = named.map(({ jobId }) => jobId);
-  const [scores, window, existing] =
+  const [scores, list, existing] =
     (await redis
       .multi()
       .zmscore(queue.toKey('delayed'), ...jobIds)
-      .lrange(queue.toKey('wait'), -windowLength, -1)
+      .lrange(queue.toKey('wait'), -headLength, -1)
       .exists(jobIds.map((jobId) => queue.toKey(jobId)))
       .exec()) ?? [];
   return {
     scores: answerOf<(string | null)[]>(scores),
-    next: nextOf(answerOf<string[]>(window)),
-    /** Every job has its hash, and none has the id of another. */
-    areSound: answerOf<number>(existing) === named.length && areUnique(jobIds),
+    head: headOf(answerOf<string[]>(list)),
+    /** Every job has its hash, and no job has the id of another. */
+    areConsistent: answerOf<number>(existing) === named.length && areUnique(jobIds),
   };
 }
 
-/** Reads the jobs themselves, where they are in no list or may not be what their ids say. Removes the remains. */
-async function lookCloser(
+/** Reads the hashes of jobs that are in no list, or may belong to another dedupe id. Removes leftovers. */
+async function readJobs(
   redis: Redis,
   queue: Queue,
-  doubtful: readonly NamedJob[],
-  next: Next,
+  uncertain: readonly NamedJob[],
+  head: Head,
   states: Map<string, JobState>,
 ): Promise<void> {
-  const reads = redis.multi().mget(doubtful.map(({ id }) => dedupeKey(queue, id)));
-  reads.hmget(queue.toKey(next.last ?? ''), 'timestamp', 'opts');
-  for (const { jobId } of doubtful) {
+  const reads = redis.multi().mget(uncertain.map(({ id }) => dedupeKey(queue, id)));
+  reads.hmget(queue.toKey(head.last ?? ''), 'timestamp', 'opts');
+  for (const { jobId } of uncertain) {
     reads.hmget(queue.toKey(jobId), 'deid', 'timestamp', 'opts').exists(queue.toKey(`${jobId}:lock`));
     reads.lpos(queue.toKey('active'), jobId);
   }
   const [names, lastTimes, ...answers] = (await reads.exec()) ?? [];
   const jobIds = answerOf<(string | null)[]>(names);
-  // The list is first in, first out: what entered before the last of the window is in it, or is not in the list.
-  const certainUntil = next.last === null ? Number.POSITIVE_INFINITY : enteredAt(answerOf(lastTimes)) - orderMs;
-  const remains: string[] = [];
-  for (const [index, job] of doubtful.entries()) {
+  // The list is first in, first out: a job that entered before the last job of the head is in the head, or not in the list.
+  const certainUntil = head.last === null ? Number.POSITIVE_INFINITY : enteredAt(answerOf(lastTimes)) - orderMs;
+  const leftovers: string[] = [];
+  for (const [index, job] of uncertain.entries()) {
     const [hash, lock, place] = answers.slice(3 * index);
-    // What cannot be read as a hash is no job: it is removed like the rest of a lost one.
+    // A key that cannot be read as a hash is no job: it is removed like the leftovers of a lost one.
     const [ownId = null, ...times] = (hash?.[1] ?? []) as (string | null)[];
     const hasEnded = jobIds[index] !== job.jobId;
     const isActive = answerOf<number>(lock) === 1 || answerOf<number | null>(place) !== null || hasEnded;
@@ -120,13 +120,13 @@ async function lookCloser(
     else {
       states.set(job.id, 'missing');
       const isOfAnother = ownId !== null && ownId !== job.id;
-      remains.push(isOfAnother ? dedupeKey(queue, job.id) : queue.toKey(job.jobId));
+      leftovers.push(isOfAnother ? dedupeKey(queue, job.id) : queue.toKey(job.jobId));
     }
   }
-  if (remains.length > 0) await redis.del(remains);
+  if (leftovers.length > 0) await redis.del(leftovers);
 }
 
-/** When a job came into the list of those that wait: when it was added, or when its delay was over. */
+/** When a job entered the list of waiting jobs: when it was added, or when its delay ended. */
 function enteredAt([timestamp, opts]: (string | null | undefined)[]): number {
   const { delay = 0 } = JSON.parse(opts ?? '{}') as { delay?: number };
   return Number(timestamp ?? 0) + delay;

@@ -1,31 +1,31 @@
 import type { Redis } from 'ioredis';
 import { randomBase62 } from '../../shared/ids.ts';
 
-/** The sweeper's keys share a hash tag, so that a Redis Cluster can read them together. */
+/** The sweeper's keys share a hash tag, so that one command can read them in a Redis Cluster. */
 export const leaseKey = '{rides:sweeper}:lease';
-/** The lease of a process that sweeps; one that dies is followed when it lapses. */
+/** How long a sweeping process holds the lease between two renewals. If it dies, another takes the lease after this time. */
 const leaseMs = 4_000;
-/** Stands in the lease between two sweeps. */
+/** The value of the lease between two sweeps. */
 const resting = 'resting';
 
 export interface Lease {
   isMine(): Promise<boolean>;
-  /** Renews it; false where it is lost. */
+  /** Renews the lease. False when it is lost. */
   keep(): Promise<boolean>;
-  /** Ends the sweep: no process begins another one for so long, unless it may interrupt the rest. */
+  /** Ends the sweep. No process begins another one within `ms`, unless it takes the lease with `interruptRest`. */
   rest(ms: number): Promise<void>;
 }
 
 /**
- * Takes the lease that one process of all may sweep with, or null. It is held for the interval between two sweeps, so that
- * many processes sweep no more often than one. `interruptRest` takes it also where no sweep is under way.
+ * Takes the lease, which lets one process at a time sweep, or resolves with null. The lease lasts through the interval after
+ * a sweep, so that many processes sweep no more often than one. `interruptRest` takes it within that interval.
  */
 export async function takeLease(redis: Redis, { interruptRest }: { interruptRest: boolean }): Promise<Lease | null> {
   const token = randomBase62(12);
   const isFree = (await redis.set(leaseKey, token, 'PX', leaseMs, 'NX')) === 'OK';
   if (!isFree) {
     if (!interruptRest || (await redis.get(leaseKey)) !== resting) return null;
-    // Of two that do so at once, the first finds before its next stretch that the lease is not its own.
+    // If two processes do this at once, the first one finds before its next page that it has lost the lease.
     await redis.set(leaseKey, token, 'PX', leaseMs);
   }
   const isMine = async () => (await redis.get(leaseKey)) === token;

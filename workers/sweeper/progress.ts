@@ -1,14 +1,22 @@
 import type { Redis } from 'ioredis';
 import mongoose from 'mongoose';
-import { atFront, type Progress } from './sweep.ts';
+import type { Position } from './walk.ts';
 
 const { EJSON } = mongoose.mongo.BSON;
 
-/** Kept in Redis for the process that goes on with the sweep. Where it is lost, the walks begin at the front again. */
+/** Kept in Redis for the process that continues the sweep. If it is lost, the walks begin at the front again. */
 export const progressKey = '{rides:sweeper}:progress';
 
+/** How far the walks along both indexes have come. */
+export interface Progress {
+  timers: Position;
+  deliveries: Position;
+}
+
+export const atFront = (): Progress => ({ timers: 'front', deliveries: 'front' });
+
 export interface StoredProgress extends Progress {
-  /** When the sweep of everything began (Unix ms, Redis's clock), of which this is the progress; null for ordinary ones. */
+  /** When the full sweep began that this is the progress of (Unix ms, Redis's clock); null for ordinary sweeps. */
   everythingSince: number | null;
 }
 
@@ -23,7 +31,7 @@ export async function storeProgress(redis: Redis, progress: StoredProgress): Pro
 
 export const isComplete = ({ timers, deliveries }: Progress): boolean => timers === 'end' && deliveries === 'end';
 
-/** Ordinary sweeps go round: where one walk has ended it begins again, also while the other has not. */
+/** Ordinary sweeps never end: a walk that has reached the end begins again, even if the other one has not. */
 export function nextRound({ timers, deliveries }: Progress): StoredProgress {
   return {
     timers: timers === 'end' ? 'front' : timers,

@@ -1,74 +1,68 @@
 import type { Queue } from 'bullmq';
 import type { Context } from '../../shared/context.ts';
 import { describeError } from '../../shared/errors.ts';
-import { mongoNow } from '../../shared/mongo/clock.ts';
 import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
+import { mongoNow } from '../../shared/mongo/clock.ts';
 import { poolNames } from '../../shared/queues.ts';
 import { fireTimer } from '../../shared/rides/fire-timer.ts';
 import { deliveryJobId, enqueueNextDelivery, type Outbox } from '../../shared/rides/outbox.ts';
 import type { Claim, RideState } from '../../shared/rides/ride-types.ts';
 import { enqueueTimers, timerJobId, timerPool, withJob } from '../../shared/rides/timers.ts';
-import { isSlow } from '../webhooks/slow-keys.ts';
+import { isSlow } from '../webhooks/slow-lane.ts';
 import { addMissing, type NeededJob } from './add-missing.ts';
 import { keepJobIdsUnique } from './job-ids.ts';
+import { atFront, type Progress } from './progress.ts';
 import { type Position, type Walk, walk } from './walk.ts';
 
-/** A job that is later than this is taken for lost. */
+/** A job that is later than this counts as lost. */
 const graceMs = 10_000;
-/** An ordinary sweep ends after this many rides in each index for which there was nothing to do. */
+/** An ordinary sweep ends after this many rides in each index that had nothing to do. */
 const maxIdle = 500;
 
 export interface Swept {
-  /** Jobs that were missing and are added. */
+  /** Missing jobs that were added. */
   timers: number;
   deliveries: number;
-  /** Trips without progress that are ended. */
+  /** Trips without progress that were cancelled. */
   stalls: number;
-  /** Rides that were looked at. */
+  /** Rides that were read. */
   visited: number;
-  /** What could not be seen to; it is logged, and the next sweep comes by it again. */
+  /** Rides and jobs that failed. Each is logged, and the next sweep tries it again. */
   failed: number;
 }
 
-/** How far the walks along both indexes have come. */
-export interface Progress {
-  timers: Position;
-  deliveries: Position;
-}
-
-export const atFront = (): Progress => ({ timers: 'front', deliveries: 'front' });
-
 export interface SweepOptions {
+  /** A full sweep: visits all rides and adds every missing job at once. */
   everything: boolean;
-  /** The sweep goes on from here, and keeps it up to date, also where it fails. */
+  /** The sweep continues from here and updates it, even if it fails. */
   progress?: Progress;
-  /** Asked before each stretch of rides. */
+  /** Called before each page of rides. False ends the sweep. */
   mayGoOn?: () => Promise<boolean>;
 }
 
 /**
- * Looks at rides with something left to do, the oldest first, and adds the jobs that no queue holds. Usually it adds what
- * is overdue by the grace, and looks at a bounded number of rides. With `everything` it looks at all of them and adds at
- * once, also what is not due yet, since every job may be gone or be with a worker that never heard of it. Throws where
- * MongoDB or Redis is away.
+ * Visits rides with something left to do, the oldest first, and adds the jobs that no queue holds. An ordinary sweep visits
+ * a bounded number of rides and adds jobs that are overdue by the grace. With `everything` it visits all of them and adds
+ * every missing job, due or not: any job may be lost, or be with a worker that never received it. Throws when MongoDB or
+ * Redis is unavailable.
  */
 export async function sweep(ctx: Context, options: SweepOptions): Promise<Swept> {
   const { everything, progress = atFront(), mayGoOn = async () => true } = options;
   const now = await mongoNow();
   const swept: Swept = { timers: 0, deliveries: 0, stalls: 0, visited: 0, failed: 0 };
-  const one: Sweep = { ctx, everything, now, overdue: new Date(now.getTime() - graceMs), swept };
+  const current: Sweep = { ctx, everything, now, overdue: new Date(now.getTime() - graceMs), swept };
   await Promise.all(poolNames.map((pool) => keepJobIdsUnique(ctx.redis, ctx.queues[pool] as Queue, now.getTime())));
   const bounds = (of: keyof Progress) => ({
     maxIdle: everything ? Number.POSITIVE_INFINITY : maxIdle,
     mayGoOn,
-    reached: (position: Position) => {
+    onProgress: (position: Position) => {
       progress[of] = position;
     },
   });
-  // Side by side: after an outage many of both wait.
+  // Both at the same time: after an outage, many timers and many events wait.
   await Promise.all([
-    walk(dueTimers(one), progress.timers, bounds('timers')),
-    walk(unsettledEvents(one), progress.deliveries, bounds('deliveries')),
+    walk(dueTimers(current), progress.timers, bounds('timers')),
+    walk(unsettledEvents(current), progress.deliveries, bounds('deliveries')),
   ]);
   return swept;
 }
@@ -84,8 +78,8 @@ interface Sweep {
 
 type DueRide = Pick<RideState, '_id' | 'timers'>;
 
-function dueTimers(one: Sweep): Walk<DueRide> {
-  const { everything, now, swept } = one;
+function dueTimers(current: Sweep): Walk<DueRide> {
+  const { everything, now, swept } = current;
   return {
     by: 'nextDueAt',
     filter: { nextDueAt: { $exists: true } },
@@ -94,13 +88,13 @@ function dueTimers(one: Sweep): Walk<DueRide> {
     async visit(rides) {
       const needed = await Promise.all(
         rides.map((ride) =>
-          seenTo(one, ride, async () => {
+          neededJobs(current, ride, async () => {
             const hasStalled = ride.timers.some(({ name, dueAt }) => name === 'stall' && dueAt <= now);
-            return hasStalled ? endStalled(one, ride) : timerJobs(one, ride);
+            return hasStalled ? endStalled(current, ride) : timerJobs(current, ride);
           }),
         ),
       );
-      const added = await add(one, needed.flat());
+      const added = await add(current, needed.flat());
       swept.timers += added;
       swept.visited += rides.length;
       return added;
@@ -108,7 +102,7 @@ function dueTimers(one: Sweep): Walk<DueRide> {
   };
 }
 
-/** Nothing else ends a trip that makes no progress, so there is no job to look for. */
+/** The sweeper alone ends a trip without progress: this timer has no job. */
 async function endStalled({ ctx, swept }: Sweep, ride: DueRide): Promise<NeededJob[]> {
   const fired = await fireTimer(ctx, ride._id, 'stall', () => ({ action: 'cancel', by: 'timeout' }));
   if (fired.result === 'done') swept.stalls += 1;
@@ -127,16 +121,18 @@ function timerJobs({ ctx, everything, overdue }: Sweep, ride: DueRide): NeededJo
 
 type UnsettledRide = Outbox & { claim?: Claim };
 
-function unsettledEvents(one: Sweep): Walk<UnsettledRide> {
-  const { everything, overdue, swept } = one;
+function unsettledEvents(current: Sweep): Walk<UnsettledRide> {
+  const { everything, overdue, swept } = current;
   return {
     by: 'unsettledSince',
     filter: { unsettled: { $gt: 0 } },
     projection: { keyId: 1, seq: 1, settledSeq: 1, claim: 1 },
     until: everything ? null : overdue,
     async visit(rides) {
-      const needed = await Promise.all(rides.map((ride) => seenTo(one, ride, async () => deliveryJob(one, ride))));
-      const added = await add(one, needed.flat());
+      const needed = await Promise.all(
+        rides.map((ride) => neededJobs(current, ride, async () => deliveryJob(current, ride))),
+      );
+      const added = await add(current, needed.flat());
       swept.deliveries += added;
       swept.visited += rides.length;
       return added;
@@ -159,14 +155,18 @@ function deliveryJob({ ctx, now }: Sweep, ride: UnsettledRide): NeededJob[] {
   ];
 }
 
-/** One ride that fails must not hide the others. */
-async function seenTo(one: Sweep, ride: { _id: string }, look: () => Promise<NeededJob[]>): Promise<NeededJob[]> {
+/** The jobs that a ride needs. A ride that fails is logged and must not keep the sweep from the others. */
+async function neededJobs(
+  current: Sweep,
+  ride: { _id: string },
+  find: () => Promise<NeededJob[]>,
+): Promise<NeededJob[]> {
   try {
-    return await look();
+    return await find();
   } catch (error) {
     if (isOutageOfMongo(error)) throw error;
-    one.swept.failed += 1;
-    one.ctx.log.warn({ rideId: ride._id, error: describeError(error) }, 'a ride could not be swept');
+    current.swept.failed += 1;
+    current.ctx.log.warn({ rideId: ride._id, error: describeError(error) }, 'a ride could not be swept');
     return [];
   }
 }

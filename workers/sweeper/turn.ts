@@ -1,69 +1,82 @@
 import type { Context } from '../../shared/context.ts';
 import { type Lease, takeLease } from './lease.ts';
-import { isComplete, nextRound, progressKey, readProgress, type StoredProgress, storeProgress } from './progress.ts';
-import { atFront, sweep } from './sweep.ts';
+import {
+  atFront,
+  isComplete,
+  nextRound,
+  progressKey,
+  readProgress,
+  type StoredProgress,
+  storeProgress,
+} from './progress.ts';
+import { sweep } from './sweep.ts';
 
 /**
- * When, by Redis's clock, the last sweep of everything began. It has no expiry: where it is missing, Redis has lost its
- * data, and every job with it.
+ * When the last completed full sweep began, by Redis's clock. The key has no expiry: if it is missing, Redis has lost its
+ * data and every job.
  */
 export const sweptKey = '{rides:sweeper}:swept';
 
 export interface Turn {
-  /** The present time (Unix ms), like those below by Redis's clock. */
+  /** The current time (Unix ms). This and the times below are by Redis's clock. */
   now: number;
-  /** A sweep of everything that began before this is not enough for this process. */
-  owedSince: number;
-  /** Redis came back at this time, perhaps without its data: what was looked at before is looked at again. */
+  /** Jobs may have been lost until this time: a full sweep that began earlier may have missed them. */
+  lastLossAt: number;
+  /** Redis came back at this time, perhaps without its data: rides visited before are visited again. */
   redisReturnedAt: number;
-  /** Between two sweeps of all processes. */
+  /** The time between two sweeps, counted over all processes. */
   intervalMs: number;
-  /** The same where everything is still owed. */
+  /** The same while a full sweep is unfinished. */
   soonMs: number;
   signal: AbortSignal;
 }
 
-/** `owed`: everything is still to be swept. `refused`: another process sweeps, or has done so within the interval. */
-export type TurnResult = 'swept' | 'owed' | 'refused';
+/** `unfinished`: a full sweep is still to do. `refused`: another process sweeps, or has swept within the interval. */
+export type TurnResult = 'swept' | 'unfinished' | 'refused';
 
-/** Sweeps, if it is this process's turn: once in each interval of all processes, and at once where Redis came back. */
+/** Sweeps if it is this process's turn: one process sweeps in each interval, or at once after Redis came back. */
 export async function takeTurn(ctx: Context, turn: Turn): Promise<TurnResult> {
   const [swept = null, progressText = null] = await ctx.redis.mget(sweptKey, progressKey);
   const sweptAt = Number(swept ?? Number.NEGATIVE_INFINITY);
   const stored = readProgress(progressText);
-  const everything = !(sweptAt >= turn.owedSince);
+  const everything = !(sweptAt >= turn.lastLossAt);
   const hasBegun = Math.max(sweptAt, stored.everythingSince ?? 0) >= turn.redisReturnedAt;
   const lease = await takeLease(ctx.redis, { interruptRest: !hasBegun });
-  if (!lease) return everything ? 'owed' : 'refused';
-  let isOwed = everything;
+  if (!lease) return everything ? 'unfinished' : 'refused';
+  let isUnfinished = everything;
   try {
-    const progress = everything ? progressOfAll(stored, turn) : ordinaryProgress(stored);
-    const isDone = await sweepOn(ctx, lease, progress, turn.signal);
-    isOwed = everything && !(isDone && (progress.everythingSince ?? 0) >= turn.owedSince);
+    const progress = everything ? fullProgress(stored, turn) : ordinaryProgress(stored);
+    const isDone = await continueSweep(ctx, lease, progress, turn.signal);
+    isUnfinished = everything && !(isDone && (progress.everythingSince ?? 0) >= turn.lastLossAt);
   } finally {
-    await lease.rest(isOwed ? turn.soonMs : turn.intervalMs);
+    await lease.rest(isUnfinished ? turn.soonMs : turn.intervalMs);
   }
-  return isOwed ? 'owed' : 'swept';
+  return isUnfinished ? 'unfinished' : 'swept';
 }
 
-/** Goes on with a sweep of everything that was cut short, so that one that often fails comes to its end all the same. */
-function progressOfAll(stored: StoredProgress, { now, redisReturnedAt }: Turn): StoredProgress {
-  const goesOn = stored.everythingSince !== null && stored.everythingSince >= redisReturnedAt;
-  return goesOn ? stored : { ...atFront(), everythingSince: now };
+/** Continues a full sweep that was interrupted, so that it completes even if it often fails. */
+function fullProgress(stored: StoredProgress, { now, redisReturnedAt }: Turn): StoredProgress {
+  const continues = stored.everythingSince !== null && stored.everythingSince >= redisReturnedAt;
+  return continues ? stored : { ...atFront(), everythingSince: now };
 }
 
 const ordinaryProgress = (stored: StoredProgress): StoredProgress =>
   nextRound(stored.everythingSince === null ? stored : atFront());
 
-/** Answers whether both walks came to their ends. */
-async function sweepOn(ctx: Context, lease: Lease, progress: StoredProgress, signal: AbortSignal): Promise<boolean> {
+/** Resolves with whether both walks came to their ends. */
+async function continueSweep(
+  ctx: Context,
+  lease: Lease,
+  progress: StoredProgress,
+  signal: AbortSignal,
+): Promise<boolean> {
   const everything = progress.everythingSince !== null;
   const mayGoOn = async () => !signal.aborted && (await lease.keep());
   try {
     const swept = await sweep(ctx, { everything, progress, mayGoOn });
     const { timers, deliveries, stalls, failed } = swept;
     if (timers + deliveries + stalls + failed > 0) ctx.log.info({ everything, ...swept }, 'sweep');
-    // Only with the lease: without it Redis may have been emptied meanwhile, and everything be owed again.
+    // Record the sweep only while holding the lease: Redis may have been flushed.
     if (!isComplete(progress) || !(await lease.keep())) return false;
     if (everything) await ctx.redis.set(sweptKey, progress.everythingSince ?? 0);
     return true;

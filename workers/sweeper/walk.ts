@@ -1,60 +1,60 @@
 import type mongoose from 'mongoose';
-import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
+import { rides } from '../../shared/rides/ride.ts';
 
-/** Rides are read in stretches of this many: a small answer, and a stop need not wait long. */
-const stretchLength = 250;
+/** Small pages keep MongoDB's answers small, and a stop waits for one page at most. */
+const pageSize = 250;
 
-/** Where a walk has come to: before the first ride of the index, behind its last one, or behind this one. */
+/** The position of a walk: before the first ride of the index, after its last one, or after this one. */
 export type Position = 'front' | 'end' | { key: unknown; rideId: string };
 
-/** Goes along an index whose first field is a time, the oldest first. */
+/** A walk along an index whose first field is a time, the oldest ride first. */
 export interface Walk<R extends Pick<Ride, '_id'>> {
   by: 'nextDueAt' | 'unsettledSince';
   filter: mongoose.mongo.Filter<Ride>;
   projection: object;
-  /** Rides up to this time are visited; all where it is null. One without a time counts as old. */
+  /** Visits the rides up to this time, or all if null. A ride without a time counts as old. */
   until: Date | null;
-  /** Answers for how many of these rides there was something to do. */
+  /** Resolves with how many of these rides had something to do. */
   visit(rides: readonly R[]): Promise<number>;
 }
 
 interface Bounds {
-  /** The walk ends after this many rides for which there was nothing to do. */
+  /** The walk ends after this many rides that had nothing to do. */
   maxIdle: number;
-  /** Asked before each stretch. */
+  /** Called before each page. False ends the walk. */
   mayGoOn(): Promise<boolean>;
-  /** Told after each stretch. */
-  reached(position: Position): void;
+  /** Called after each page. */
+  onProgress(position: Position): void;
 }
 
-/** Visits rides from a position on, a stretch at a time, until the end of the index or of its bounds. */
+/** Visits rides after a position, page by page, to the end of the index or until a bound is reached. */
 export async function walk<R extends Pick<Ride, '_id'>>(along: Walk<R>, from: Position, bounds: Bounds): Promise<void> {
   let position = from;
   let idle = 0;
   while (position !== 'end' && idle < bounds.maxIdle && (await bounds.mayGoOn())) {
-    const { stretch, isLast } = await stretchFrom(along, position);
-    const visited = stretch.filter((ride) => isUpTo(along.until, keyOf(along, ride)));
+    const { page, isLast } = await readPage(along, position);
+    const visited = page.filter((ride) => isUpTo(along.until, keyOf(along, ride)));
     idle += visited.length - (await along.visit(visited));
-    const last = stretch.at(-1);
-    const isAtEnd = isLast || !last || visited.length < stretch.length;
+    const last = page.at(-1);
+    const isAtEnd = isLast || !last || visited.length < page.length;
     position = isAtEnd ? 'end' : { key: keyOf(along, last), rideId: last._id };
-    bounds.reached(position);
+    bounds.onProgress(position);
   }
 }
 
-async function stretchFrom<R extends Pick<Ride, '_id'>>({ by, filter, projection }: Walk<R>, position: Position) {
+async function readPage<R extends Pick<Ride, '_id'>>({ by, filter, projection }: Walk<R>, position: Position) {
   const index = { [by]: 1, _id: 1 } as const;
-  const behind = typeof position === 'object' && position;
-  const start = behind && { min: { [by]: behind.key, _id: behind.rideId } };
-  // The first one may be the ride at the position itself.
-  const limit = stretchLength + (behind ? 1 : 0);
-  // In one answer: the second batch of a cursor would bring up to 16 MB.
+  const after = typeof position === 'object' && position;
+  const start = after && { min: { [by]: after.key, _id: after.rideId } };
+  // `min` includes the ride at the position itself.
+  const limit = pageSize + (after ? 1 : 0);
+  // One batch for the whole page: the second batch of a cursor would bring up to 16 MB.
   const size = { limit, batchSize: limit };
   const options = { projection: { ...projection, [by]: 1 }, sort: index, hint: index, ...start, ...size };
   const found = await rides.find<R>(filter, options).toArray();
-  const stretch = behind ? found.filter(({ _id }) => _id !== behind.rideId) : found;
-  return { stretch, isLast: found.length < limit };
+  const page = after ? found.filter(({ _id }) => _id !== after.rideId) : found;
+  return { page, isLast: found.length < limit };
 }
 
 const keyOf = ({ by }: { by: Walk<never>['by'] }, ride: object): unknown => (ride as Partial<Ride>)[by] ?? null;

@@ -6,16 +6,17 @@ import { deliverySettings } from '../../shared/keys/manage-keys.ts';
 import type { Delivery, DeliveryOutcome } from '../../shared/rides/ride-types.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
 import type { Run } from '../handler.ts';
-import { type Claimed, loggedUrl } from './claim.ts';
-import { heldClaim } from './held-claim.ts';
+import { type Claimed, renewableClaim } from './claim.ts';
+import { secretsKeyMissing } from './postpone.ts';
 import { send } from './send.ts';
 
-export const secretsKeyMissing = 'secrets_key_missing';
+/** What is recorded of an attempt. `lost` and `unable` are never recorded as they are (attempt-outcome.ts). */
+export type Attempted = Omit<Delivery, 'outcome' | 'at'> & { outcome: DeliveryOutcome | 'lost' | 'unable' };
 
-export type Settings = { webhookUrl?: string; signingSecret: string } | Pick<Attempted, 'outcome' | 'reason'>;
+/** A key's webhook URL and signing secret, or the outcome of its deliveries when these cannot be known. */
+export type DeliverySettings = { webhookUrl?: string; signingSecret: string } | Pick<Attempted, 'outcome' | 'reason'>;
 
-/** Where and with what a key's events are sent; or what becomes of them where that cannot be known. */
-export async function settingsOf(ctx: Context, keyId: string): Promise<Settings> {
+export async function deliverySettingsOf(ctx: Context, keyId: string): Promise<DeliverySettings> {
   try {
     return await deliverySettings(ctx.config, keyId);
   } catch (error) {
@@ -26,29 +27,31 @@ export async function settingsOf(ctx: Context, keyId: string): Promise<Settings>
   }
 }
 
-/** What is recorded of an attempt; or that it had no outcome: `lost` and `unable` (shared/webhooks/verdict.ts). */
-export type Attempted = Omit<Delivery, 'outcome' | 'at'> & { outcome: DeliveryOutcome | 'lost' | 'unable' };
-
-/** One attempt of a claimed event; `lost` and `unable` say that nothing was sent that could be recorded. */
-export async function attempt(ctx: Context, claimed: Claimed, settings: Settings, run: Run): Promise<Attempted> {
+/** Makes one attempt to deliver a claimed event: signs it and sends it to the ride's URL, else to the key's. */
+export async function attempt(
+  ctx: Context,
+  claimed: Claimed,
+  settings: DeliverySettings,
+  run: Run,
+): Promise<Attempted> {
   if ('outcome' in settings) return { ...settings, durationMs: 0 };
   const { ride, event } = claimed;
   let { signingSecret } = settings;
   const url = ride.webhookUrl ?? settings.webhookUrl;
   if (!url) return { outcome: 'no_url', durationMs: 0 };
 
-  const held = heldClaim(claimed, run.token);
+  const renewable = renewableClaim(claimed, run.token);
   const sent = await send({
     url,
     body: event.body,
     localTargets: ctx.config.webhookLocalTargets,
     headersNow: () => {
-      const claim = held.fresh();
+      const claim = renewable.ifFresh();
       return claim && deliveryHeaders(claimed, signatureHeader(signingSecret, event.body, unixSeconds(claim.at)));
     },
     renewClaim: async () => {
       ({ signingSecret } = await deliverySettings(ctx.config, ride.keyId));
-      return held.renew();
+      return renewable.renew();
     },
   });
   const { outcome, httpStatus, reason, durationMs } = sent;
@@ -70,4 +73,11 @@ function deliveryHeaders({ ride, event }: Claimed, signature: string): Record<st
     'X-Service-Event-Id': eventId(ride._id, event.seq),
     'X-Service-Sequence': String(event.seq),
   };
+}
+
+/** The URL without its query, which may hold a secret of the receiver. */
+export function loggedUrl(url: string): string {
+  if (!URL.canParse(url)) return '';
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
 }

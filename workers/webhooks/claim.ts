@@ -1,123 +1,110 @@
 import { batchedUpdate } from '../../shared/batch.ts';
-import type { Update } from '../../shared/mongo/commands.ts';
-import { committedReads, committedWrites, timeLimit } from '../../shared/mongo/durability.ts';
+import { committedWrites } from '../../shared/mongo/durability.ts';
 import type { Outbox } from '../../shared/rides/outbox.ts';
+import type { Claim, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import type { Claim, Delivery, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
 
-/** How long a claim holds: the attempt's 8 s and room to record its outcome. */
+/** How long a claim lasts: 8 s for the attempt, and time to record its outcome. */
 const claimMs = 12_000;
 
-/** What an attempt needs of the ride: the event it claimed, and where it goes. */
+/**
+ * A claim this old is renewed before a request is written under it. Counted from the question to MongoDB, since the process
+ * may have been paused before it saw the answer. Of the claim's 12 s, the attempt's 8 s and a second to record its outcome
+ * are left then, even when MongoDB takes over a second to answer.
+ */
+const maxClaimAgeMs = 3_000;
+
+/** Connecting may take this long after MongoDB's answer. Later, the settings that were read before the claim are old too. */
+const maxConnectMs = 1_000;
+
+/** An event that this run has claimed, with what an attempt needs of its ride. */
 export interface Claimed {
   ride: Pick<Ride, '_id' | 'keyId' | 'webhookUrl'>;
   event: RideEvent;
   claim: Claim;
-  /** When this process asked for the claim, which is at most as old. */
+  /** When this process asked for the claim. The claim is at most this old. */
   askedAt: Moment;
 }
-
-/** A moment by both clocks of this process (ms): the monotonic one stands still while a machine sleeps, the other can be set. */
-export interface Moment {
-  monotonic: number;
-  wall: number;
-}
-export const thisMoment = (): Moment => ({ monotonic: performance.now(), wall: Date.now() });
-
-/** How long ago a moment is (ms), by the clock that says more. */
-export const ageOf = (moment: Moment): number =>
-  Math.max(performance.now() - moment.monotonic, Date.now() - moment.wall);
 
 type ClaimedRide = Claimed['ride'] & { claim?: Claim; event?: RideEvent };
 
 /**
- * Its acknowledgement proves that no failover takes the event back, which stands before it in the oplog: a partner is told
- * of nothing that may never have been. The claim itself may be forgotten in a crash: it is only taken again.
+ * Waits for the write concern `committedWrites`: the event stands before the claim in the oplog, so an acknowledged claim
+ * proves that no failover takes the event back. A crash may forget the claim itself: then it is taken again.
  */
 const claim = batchedUpdate<Ride, ClaimedRide>(
   rides,
-  // Events are numbered from 1 without a gap, so the one after number settledSeq stands at that place.
+  // Events are numbered from 1 without a gap, so the event after number settledSeq has the index settledSeq.
   { keyId: 1, webhookUrl: 1, claim: 1, event: { $arrayElemAt: ['$events', '$settledSeq'] } },
   { writeConcern: committedWrites },
 );
 
 /**
- * Claims event number seq of a ride for one run of a job, by MongoDB's clock. Resolves with the event, or null where it
- * is not the oldest unsettled one or another run holds it. The same token claims again, which renews.
+ * Claims event number seq of a ride for one run of a job, by MongoDB's clock. Resolves with the event, or null when it is
+ * not the oldest unsettled one or another run holds it. Claiming again with the same token renews the claim.
  */
 export async function claimEvent(rideId: string, seq: number, token: string): Promise<Claimed | null> {
-  const askedAt = thisMoment();
-  const free = {
+  const askedAt = now();
+  const isFree = {
     $or: [{ $lte: ['$claim.until', '$$NOW'] }, { $eq: ['$claim.token', token] }],
   };
   const ride = await claim({
-    filter: { _id: rideId, settledSeq: seq - 1, seq: { $gte: seq }, $expr: free },
+    filter: { _id: rideId, settledSeq: seq - 1, seq: { $gte: seq }, $expr: isFree },
     change: [{ $set: { claim: { seq, token, at: '$$NOW', until: { $add: ['$$NOW', claimMs] } } } }],
   });
-  // As long as the claim is this run's, the event after the last settled one is this one.
+  // While this run holds the claim, the event after the last settled one is this event.
   if (!ride?.event || ride.claim?.token !== token) return null;
   return { ride, event: ride.event, claim: ride.claim, askedAt };
 }
 
-const outboxFields = { keyId: 1, seq: 1, settledSeq: 1 } as const;
-const settleTogether = batchedUpdate<Ride, Outbox>(rides, outboxFields);
-const settleAlone = ({ filter, change }: Update<Ride>): Promise<Outbox | null> =>
-  rides.findOneAndUpdate(filter, change, { ...timeLimit(), projection: outboxFields, returnDocument: 'after' });
-
-/**
- * Records the outcome of an attempt on its event and lifts the claim, in one write. Resolves with the ride's outbox as
- * it then stands, or null where another run has taken over. Only the run that holds the claim can settle, or one whose
- * claim a restart of MongoDB forgot. `alone` keeps it out of a batch, which MongoDB can refuse because of another one in it.
- */
-export async function settleEvent(
-  rideId: string,
-  seq: number,
-  token: string,
-  delivery: Delivery,
-  { alone = false } = {},
-): Promise<Outbox | null> {
-  const settle = alone ? settleAlone : settleTogether;
-  return settle({
-    filter: {
-      _id: rideId,
-      settledSeq: seq - 1,
-      'events.seq': seq,
-      $or: [{ 'claim.token': token }, { claim: null }],
+/** A claim that can be renewed while an attempt connects. */
+export function renewableClaim(claimed: Claimed, token: string) {
+  let { claim, askedAt } = claimed;
+  let answeredAt = now();
+  return {
+    /** The claim while a request may be written under it, else null. */
+    ifFresh: (): Claim | null => (ageMs(askedAt) <= maxClaimAgeMs && ageMs(answeredAt) <= maxConnectMs ? claim : null),
+    /** Claims the event again. False when another run holds it. */
+    renew: async (): Promise<boolean> => {
+      const renewed = await claimEvent(claimed.ride._id, claimed.event.seq, token);
+      if (renewed) ({ claim, askedAt } = renewed);
+      answeredAt = now();
+      return renewed !== null;
     },
-    change: {
-      $set: { 'events.$.delivery': delivery, settledSeq: seq },
-      $inc: { unsettled: -1 },
-      $currentDate: { unsettledSince: true },
-      $unset: { claim: '' },
-    },
-  } as Update<Ride>);
+  };
 }
 
-/** Gives back a claim under which nothing was sent. */
+/** A moment by both clocks of this process (ms): the monotonic one stops while the machine sleeps, the wall clock can be set. */
+interface Moment {
+  monotonic: number;
+  wall: number;
+}
+
+const now = (): Moment => ({ monotonic: performance.now(), wall: Date.now() });
+
+/** The time since a moment, by the clock that shows more. */
+const ageMs = ({ monotonic, wall }: Moment): number => Math.max(performance.now() - monotonic, Date.now() - wall);
+
+/** Ends a claim under which nothing was sent. */
 export async function releaseClaim(rideId: string, token: string): Promise<void> {
   await rides.updateOne({ _id: rideId, 'claim.token': token }, { $unset: { claim: '' } }, { writeConcern: { w: 1 } });
 }
 
-/** Keeps a claim for so long from now on, without any attempt: nobody else tries the event before that. */
-export async function keepClaim(rideId: string, token: string, forMs: number): Promise<void> {
+/** Extends a claim to `forMs` from now without an attempt, so that no run tries the event before that. */
+export async function extendClaim(rideId: string, token: string, forMs: number): Promise<void> {
   const until = { $add: ['$$NOW', Math.ceil(forMs)] };
   const change = [{ $set: { 'claim.until': until } }];
   await rides.updateOne({ _id: rideId, 'claim.token': token }, change, { writeConcern: { w: 1 } });
 }
 
-/** The ride's outbox and claim as no failover can take them back any more, or null where there is no such ride. */
-export async function readCommittedOutbox(rideId: string): Promise<(Outbox & Pick<Ride, 'claim'>) | null> {
-  return rides.findOne({ _id: rideId }, { ...committedReads(), projection: { ...outboxFields, claim: 1 } });
-}
-
-/** Where an event's delivery stands, for a run that could not claim it. */
-export type Standing =
+/** The state of an event's delivery, for a run that could not claim the event. */
+export type DeliveryState =
   | { state: 'settled'; outbox: Outbox | null }
   | { state: 'not_its_turn' | 'free' }
   | { state: 'held'; remainingMs: number };
 
-/** Reads where an event's delivery stands, by MongoDB's clock; a ride or event that is gone has nothing left to do. */
-export async function deliveryStanding(rideId: string, seq: number): Promise<Standing> {
+/** Reads the state of an event's delivery, by MongoDB's clock. A ride that does not exist counts as settled. */
+export async function deliveryState(rideId: string, seq: number): Promise<DeliveryState> {
   const ride = await rides.findOne<Outbox & Pick<Ride, 'claim'> & { now: Date }>(
     { _id: rideId },
     { projection: { keyId: 1, seq: 1, settledSeq: 1, claim: 1, now: '$$NOW' } },
@@ -126,11 +113,4 @@ export async function deliveryStanding(rideId: string, seq: number): Promise<Sta
   if (ride.settledSeq < seq - 1 || ride.seq < seq) return { state: 'not_its_turn' };
   const remainingMs = (ride.claim?.until.getTime() ?? 0) - ride.now.getTime();
   return remainingMs > 0 ? { state: 'held', remainingMs } : { state: 'free' };
-}
-
-/** The log keeps where an attempt went, without the query, which may hold a secret of the receiver's. */
-export function loggedUrl(url: string): string {
-  if (!URL.canParse(url)) return '';
-  const { origin, pathname } = new URL(url);
-  return origin + pathname;
 }

@@ -2,39 +2,39 @@ import { once } from 'node:events';
 import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket, connect as tlsConnect } from 'node:tls';
 import { hostOf } from '../../shared/webhooks/target.ts';
-import { isOwnLack } from './own-lack.ts';
-import { AttemptError } from './verdict.ts';
+import { AttemptError } from './attempt-outcome.ts';
+import { isLocalFault } from './local-fault.ts';
 
-/** How long an address may take to answer at all while another one of the same name is left to try. */
-const addressPatienceMs = 2_000;
+/** The time to wait for a TCP connection to one address while the name has another address to try. */
+const addressTimeoutMs = 2_000;
 
-/** However many addresses a name has, one event does not make us knock at more doors than these. */
-const maxTried = 4;
+/** One event connects to this many addresses at most, however many its name has. */
+const maxAddresses = 4;
 
-/** No more than this is read of a connection, whatever its other end claims to have to say. */
+/** The most that is read from a connection, however long the answer is. */
 const maxReadBytes = 65_536;
 
-/** What is read at a time, where Node by itself takes up to 64 kB. One for all sockets: filled and copied in one tick. */
-const piece = Buffer.allocUnsafeSlow(4_096);
+/** Reads at most 4 kB at a time, instead of Node's 64 kB. All sockets share the buffer: it is filled and copied in one tick. */
+const readBuffer = Buffer.allocUnsafeSlow(4_096);
 
 const maxSessions = 500;
 
-const textRead = new WeakMap<Socket, string>();
+const received = new WeakMap<Socket, string>();
 
-/** All that was read so far of a connection that `connect` made, one character for each byte: 64 kB at most. */
-export const textReadFrom = (socket: Socket): string => textRead.get(socket) ?? '';
+/** Everything received so far on a connection that `connect` made, as Latin-1: 64 kB at most. */
+export const receivedText = (socket: Socket): string => received.get(socket) ?? '';
 
-/** What TLS connections share: a new context costs as much as a handshake, a resumed session saves half of one. */
+/** Shared by TLS connections: a new context costs as much as a handshake, and resuming a session saves half of one. */
 type TlsClient = { context: SecureContext; sessions: Map<string, Buffer> };
 
-const trustingNodesAuthorities = tlsClient();
-const trustingOthers = new WeakMap<object, TlsClient>();
+const defaultTlsClient = tlsClient();
+const tlsClients = new WeakMap<object, TlsClient>();
 
-/** The TLS client that trusts the authorities given (PEM), or those of Node: the same one for the same object. */
+/** The TLS client that trusts these authorities (PEM), or Node's: always the same one for the same object. */
 export function tlsClientFor(authorities?: { ca: string }): TlsClient {
-  if (!authorities) return trustingNodesAuthorities;
-  const client = trustingOthers.get(authorities) ?? tlsClient(authorities.ca);
-  trustingOthers.set(authorities, client);
+  if (!authorities) return defaultTlsClient;
+  const client = tlsClients.get(authorities) ?? tlsClient(authorities.ca);
+  tlsClients.set(authorities, client);
   return client;
 }
 
@@ -45,37 +45,37 @@ function tlsClient(ca?: string): TlsClient {
 export type ConnectOptions = {
   tls: TlsClient;
   signal: AbortSignal;
-  /** Asked once more about the address that the connection turned out to have, before anything is written to it. */
+  /** Checks the address that the connection really has, before anything is written to it. */
   mayCall(address: string): boolean;
 };
 
 /**
- * A connection to the host of `url`, at the first of the addresses that takes one; for `https:` with TLS done and the
- * certificate verified. It goes to addresses, never to a name, so nothing is resolved behind the caller's back. Rejects with
- * the first address's error, or with one that says what this process lacks. The socket keeps an `error` listener: a late
- * error must not end the process.
+ * Connects to the host of `url` at the first address that accepts; for `https:` the TLS handshake is done and the
+ * certificate verified. Connects to addresses only, so no name is resolved after the check of the addresses. Rejects with a
+ * local fault if there was one, else with the first address's error. The socket keeps an `error` listener: a late error must
+ * not end the process.
  */
 export async function connect(url: URL, addresses: readonly string[], options: ConnectOptions): Promise<Socket> {
-  const tried = addresses.slice(0, maxTried);
+  const candidates = addresses.slice(0, maxAddresses);
   const errors: unknown[] = [];
-  for (const [index, address] of tried.entries()) {
-    const isLast = index === tried.length - 1;
+  for (const [index, address] of candidates.entries()) {
+    const isLast = index === candidates.length - 1;
     try {
-      return await connectTo(url, address, options, isLast ? 0 : addressPatienceMs);
+      return await connectTo(url, address, options, isLast ? 0 : addressTimeoutMs);
     } catch (error) {
       if (error instanceof AttemptError || options.signal.aborted) throw error;
       errors.push(error);
     }
   }
-  // An address that we lacked the means to try may be the one that answers.
-  throw errors.find(isOwnLack) ?? errors[0] ?? new AttemptError('failed', 'ENODATA');
+  // An address that a local fault kept us from trying may be the one that answers.
+  throw errors.find(isLocalFault) ?? errors[0] ?? new AttemptError('failed', 'ENODATA');
 }
 
-async function connectTo(url: URL, address: string, options: ConnectOptions, patienceMs: number): Promise<Socket> {
+async function connectTo(url: URL, address: string, options: ConnectOptions, timeoutMs: number): Promise<Socket> {
   const socket = url.protocol === 'https:' ? openTls(url, address, options.tls) : openTcp(url, address);
   socket.on('error', () => {});
-  socket.setTimeout(patienceMs, () => socket.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })));
-  // Before the other listeners of this event: one of them starts the TLS handshake.
+  socket.setTimeout(timeoutMs, () => socket.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })));
+  // Runs before the other listeners of this event, one of which starts the TLS handshake.
   socket.prependOnceListener('connect', () => {
     socket.setTimeout(0);
     if (socket.remoteAddress && !options.mayCall(socket.remoteAddress)) {
@@ -88,53 +88,53 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, pat
   } catch (error) {
     socket.destroy();
     if (socket instanceof TLSSocket && socket.authorizationError)
-      throw new AttemptError('failed', certificateFault(socket));
+      throw new AttemptError('failed', certificateReason(socket));
     throw error;
   }
 }
 
-/** An expired certificate is the fault that a partner's operator can see and mend. */
-function certificateFault({ authorizationError }: TLSSocket): string {
+/** An expired certificate has a reason of its own: a partner's operator can see and renew it. */
+function certificateReason({ authorizationError }: TLSSocket): string {
   return String(authorizationError) === 'CERT_HAS_EXPIRED' ? 'certificate_expired' : 'certificate';
 }
 
 function openTcp(url: URL, address: string): Socket {
-  const socket: Socket = tcpConnect(dialling(address, url.port || 80, () => socket));
+  const socket: Socket = tcpConnect(socketOptions(address, url.port || 80, () => socket));
   return socket;
 }
 
 function openTls(url: URL, address: string, { context, sessions }: TlsClient): TLSSocket {
   const host = hostOf(url);
   const socket: TLSSocket = tlsConnect({
-    ...dialling(address, url.port || 443, () => socket),
+    ...socketOptions(address, url.port || 443, () => socket),
     servername: isIP(host) === 0 ? host : undefined,
     secureContext: context,
     session: sessions.get(url.origin),
     ALPNProtocols: ['http/1.1'],
-    rejectUnauthorized: true, // said here because NODE_TLS_REJECT_UNAUTHORIZED=0 would else be obeyed
+    rejectUnauthorized: true, // explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect
   });
-  // Node emits this for verified connections only: a resumed session is not verified again.
-  return socket.on('session', (session) => remember(sessions, url.origin, session));
+  // Node emits this only for a verified connection, and does not verify a resumed session again.
+  return socket.on('session', (session) => storeSession(sessions, url.origin, session));
 }
 
 /**
- * Where to, and how it is read: in pieces, and not on once another piece could exceed the limit. A status line among those
- * is judged before that: `push` hands it on in this very tick.
+ * The address, and a reader that stops before another read could exceed the limit. `push` passes each chunk on in the same
+ * tick, so a status line within the limit is judged before the socket is destroyed.
  */
-function dialling(address: string, port: string | number, socketOf: () => Socket) {
+function socketOptions(address: string, port: string | number, socketOf: () => Socket) {
   const callback = (bytes: number, read: Uint8Array): boolean => {
     const socket = socketOf();
     const chunk = Buffer.from(read.subarray(0, bytes));
-    textRead.set(socket, textReadFrom(socket) + chunk.toString('latin1'));
-    const goesOn = socket.push(chunk);
-    if (socket.bytesRead + piece.length <= maxReadBytes) return goesOn;
+    received.set(socket, receivedText(socket) + chunk.toString('latin1'));
+    const wantsMore = socket.push(chunk);
+    if (socket.bytesRead + readBuffer.length <= maxReadBytes) return wantsMore;
     socket.destroy(new AttemptError('failed', 'answer_too_long'));
     return false;
   };
-  return { host: address, port: Number(port), onread: { buffer: piece, callback } };
+  return { host: address, port: Number(port), onread: { buffer: readBuffer, callback } };
 }
 
-function remember(sessions: Map<string, Buffer>, origin: string, session: Buffer): void {
+function storeSession(sessions: Map<string, Buffer>, origin: string, session: Buffer): void {
   sessions.delete(origin);
   sessions.set(origin, session);
   const [oldest] = sessions.keys();

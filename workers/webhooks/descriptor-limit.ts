@@ -3,17 +3,17 @@ import type { Config } from '../../shared/config.ts';
 import type { Logger } from '../../shared/logger.ts';
 import type { PoolName } from '../../shared/queues.ts';
 
-/** What a process may have open beside its attempts: 100 connections to MongoDB, those to Redis, and Node's own. */
+/** Descriptors for everything but attempts: 100 connections to MongoDB, those to Redis, and Node's own files. */
 const reserved = 150;
-/** An attempt has two questions to name servers open, and later its connection. */
+/** An attempt has two DNS queries open, and later its connection. */
 const perAttempt = 2;
 
 type Concurrency = Config['concurrency'];
 
-/** How many files this process may have open (`ulimit -n`); Infinity where the system does not say. */
+/** How many files this process may have open (`ulimit -n`); Infinity when the system does not say. */
 export function descriptorLimit(): number {
   try {
-    // Node has raised the soft limit to the hard one at its start.
+    // Node raises the soft limit to the hard limit when it starts.
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
     return soft === undefined ? Infinity : Number(soft);
   } catch {
@@ -22,8 +22,8 @@ export function descriptorLimit(): number {
 }
 
 /**
- * The concurrency of the pools of one process, with its attempts at a time held to what the limit of open files has room for:
- * each delivery pool in proportion, one attempt at least. Logs where that is less than was set.
+ * Reduces the concurrency of the delivery pools of one process to what its limit of open files allows: each pool in
+ * proportion, with one attempt at least. Logs when that is less than the setting.
  */
 export function withinDescriptorLimit(
   pools: readonly PoolName[],
@@ -35,12 +35,12 @@ export function withinDescriptorLimit(
   const attempts = delivering.reduce((sum, pool) => sum + wanted[pool], 0);
   const room = Math.floor(Math.max(limit - reserved, limit / 2) / perAttempt);
   if (attempts <= room) return wanted;
-  const held = { ...wanted };
-  for (const pool of delivering) held[pool] = Math.max(1, Math.floor((wanted[pool] * room) / attempts));
-  const concurrency = Object.fromEntries(delivering.map((pool) => [pool, held[pool]]));
+  const allowed = { ...wanted };
+  for (const pool of delivering) allowed[pool] = Math.max(1, Math.floor((wanted[pool] * room) / attempts));
+  const concurrency = Object.fromEntries(delivering.map((pool) => [pool, allowed[pool]]));
   log.warn(
     { limit, wanted: attempts, concurrency },
     'the limit of open files allows fewer attempts at a time than are set',
   );
-  return held;
+  return allowed;
 }

@@ -1,10 +1,10 @@
-/** A status line (RFC 9112, section 4), also without a reason, and also one that ends in a bare LF. */
+/** A status line (RFC 9112, section 4). The reason may be missing, and the line may end in a bare LF. */
 const statusLine = /^HTTP\/1\.\d (\d{3})(?: [^\r\n]*)?\r?\n/;
 const endOfHead = /\r?\n\r?\n/;
 
 /**
- * The status of the answer that these bytes begin with, whatever follows its status line; null where that has not come
- * whole. Informational answers (1xx) before it are skipped.
+ * The status of the answer at the start of these bytes, whatever follows its status line; null while the line is
+ * incomplete. Skips 1xx responses.
  */
 export function statusIn(received: string): number | null {
   let rest = received;

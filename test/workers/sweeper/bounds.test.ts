@@ -30,8 +30,8 @@ describe('the sweeper', () => {
   });
 
   const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000);
-  const turn = (more: { owedSince?: number; redisReturnedAt?: number } = {}) => {
-    const times = { now: Date.now(), owedSince: 0, redisReturnedAt: 0, intervalMs, soonMs: intervalMs, ...more };
+  const turn = (more: { lastLossAt?: number; redisReturnedAt?: number } = {}) => {
+    const times = { now: Date.now(), lastLossAt: 0, redisReturnedAt: 0, intervalMs, soonMs: intervalMs, ...more };
     return takeTurn(ctx, { ...times, signal: new AbortController().signal });
   };
   const intervalIsOver = () => ctx.redis.del(leaseKey);
@@ -92,7 +92,7 @@ describe('the sweeper', () => {
       const [{ _id }] = (await lateEvents(1)) as [Ride];
       const found = watchFinds();
       const redisReturnedAt = Date.now() + 1;
-      const returned = { now: redisReturnedAt, owedSince: redisReturnedAt, redisReturnedAt };
+      const returned = { now: redisReturnedAt, lastLossAt: redisReturnedAt, redisReturnedAt };
       await turn(returned);
       for (let times = 0; times < 20; times++) await turn(returned);
       expect(found).to.deep.equal([_id]);
@@ -147,7 +147,7 @@ describe('the sweeper', () => {
       const logged: unknown[] = [];
       const log = { ...ctx.log, warn: (fields: object) => void logged.push(fields), info: () => {} };
       const listening = { ...ctx, log: log as unknown as Context['log'] };
-      const times = { now: Date.now(), owedSince: 0, redisReturnedAt: 0, intervalMs, soonMs: 1 };
+      const times = { now: Date.now(), lastLossAt: 0, redisReturnedAt: 0, intervalMs, soonMs: 1 };
       await takeTurn(listening, { ...times, signal: new AbortController().signal });
       expect(await jobFor(ctx, 'bidding', `${whole}_expire`)).not.to.equal(undefined);
       expect(await ctx.redis.get(sweptKey)).to.equal(String(times.now));

@@ -8,7 +8,7 @@ import { sweep } from '../../../workers/sweeper/sweep.ts';
 import { startSweeper } from '../../../workers/sweeper/sweeper.ts';
 import { takeTurn } from '../../../workers/sweeper/turn.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';
-import { markSlow } from '../../../workers/webhooks/slow-keys.ts';
+import { markSlow } from '../../../workers/webhooks/slow-lane.ts';
 import { newKey, rideWithEvents } from '../../support/deliveries.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { testContext } from '../../support/service.ts';
@@ -24,7 +24,7 @@ describe('the sweeper', () => {
   const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000);
   const lose = async (pool: PoolName, id: string) => (await jobFor(ctx, pool, id))?.remove();
   const takeATurn = () => {
-    const times = { now: Date.now(), owedSince: 0, redisReturnedAt: 0, intervalMs: 60_000, soonMs: 60_000 };
+    const times = { now: Date.now(), lastLossAt: 0, redisReturnedAt: 0, intervalMs: 60_000, soonMs: 60_000 };
     return takeTurn(ctx, { ...times, signal: new AbortController().signal });
   };
   /** A turn of a process, when the interval is over. */

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { claimEvent, deliveryStanding, settleEvent } from '../../../workers/webhooks/claim.ts';
+import { claimEvent, deliveryState } from '../../../workers/webhooks/claim.ts';
+import { settleEvent } from '../../../workers/webhooks/settle.ts';
 import { newKey, rideWithEvents } from '../../support/deliveries.ts';
 import { testContext } from '../../support/service.ts';
 import { newRide, storedRide } from '../../support/stored-rides.ts';
@@ -81,20 +82,20 @@ describe('the claim on an event', () => {
 
   it('tells who could not have it whether the event is held, free, settled or not yet due', async () => {
     const rideId = await rideWith(3);
-    expect(await deliveryStanding(rideId, 1)).to.deep.equal({ state: 'free' });
-    expect(await deliveryStanding(rideId, 2)).to.deep.equal({ state: 'not_its_turn' });
+    expect(await deliveryState(rideId, 1)).to.deep.equal({ state: 'free' });
+    expect(await deliveryState(rideId, 2)).to.deep.equal({ state: 'not_its_turn' });
     await claimEvent(rideId, 1, 'a');
-    const held = await deliveryStanding(rideId, 1);
+    const held = await deliveryState(rideId, 1);
     expect(held.state).to.equal('held');
     expect('remainingMs' in held && held.remainingMs)
       .to.be.greaterThan(10_000)
       .and.at.most(12_000);
     await letLapse(rideId);
-    expect(await deliveryStanding(rideId, 1)).to.deep.equal({ state: 'free' });
+    expect(await deliveryState(rideId, 1)).to.deep.equal({ state: 'free' });
     await settleEvent(rideId, 1, 'a', delivery);
-    const settled = await deliveryStanding(rideId, 1);
+    const settled = await deliveryState(rideId, 1);
     expect(settled.state).to.equal('settled');
     expect('outbox' in settled && settled.outbox).to.include({ _id: rideId, seq: 3, settledSeq: 1 });
-    expect(await deliveryStanding('ride_of_nobody', 1)).to.deep.equal({ state: 'settled', outbox: null });
+    expect(await deliveryState('ride_of_nobody', 1)).to.deep.equal({ state: 'settled', outbox: null });
   });
 });

@@ -4,7 +4,7 @@ import nock from 'nock';
 import type { PoolName } from '../../../shared/queues.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/outbox.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { isSlow, markSlow } from '../../../workers/webhooks/slow-keys.ts';
+import { isSlow, markSlow } from '../../../workers/webhooks/slow-lane.ts';
 import { deliver, newKey, rideWithEvents, withShortDeadline, withTargets } from '../../support/deliveries.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';

@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
-import { rides } from '../../../shared/rides/ride.ts';
 import type { Delivery } from '../../../shared/rides/ride-types.ts';
-import { claimEvent, loggedUrl, settleEvent } from '../../../workers/webhooks/claim.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { loggedUrl } from '../../../workers/webhooks/attempt.ts';
+import { claimEvent } from '../../../workers/webhooks/claim.ts';
+import { settleEvent } from '../../../workers/webhooks/settle.ts';
 import { newKey, rideWithEvents } from '../../support/deliveries.ts';
 import { testContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
+import type { Context } from '../shared/context.ts';
+import { describeError } from '../shared/errors.ts';
+import { isOutageOfMongo } from '../shared/mongo/outage.ts';
+import { pause } from './abort-signal.ts';
+import type { Finished, Handler, JobResult, Run } from './handler.ts';
+
+const outagePauseMs = 1_000;
+
+/** Runs a job once and tells BullMQ its result: completed, failed, or delayed. `lock` is BullMQ's token for the job. */
+export async function runJob(
+  ctx: Context,
+  handler: Handler<unknown>,
+  job: Job,
+  { lock, ...options }: Omit<Run, 'token'> & { lock?: string },
+): Promise<Finished> {
+  const result = await handle(ctx, handler, job, { ...options, token: randomUUID() });
+  if ('againInMs' in result) {
+    await job.moveToDelayed(Date.now() + Math.ceil(result.againInMs), lock);
+    throw new DelayedError(result.why);
+  }
+  throwIfNotDelivered(result);
+  return result;
+}
+
+/**
+ * Calls the handler, again and again while MongoDB is unavailable: the run keeps its token, so a claim that it holds stays
+ * its own. Logs any other error and throws one with its name and code alone: BullMQ keeps an error's text in Redis, and the
+ * text may quote a value.
+ */
+async function handle(ctx: Context, handler: Handler<unknown>, job: Job, run: Run): Promise<JobResult> {
+  const { pool, stopping } = run;
+  for (;;) {
+    try {
+      return await handler(ctx, job.data, run);
+    } catch (error) {
+      const described = describeError(error);
+      if (isOutageOfMongo(error) && stopping.aborted) return { againInMs: outagePauseMs, why: 'MongoDB is away' };
+      if (isOutageOfMongo(error)) {
+        ctx.log.debug({ pool, job: job.name, error: described }, 'MongoDB is away: the job waits');
+        await pause(outagePauseMs, stopping);
+        continue;
+      }
+      ctx.log.error({ pool, job: job.name, error: described }, 'job failed');
+      throw new Error([described.name, described.code].join(' ').trim());
+    }
+  }
+}
+
+const notDelivered = new Set(['failed', 'timeout', 'blocked']);
+
+/**
+ * Throws for an event that did not arrive, so that BullMQ lists its job as failed, where a developer looks for it. Nothing
+ * else follows from it: the outcome is recorded, the next event has its job, and BullMQ does not retry. The text holds only
+ * our own words and codes (`failed: 500 status`).
+ */
+export function throwIfNotDelivered({ result, httpStatus, reason }: Finished): void {
+  if (!notDelivered.has(result)) return;
+  const why = [httpStatus, reason].filter(Boolean).join(' ');
+  const error = new UnrecoverableError(why ? `${result}: ${why}` : result);
+  // BullMQ would keep the stack too, which says nothing about the receiver.
+  error.stack = error.message;
+  throw error;
+}
