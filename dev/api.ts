@@ -2,5 +2,5 @@ import { runApi } from '../api/run-api.ts';
 import { start } from '../shared/start.ts';
 import { queueBoard } from './stack/queue-board.ts';
 
-/** The API as it is in production, and beside it what only a developer may see. */
+/** The production API, with the queue board added for the developer. */
 start('api', () => runApi((service) => queueBoard(service.queues)));

@@ -15,7 +15,7 @@ import { type Stack, startStack } from './stack/stack.ts';
 
 const keptLines = 20;
 
-/** `npm run demo`: a whole stack of its own, and a partner who takes one ride from request to completed. */
+/** `npm run demo`: starts its own stack, plays a partner who takes one ride from request to completed, and stops it all. */
 const timeline = createTimeline();
 const lines: string[] = [];
 const ending = endSignal();
@@ -37,7 +37,7 @@ async function demo(): Promise<number> {
     timeline.note(`\nAll ${events} events came, in order, each with a verified signature.`);
     return 0;
   } catch (error) {
-    tellFailure(error as Error);
+    printFailure(error as Error);
     return 1;
   } finally {
     timeline.progress('stopping everything');
@@ -49,7 +49,7 @@ async function demo(): Promise<number> {
   }
 }
 
-function tellFailure(error: Error): void {
+function printFailure(error: Error): void {
   timeline.note(ending.aborted ? '\nThe demo was interrupted.' : `\nThe demo failed: ${error.message}.`);
   if (ending.aborted) return;
   for (const line of lines) timeline.note(line);

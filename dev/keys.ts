@@ -1,7 +1,7 @@
 import { keysCommand } from '../shared/cli/keys-command.ts';
 import { runningStacks, type StackState } from './stack/stack-state.ts';
 
-/** `npm run keys`: the keys' command line on a running stack, or on the server that the environment names. */
+/** `npm run keys`: runs the keys command on a running stack, or on the server of MONGO_URL. */
 const { port, argv } = takePort(process.argv.slice(2));
 const stack = chosen(await runningStacks());
 if (port !== undefined && !Number.isInteger(port)) {
@@ -12,13 +12,15 @@ if (port !== undefined && !Number.isInteger(port)) {
   console.error(`keys: ${where}: start one with npm run dev, or set MONGO_URL and SECRETS_KEY`);
   process.exitCode = 1;
 } else {
-  // The settings are checked as a whole, but keys have nothing to do with Redis.
+  // All settings are checked, though the keys command never uses Redis.
   const REDIS_URL = process.env.REDIS_URL || 'redis://127.0.0.1';
   const SERVICE_ENV = process.env.SERVICE_ENV || 'development';
   process.exitCode = await keysCommand(argv, { ...process.env, REDIS_URL, SERVICE_ENV, ...stack?.env });
 }
 
-/** The newest, the one of `--port`, or with MONGO_URL only one that runs on that server: it knows the SECRETS_KEY. */
+/**
+ * The newest running stack, or the one of `--port`. With MONGO_URL, only a stack on that server: it knows the SECRETS_KEY.
+ */
 function chosen(stacks: StackState[]): StackState | undefined {
   const { MONGO_URL, SECRETS_KEY } = process.env;
   if (MONGO_URL && SECRETS_KEY) return undefined;
@@ -28,7 +30,7 @@ function chosen(stacks: StackState[]): StackState | undefined {
   );
 }
 
-/** Takes `--port N` out of the arguments: all others are the command's. */
+/** Takes `--port N` out of the arguments. The others belong to the keys command. */
 function takePort(args: string[]): { port?: number; argv: string[] } {
   const index = args.findIndex((arg) => arg === '--port' || arg.startsWith('--port='));
   if (index === -1) return { argv: args };

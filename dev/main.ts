@@ -5,7 +5,7 @@ import { showStatus } from './status.ts';
 
 const usage = `Usage: npm run dev -- [status] [--port 4100] [--fresh] [--json] [--prepare]
   (nothing)   starts the whole service on this machine, until Ctrl-C
-  status      shows what a running one has shown at its start
+  status      shows again what a running one printed at its start
   --port N    listens on another port; each port has its own data
   --fresh     starts with empty data and a new test key
   --json      prints the logs as the processes write them, all else on stderr
@@ -39,7 +39,7 @@ async function command(): Promise<number> {
   return 0;
 }
 
-/** The command line, or what is wrong with it. */
+/** The options of the command line, or a text that says what is wrong with it. */
 function readArguments() {
   const flag = { type: 'boolean', default: false } as const;
   const options = { port: { type: 'string' }, fresh: flag, json: flag, prepare: flag, help: flag } as const;

@@ -14,10 +14,10 @@ import { styled } from './terminal/style.ts';
 
 type StartOptions = { port: number; fresh: boolean; json: boolean };
 
-/** What a killed stack has left running ends by itself within this time. */
+/** Processes that a killed stack has left running end by themselves within this time. */
 const leftoversMs = 4_000;
 
-/** `npm run dev`: runs the whole service until a signal, or until nobody reads its output any more. */
+/** `npm run dev`: runs the whole service until a signal comes or its output is closed. */
 export async function start({ port, fresh, json }: StartOptions): Promise<void> {
   const ending = endSignal();
   const startedAt = Date.now();
@@ -26,7 +26,7 @@ export async function start({ port, fresh, json }: StartOptions): Promise<void> 
   const dataDir = dataDirOf(port);
   try {
     await checkPort(port, process.env.HOST || '127.0.0.1');
-    if (fresh) await empty(dataDir, screen.print);
+    if (fresh) await deleteData(dataDir, screen.print);
     const stack = await startStack({
       port,
       dataDir,
@@ -69,31 +69,31 @@ async function checkPort(port: number, host: string): Promise<void> {
   if (problem) throw new Error(`HOST ${host} is not an address of this machine (${problem})`);
 }
 
-/** What belongs to somebody else's server stays: its data, and the key that is needed to read it. */
-async function empty(dataDir: string, print: (line: string) => void): Promise<void> {
+/** Deletes the stack's data. The servers of MONGO_URL and REDIS_URL keep theirs, and the key to read it is kept too. */
+async function deleteData(dataDir: string, print: (line: string) => void): Promise<void> {
   await endStaleRedis(path.join(dataDir, 'redis'));
   const { MONGO_URL, REDIS_URL } = process.env;
   if (MONGO_URL) print('--fresh leaves the database of MONGO_URL as it is');
   if (REDIS_URL) print('--fresh leaves the Redis of REDIS_URL as it is');
-  const own = MONGO_URL ? path.join(dataDir, 'redis') : dataDir;
-  await fs.rm(own, { recursive: true, force: true });
+  const deleted = MONGO_URL ? path.join(dataDir, 'redis') : dataDir;
+  await fs.rm(deleted, { recursive: true, force: true });
 }
 
-async function announce(stack: Stack, port: number, what: string, print: (line: string) => void): Promise<void> {
+async function announce(stack: Stack, port: number, state: string, print: (line: string) => void): Promise<void> {
   const dataDir = dataDirOf(port);
   const key = await testKey(stack.env, dataDir);
   const env = Object.fromEntries(
-    Object.entries(stack.env).filter(([name]) => isForCommands(name)),
+    Object.entries(stack.env).filter(([name]) => isSharedWithCommands(name)),
   ) as StackState['env'];
   const startedAt = new Date().toISOString();
-  const state = { pid: process.pid, port, url: stack.url, startedAt, servers: stack.servers, env };
-  await writeState(dataDir, state);
+  const stackState = { pid: process.pid, port, url: stack.url, startedAt, servers: stack.servers, env };
+  await writeState(dataDir, stackState);
   const last = '  Ctrl-C ends it all; npm run dev -- status shows this again.';
-  print([...overview({ ...state, key, state: what }), last, ''].join('\n'));
+  print([...overview({ ...stackState, key, state }), last, ''].join('\n'));
 }
 
 /** The settings that a command such as `npm run keys` must share with the services. */
-function isForCommands(name: string): boolean {
+function isSharedWithCommands(name: string): boolean {
   return /^(SERVICE_ENV|HOST|PORT|(MONGO|REDIS)_URL|(PUBLIC|TRACK)_BASE_URL|SECRETS_KEY|WEBHOOK_LOCAL_TARGETS)$/.test(
     name,
   );

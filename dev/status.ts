@@ -2,7 +2,7 @@ import { overview } from './stack/overview.ts';
 import { dataDirOf, runningStacks } from './stack/stack-state.ts';
 import { currentTestKey } from './stack/test-key.ts';
 
-/** `npm run dev -- status`: what the newest running stack, or that of a port, has shown at its start. */
+/** `npm run dev -- status`: prints again what the newest running stack, or the one of a port, printed at its start. */
 export async function showStatus(port?: number): Promise<void> {
   const stack = (await runningStacks()).find((running) => port === undefined || running.port === port);
   if (!stack) {

@@ -20,11 +20,11 @@ const expectedEvents = [
 const usd = (amount: number) => `$${amount.toFixed(2)}`;
 
 /**
- * Takes one ride from request to completed, as a partner does, and resolves with the number of its events. Rejects with
- * the first thing that is not as the contract says. With `speed` 1, about 3 s lie between two events.
+ * Takes one ride from request to completed, as a partner does, and resolves with the number of its events. Rejects at the
+ * first violation of the contract. With `speed` 1, events come about 3 s apart.
  */
 export async function playRide(timeline: Timeline, partner: Partner, receiver: Receiver, speed: number) {
-  const patienceMs = Math.max(15_000, 15_000 / speed);
+  const eventTimeoutMs = Math.max(15_000, 15_000 / speed);
   const ride = await partner.createRide(trip);
   const { pickup, destination } = trip;
   const route = `${pickup.address} to ${destination.address}, ${ride.distanceKm} km`;
@@ -34,7 +34,7 @@ export async function playRide(timeline: Timeline, partner: Partner, receiver: R
   try {
     let previous: ReceivedEvent | undefined;
     for (const expected of expectedEvents) {
-      const received = await receiver.next(patienceMs);
+      const received = await receiver.next(eventTimeoutMs);
       timeline.entry(received.body.status ?? 'bidding', described(received, ride), received.receivedAt);
       check(received, expected, ride, previous);
       if (received.body.offer) await acceptCheapest(timeline, partner, ride);
@@ -58,12 +58,12 @@ async function acceptCheapest(timeline: Timeline, partner: Partner, { rideId }: 
   timeline.entry(status, `you accept the offer of ${usd(cheapest.price)}`);
 }
 
-/** The event in words, and that it came as a webhook with a right signature. */
+/** The event in words, and whether its signature is valid. */
 function described({ isVerified, sequence, body }: ReceivedEvent, ride: Ride): string {
-  return `${told(body, ride)} (webhook ${sequence} ${isVerified ? '✓' : 'WITH A WRONG SIGNATURE'})`;
+  return `${inWords(body, ride)} (webhook ${sequence} ${isVerified ? '✓' : 'WITH A WRONG SIGNATURE'})`;
 }
 
-function told({ event, status, offer, driver, fare, agreedPrice = fare }: EventBody, { distanceKm }: Ride): string {
+function inWords({ event, status, offer, driver, fare, agreedPrice = fare }: EventBody, { distanceKm }: Ride): string {
   const { pickup, destination } = trip;
   const firstName = driver?.name.split(' ')[0];
   if (offer) return `${offer.driver.name} offers ${usd(offer.price)}, ${offer.etaMinutes} min away`;

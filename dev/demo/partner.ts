@@ -1,4 +1,4 @@
-/** A partner's client of the API, with what the demo needs of it. */
+/** A ride as the API shows it: the fields that the demo reads. */
 export type Ride = {
   rideId: string;
   status: string;
@@ -8,6 +8,7 @@ export type Ride = {
   liveLocation?: { lat: number; lng: number };
 };
 
+/** A partner's client of the API: the operations that the demo uses. */
 export type Partner = {
   createRide(ride: object): Promise<Ride>;
   retrieveRide(rideId: string): Promise<Ride>;
@@ -16,7 +17,7 @@ export type Partner = {
 };
 
 export function partnerWith(key: string, baseUrl: string): Partner {
-  /** Rejects with the service's own words when it refuses. */
+  /** Rejects with the API's error text if the answer is an error. */
   async function call<T>(method: string, path: string, body?: object): Promise<T> {
     const response = await fetch(baseUrl + path, {
       method,

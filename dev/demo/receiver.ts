@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { verifySignature } from '../../shared/webhooks/sign.ts';
 
-/** A delivery as the receiver saw it. Nothing in its body is to be believed unless `isVerified`. */
+/** A delivery as the receiver got it. Do not trust the body unless `isVerified`. */
 export type ReceivedEvent = { receivedAt: number; isVerified: boolean; sequence: number; body: EventBody };
 
-/** What the demo reads of an event's body. */
+/** The fields of an event's body that the demo reads. */
 export type EventBody = {
   event: string;
   rideId: string;
@@ -21,16 +21,16 @@ export type EventBody = {
 
 export type Receiver = {
   origin: string;
-  /** The signing secret of the key, which is made only after the receiver's address is known. */
+  /** The key's signing secret. Set later: the key is made after the receiver's address is known. */
   secret: string;
-  /** The next event, in the order of arrival. Rejects when none comes in time. */
+  /** Resolves with the next event, in the order of arrival. Rejects when none comes in time. */
   next(timeoutMs: number): Promise<ReceivedEvent>;
-  /** How many have arrived that nobody has taken yet. */
+  /** The number of events that have arrived and were not taken with `next`. */
   waiting(): number;
   stop(): void;
 };
 
-/** A partner's endpoint on this machine. As a good one does, it answers at once and leaves the work to others. */
+/** A partner's endpoint on this machine. It answers at once, before the event is handled, as an endpoint should. */
 export async function startReceiver(): Promise<Receiver> {
   const events: ReceivedEvent[] = [];
   const server = http.createServer(async (request, response) => {

@@ -6,16 +6,16 @@ import type { Timeline } from './timeline.ts';
 type Place = { lat: number; lng: number; address: string };
 type Trip = { pickup: Place; destination: Place };
 
-const lookEveryMs = 300;
+const pollEveryMs = 300;
 
-/** Tells the timeline's progress where the ride is now, until it is stopped. Reads are not limited. */
+/** Shows where the ride is now as the timeline's progress, until stopped. The API does not limit reads. */
 export function watchRide(timeline: Timeline, partner: Partner, rideId: string, trip: Trip) {
   const stopping = new AbortController();
   const watching = (async () => {
     while (!stopping.signal.aborted) {
       const ride = await partner.retrieveRide(rideId).catch(() => undefined);
       if (ride && !stopping.signal.aborted) timeline.progress(whereabouts(ride, trip));
-      await sleep(lookEveryMs, undefined, { signal: stopping.signal }).catch(() => {});
+      await sleep(pollEveryMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
   })();
   return {

@@ -5,18 +5,18 @@ const statusWidth = 15;
 const indent = ' '.repeat(8 + 2 + statusWidth + 2);
 
 export type Timeline = {
-  /** What has happened, and the ride's status, which is shown where it has changed. */
+  /** Prints what has happened, with the ride's status if it has changed. */
   entry(status: string, what: string, at?: number): void;
-  /** A line beside the table; a long one goes on under itself. */
+  /** Prints a text outside the table, wrapped. */
   note(text: string): void;
-  /** What is going on until the next line; empty for nothing. */
+  /** Shows what is going on, until the next line. Empty for nothing. */
   progress(text: string): void;
-  /** Seconds since the beginning, as every line shows them. */
+  /** The seconds since the start, in the format of every line. */
   elapsed(): string;
   end(): void;
 };
 
-/** Prints what happens as it happens, in lines of 60 to 80 characters, with one clock from the beginning to the end. */
+/** Prints what happens as it happens, in lines of 60 to 80 characters. Each line starts with the time since the start. */
 export function createTimeline(out: Terminal = process.stdout, startedAt = Date.now()): Timeline {
   const line = createMovingLine(out, startedAt);
   let shownStatus = '';

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 
-/** Whether a process is running. One that has ended but was not yet reaped by its parent is not. */
+/** Whether a process is running. A zombie, which has ended but was not reaped by its parent, is not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -12,7 +12,7 @@ export function isAlive(pid: number): boolean {
 
 function isZombie(pid: number): boolean {
   try {
-    // The state follows the name in parentheses, which may itself hold any character.
+    // The state follows the name in parentheses. The name may hold any character, so the last `) ` counts.
     return fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.startsWith('Z') ?? true;
   } catch {
     return true;

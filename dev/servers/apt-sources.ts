@@ -1,10 +1,10 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 
-/** Where packages come from: one entry of apt's sources, as its deb822 format names the fields. */
+/** One entry of apt's sources, with the field names of its deb822 format. */
 export type AptSource = { uris: string; suites: string; components: string; signedBy?: string; trusted?: string };
 
-/** The same archive as this machine's own, in deb822 format, but for another release of the distribution. */
+/** An entry in deb822 format for another release of the distribution, from the archive that this machine uses. */
 export async function sourceOfRelease(suite: string): Promise<string> {
   const own = await ownArchive();
   const lines = ['Types: deb', `URIs: ${own.uris}`, `Suites: ${suite}`, 'Components: main'];
@@ -21,7 +21,7 @@ export async function osRelease(): Promise<Record<string, string>> {
   return values;
 }
 
-/** The distribution's own archive among all sources: neither its security updates nor somebody else's packages. */
+/** The distribution's main archive, not its security updates and not a third party's packages. */
 async function ownArchive(): Promise<AptSource> {
   const release = await osRelease();
   const names = new Set([release.VERSION_CODENAME, release.UBUNTU_CODENAME, release.DEBIAN_CODENAME]);
@@ -43,7 +43,7 @@ async function readSources(): Promise<AptSource[]> {
   return sources;
 }
 
-/** The newer format: stanzas of `Field: value`, where a line that starts with a blank continues the value. */
+/** The newer format: stanzas of `Field: value`, where a line that starts with a space or tab continues the value. */
 export function parseDeb822(text: string): AptSource[] {
   const withoutComments = text.replace(/^#.*\n?/gm, '');
   return withoutComments.split(/\n\s*\n/).flatMap((stanza) => {

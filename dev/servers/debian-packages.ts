@@ -8,16 +8,16 @@ import { endWithThisProcess } from './end-with-this-process.ts';
 
 const run = promisify(execFile);
 
-/** Is told, in a line, what is being fetched. */
+/** Called with a line of text that says what is being fetched. */
 export type Say = (line: string) => void;
 
 const cacheDir = path.join(import.meta.dirname, '..', '..', '.cache', 'debian');
 const triplets: Record<string, string> = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' };
 
 /**
- * Fetches packages with apt and unpacks them into one folder of the project's cache: no root, nothing installed.
- * Without `release` the packages this machine lacks for them come along; with it, exactly the named ones of that release.
- * The folder of an earlier call is returned as it is, and nothing is fetched.
+ * Fetches packages with apt and unpacks them into a folder of the project's cache. Needs no root and installs nothing.
+ * Without `release`, also fetches the dependencies that this machine lacks; with it, only the named packages of that
+ * release. Resolves with the folder, which a later call reuses without fetching.
  */
 export async function unpackedPackages(
   names: string[],
@@ -40,7 +40,7 @@ export async function unpackedPackages(
   }
 }
 
-/** The folders of an unpacked package in which the dynamic loader finds its shared libraries. */
+/** The folders of unpacked packages that hold shared libraries, for the dynamic loader. */
 export function libraryDirs(folder: string): string[] {
   const triplet = triplets[process.arch] ?? '';
   return [path.join(folder, 'usr/lib', triplet), path.join(folder, 'lib', triplet)];
@@ -64,9 +64,9 @@ async function download(work: string, names: string[], release: string | undefin
     return running;
   };
   say(`reading the package lists of ${release ?? 'this system'} with apt (about 10 MB)`);
-  // It succeeds also where a list could not be fetched, with a warning that explains the failure that may follow.
+  // `update` succeeds even if a list could not be fetched. Its warning explains the failure that may follow.
   const { stderr: warnings } = await apt('update');
-  // The packages of another release are not meant to agree with the ones installed here, so nothing is resolved.
+  // `download` ignores dependencies: packages of another release need not match the ones installed here.
   const command = release ? ['download'] : ['install', '--download-only', '--no-install-recommends', '--reinstall'];
   const withWarnings = (error: Error & { stderr: string }) => {
     throw Object.assign(error, { stderr: warnings + error.stderr });
@@ -76,14 +76,14 @@ async function download(work: string, names: string[], release: string | undefin
   await apt(...command, ...names).catch(withWarnings);
 }
 
-/** From apt's list, which has a line `'URL' name_version_arch.deb bytes hash` for each package. */
+/** Reads apt's list, which has a line `'URL' name_version_arch.deb bytes hash` for each package. */
 function namesAndSize(list: string): string {
   const packages = [...list.matchAll(/^'[^']*' ([^_\s]+)_\S* (\d+)/gm)];
   const bytes = packages.reduce((sum, [, , size]) => sum + Number(size), 0);
   return `${packages.map(([, name]) => name).join(', ')} (${(bytes / 1e6).toFixed(1)} MB)`;
 }
 
-/** Everything that apt writes goes into `work`; what this machine sets (proxies, mirrors, credentials) stays in force. */
+/** Makes apt write into `work` alone. The machine's own settings (proxies, mirrors, credentials) still apply. */
 function aptConfig(work: string, ownSources: boolean): string {
   const lines = [
     `Dir::State "${work}/state";`,
@@ -91,11 +91,11 @@ function aptConfig(work: string, ownSources: boolean): string {
     'Dir::Cache::archives "archives/";',
     'Acquire::Languages "none";',
     'Acquire::Retries "2";',
-    // A download locks nothing of the system, so it needs no root, and waits for no other apt.
+    // Without locks, apt needs no root and does not wait for another apt.
     'Debug::NoLocking "true";',
-    // As root, apt would drop to a user who may not enter the project's folder.
+    // As root, apt would switch to a user who may not enter the project's folder.
     'APT::Sandbox::User "root";',
-    // What a container image hooks in here cleans up the system's own caches.
+    // Container images add hooks here that clean the system's caches.
     '#clear APT::Update::Pre-Invoke;',
     '#clear APT::Update::Post-Invoke;',
     '#clear APT::Update::Post-Invoke-Success;',
@@ -112,7 +112,7 @@ async function unpack(work: string): Promise<void> {
   for (const name of packages) await run('dpkg', ['-x', path.join(archives, name), path.join(work, 'root')]);
 }
 
-/** Another process may have finished first: then its folder, which holds the same, is kept. */
+/** If another process has finished first, its folder is kept: it holds the same. */
 async function moveInto(folder: string, unpacked: string): Promise<void> {
   await fs.rename(unpacked, folder).catch(async (error) => {
     if (!(await exists(folder))) throw error;
@@ -127,7 +127,7 @@ async function removeAbandoned(): Promise<void> {
   }
 }
 
-/** One line: the first thing that apt warned of or failed at, else what the system said. */
+/** In one line: apt's first warning or error, else the system's message. */
 function reasonOf(error: unknown): string {
   const { code, stderr = '', message } = error as NodeJS.ErrnoException & { stderr?: string };
   if (code === 'ENOENT') return 'this system has no apt-get and dpkg';

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
 /**
- * Each line lists the ids of all guarded processes. The input ends when the process that writes it is gone, even if it was
- * killed. SIGKILL is for a child that hangs.
+ * Reads lines that list the ids of all guarded processes. The input ends when the writing process ends, even if it was
+ * killed. SIGKILL then ends children that hang.
  */
 const guardScript = `
   while read -r line; do pids=$line; done
@@ -16,8 +16,8 @@ const guarded = new Set<number>();
 let guard: ChildProcess | undefined;
 
 /**
- * Ends a child within 3 s of the end of this process, however this process ends. A child cannot see to that by itself: Redis
- * has no such option, and a Node process can hang. So a small shell process outlives this one and ends its children.
+ * Ends a child within 3 s after this process ends, however it ends. The child cannot do that itself: Redis has no such
+ * option, and a Node process can hang. So a small shell process, the guard, outlives this process and ends its children.
  */
 export function endWithThisProcess(child: ChildProcess): void {
   const { pid } = child;
@@ -36,7 +36,7 @@ function tellGuard(): void {
 }
 
 function startGuard(): ChildProcess {
-  // In a process group of its own: a Ctrl-C or a closed terminal must not end it.
+  // In its own process group, so that a Ctrl-C or a closed terminal does not end it.
   const started = spawn('sh', ['-c', guardScript], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
   started.unref();
   (started.stdin as Socket).unref();

@@ -5,13 +5,13 @@ import { nodeCommand } from './node-command.ts';
 
 const neededGlibc = [2, 38] as const;
 const need = 'the embedded MongoDB needs glibc 2.38 or later: set MONGO_URL to a MongoDB server';
-/** Ubuntu comes first: it is like Debian, but not the other way round. */
+/** Ubuntu comes first, because ID_LIKE names Debian on Ubuntu too. */
 const newerReleases = { ubuntu: 'noble', debian: 'trixie' };
 const loaders: Record<string, string> = { x64: 'ld-linux-x86-64.so.2', arm64: 'ld-linux-aarch64.so.1' };
 
 /**
- * The command that runs a script under a C library new enough for the MongoDB engine. On an older system, that is the
- * loader and library of a newer release of it, fetched into the project's cache, with everything else from the system.
+ * The command that runs a script with a C library new enough for the MongoDB engine. On an older system, the loader and the
+ * C library come from a newer release of the distribution, fetched into the project's cache; all else is the system's.
  */
 export async function engineCommand(script: string): Promise<string[]> {
   const node = nodeCommand(script);
@@ -22,7 +22,7 @@ export async function engineCommand(script: string): Promise<string[]> {
   return [loader, '--library-path', [...own, ...libraryDirs('/')].join(':'), ...node];
 }
 
-/** Whether this system's C library is too old for the engine. Throws where it is another one than glibc. */
+/** Whether this system's C library is too old for the engine. Throws if it is not glibc. */
 export function needsNewerLibc(): boolean {
   return process.platform === 'linux' && !isNewEnough(glibcVersion());
 }
@@ -38,7 +38,7 @@ function isNewEnough(version: string | undefined): boolean {
   return major > neededGlibc[0] || (major === neededGlibc[0] && minor >= neededGlibc[1]);
 }
 
-/** The folder of the unpacked libc6 of a newer release of this distribution, which is fetched where it is missing. */
+/** The folder of the unpacked libc6 of a newer release of this distribution. Fetches it if it is missing. */
 export async function newerLibc(say?: Say): Promise<string> {
   const { ID = '', ID_LIKE = '' } = await osRelease();
   const release = Object.entries(newerReleases).find(([family]) => `${ID} ${ID_LIKE}`.includes(family))?.[1];

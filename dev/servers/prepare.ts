@@ -3,8 +3,8 @@ import { needsNewerLibc, newerLibc } from './engine-command.ts';
 import { redisCommand } from './redis-command.ts';
 
 /**
- * Fetches what the servers of this machine need and is not here yet, and tells `say` what that is; nothing is fetched after
- * it. A server that the environment names needs nothing.
+ * Fetches the missing programs and libraries for the local servers, and says which. Afterwards nothing more is fetched. A
+ * server given by MONGO_URL or REDIS_URL needs nothing.
  */
 export async function prepareServers(say: Say): Promise<void> {
   if (!process.env.MONGO_URL && needsNewerLibc()) await newerLibc(say);

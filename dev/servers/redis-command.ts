@@ -2,10 +2,10 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { libraryDirs, type Say, unpackedPackages } from './debian-packages.ts';
 
-/** A program and the environment that it needs beyond ours. */
+/** A program, and the environment variables to add for it. */
 export type Command = { file: string; env: NodeJS.ProcessEnv };
 
-/** The machine's own `redis-server` or `valkey-server`, else one that is fetched into the project's cache. */
+/** The machine's `redis-server` or `valkey-server`, else a `redis-server` fetched into the project's cache. */
 export async function redisCommand(say?: Say): Promise<Command> {
   for (const dir of (process.env.PATH ?? '').split(path.delimiter)) {
     for (const name of ['redis-server', 'valkey-server']) {
@@ -14,7 +14,7 @@ export async function redisCommand(say?: Say): Promise<Command> {
     }
   }
   try {
-    // Debian's redis-server is a link to a program of redis-tools.
+    // Debian's redis-server is a link into the package redis-tools.
     const folder = await unpackedPackages(['redis-server', 'redis-tools'], { say });
     const LD_LIBRARY_PATH = libraryDirs(folder).join(':');
     return { file: path.join(folder, 'usr/bin/redis-server'), env: { LD_LIBRARY_PATH } };

@@ -13,19 +13,19 @@ const stopGraceMs = 5_000;
 const startMs = 20_000;
 const attempts = 5;
 
-/** `hz` is how often Redis looks at its timers, a second: at its default of 10, timers of jobs are up to 0.1 s late. */
+/** `hz`: how many times a second Redis checks its timers. At its default of 10, jobs' timers are up to 0.1 s late. */
 export type RedisOptions = { dataDir: string; port?: number; appendonly?: boolean; hz?: number };
 
 /**
- * Starts a Redis for this process alone, on 127.0.0.1 and a free port where none is given. One that a killed run left on
- * the same `dataDir` is ended first.
+ * Starts a Redis for this process alone, on 127.0.0.1 and a free port unless one is given. First ends a Redis that a killed
+ * run has left on the same `dataDir`.
  */
 export async function startRedis(options: RedisOptions): Promise<RunningServer> {
   const dataDir = path.resolve(options.dataDir);
   await fs.mkdir(dataDir, { recursive: true });
   await endStaleRedis(dataDir);
   if (options.port) return startOn(options.port, { ...options, dataDir });
-  // Between the choice of a free port and Redis's binding it, another process may take it.
+  // Another process may take the free port before Redis binds it.
   for (let attempt = 1; ; attempt++) {
     try {
       return await startOn(await freePort(), { ...options, dataDir });
@@ -41,7 +41,7 @@ async function startOn(port: number, options: RedisOptions): Promise<RunningServ
     cwd: options.dataDir,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A Ctrl-C goes to the whole process group, and the API still needs its Redis to finish.
+    // In its own process group: a Ctrl-C must not end Redis before the API has finished its work.
     detached: true,
   });
   endWithThisProcess(child);
@@ -49,7 +49,7 @@ async function startOn(port: number, options: RedisOptions): Promise<RunningServ
   const exited = exitOf(child);
   const stop = () => endChild(child, exited, stopGraceMs);
   try {
-    await answering(port, child, exited, output);
+    await waitUntilItAnswers(port, child, exited, output);
   } catch (error) {
     await stop();
     throw error;
@@ -69,21 +69,21 @@ function settings(port: number, { dataDir, appendonly = false, hz = 100 }: Redis
     appendonly: appendonly ? 'yes' : 'no',
     'maxmemory-policy': 'noeviction',
     hz: String(hz),
-    // Jobs are small hashes with a text or two over the default of 64 bytes: kept compact, they take half the memory.
-    // By its older name, which every version knows.
+    // Jobs are small hashes with texts over the default of 64 bytes. Kept compact, they take half the memory.
+    // This is the setting's older name, which every version knows.
     'hash-max-ziplist-value': '1024',
   };
   return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value]);
 }
 
-/** Waits until this Redis answers, which it does not while it reads its data, nor when it has died. */
-async function answering(port: number, child: ChildProcess, exited: Promise<string>, output: () => string) {
+/** Waits until this Redis has read its data and answers. Rejects if it has died. */
+async function waitUntilItAnswers(port: number, child: ChildProcess, exited: Promise<string>, output: () => string) {
   const ended = exited.then((reason) => ({ reason }));
   const deadline = Date.now() + startMs;
   while (Date.now() < deadline) {
     const death = await Promise.race([ended, sleep(10)]);
-    if (death) throw new Error(`Redis did not start on port ${port}: ${complaint(output()) || death.reason}`);
-    // Another server on this port would answer too; ours has then died of the failed bind.
+    if (death) throw new Error(`Redis did not start on port ${port}: ${failureLine(output()) || death.reason}`);
+    // Another server on this port would answer too: then ours could not bind the port and has died.
     if ((await ask(port, 'INFO server')).includes(`process_id:${child.pid}\r`)) return;
   }
   throw new Error(`Redis did not answer on port ${port} within ${startMs / 1000} s`);
@@ -112,8 +112,8 @@ function lastOutput(child: ChildProcess): () => string {
   return () => text;
 }
 
-/** Redis marks a warning with `#`, after its own process id and the time. */
-function complaint(output: string): string {
+/** The line that says why Redis failed, without its process id, time and level mark. */
+function failureLine(output: string): string {
   const lines = output.trim().split('\n');
   const warning = lines.findLast((line) => /(fail|error|could not|can't|in use)/i.test(line));
   return (warning ?? lines.at(-1) ?? '').replace(/^\d+:\w .*? [#*.-] /, '');

@@ -4,16 +4,16 @@ export interface RunningProcess {
   pid: number;
   /** Ends the process cleanly, or by force after a few seconds. May be called again. */
   stop(): Promise<void>;
-  /** Settles when the process has ended, however that came about, with the reason in words. */
+  /** Resolves when the process has ended for any reason, with the reason in words. */
   exited: Promise<string>;
 }
 
-/** A server that was started for this process alone. */
+/** A server started for this process alone. */
 export interface RunningServer extends RunningProcess {
   url: string;
 }
 
-/** Settles with the reason in words when the process has ended or could not be started. */
+/** Resolves with the reason in words when the process has ended or could not be started. */
 export function exitOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
@@ -21,7 +21,7 @@ export function exitOf(child: ChildProcess): Promise<string> {
   });
 }
 
-/** Asks the process to end with SIGTERM; after `graceMs` it is killed. */
+/** Ends the process with SIGTERM, and after `graceMs` with SIGKILL. */
 export async function endChild(child: ChildProcess, exited: Promise<string>, graceMs: number): Promise<void> {
   child.kill('SIGTERM');
   const force = setTimeout(() => child.kill('SIGKILL'), graceMs);

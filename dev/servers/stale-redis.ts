@@ -10,8 +10,8 @@ const graceMs = 5_000;
 export const pidFileOf = (dataDir: string) => path.join(dataDir, 'redis.pid');
 
 /**
- * Ends the Redis that a killed run has left on `dataDir`. Process ids are used again, so the one in its file must be a
- * Redis or Valkey whose working directory is this very folder.
+ * Ends the Redis that a killed run has left on `dataDir`. Process ids are reused, so the process must be a Redis or Valkey
+ * whose working directory is this folder.
  */
 export async function endStaleRedis(dataDir: string): Promise<void> {
   const pid = Number(await fs.readFile(pidFileOf(dataDir), 'utf8').catch(() => ''));

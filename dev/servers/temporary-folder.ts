@@ -6,14 +6,14 @@ import { isAlive } from './alive.ts';
 const prefix = 'rides-';
 const ownerFile = 'owner';
 
-/** A new folder for temporary files. It is this process's own; the caller removes it. */
+/** Creates a temporary folder that belongs to this process. The caller removes it. */
 export async function temporaryFolder(kind: string): Promise<string> {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), `${prefix}${kind}-`));
   await own(folder);
   return folder;
 }
 
-/** A folder for temporary files that has the same path whenever it is asked for by the same name. Nobody else may enter it. */
+/** Creates or reuses the temporary folder of this name. Only this user may enter it. */
 export async function namedTemporaryFolder(name: string): Promise<string> {
   const folder = path.join(os.tmpdir(), `${prefix}${name}`);
   await fs.mkdir(folder, { recursive: true, mode: 0o700 });
@@ -23,7 +23,7 @@ export async function namedTemporaryFolder(name: string): Promise<string> {
   return folder;
 }
 
-/** Removes the temporary folders of processes that were killed before they could do so. */
+/** Removes the temporary folders of processes that were killed. */
 export async function removeAbandonedFolders(): Promise<void> {
   for (const name of await fs.readdir(os.tmpdir())) {
     if (!name.startsWith(prefix)) continue;
@@ -33,7 +33,7 @@ export async function removeAbandonedFolders(): Promise<void> {
   }
 }
 
-/** Everything in a folder but the mark that says whose it is. */
+/** The contents of a folder, without the file that names its owner. */
 export async function contentsOf(folder: string): Promise<string[]> {
   return (await fs.readdir(folder)).filter((name) => name !== ownerFile);
 }
@@ -45,7 +45,7 @@ async function hasLivingOwner(folder: string): Promise<boolean> {
   return owner > 0 && isAlive(owner);
 }
 
-/** The id of the process that a folder belongs to, 0 where it does not say. */
+/** The id of the process that owns a folder, 0 if unknown. */
 async function ownerOf(folder: string): Promise<number> {
   return Number(await fs.readFile(path.join(folder, ownerFile), 'utf8').catch(() => '0'));
 }

@@ -1,6 +1,6 @@
 import { connectMongo, disconnectMongo } from '../../shared/mongo/connection.ts';
 
-/** Does something in a database for which this process keeps no connection. */
+/** Connects to the database for the duration of `work`. */
 export async function withDatabase<T>(url: string, work: () => Promise<T>): Promise<T> {
   await connectMongo(url);
   try {

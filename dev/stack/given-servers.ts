@@ -1,12 +1,12 @@
 import { Redis } from 'ioredis';
 
-/** The servers that the environment names instead of the stack's own; empty texts count as unset. */
+/** The servers of MONGO_URL and REDIS_URL, which replace the stack's own; empty if unset. */
 export function givenServers() {
   const { MONGO_URL = '', REDIS_URL = '' } = process.env;
   return {
     mongo: MONGO_URL,
     redis: REDIS_URL,
-    /** Where they are, as it may be shown. */
+    /** The same for display, without user and password. */
     named: {
       mongo: MONGO_URL && `${hostsOf(MONGO_URL)} (MONGO_URL)`,
       redis: REDIS_URL && `${hostsOf(REDIS_URL)} (REDIS_URL)`,
@@ -14,7 +14,7 @@ export function givenServers() {
   };
 }
 
-/** Throws, in one line, where no Redis answers at REDIS_URL: the services would start and wait for it. */
+/** Throws if no Redis answers at REDIS_URL. Otherwise the services would start and wait for it. */
 export async function checkRedis(): Promise<void> {
   const url = givenServers().redis;
   if (!url) return;
@@ -34,5 +34,5 @@ export async function checkRedis(): Promise<void> {
   }
 }
 
-/** The hosts of an address, without the user and password that it may hold. */
+/** The hosts of a URL, without its user and password. */
 const hostsOf = (url: string): string => url.replace(/^[\w+]+:\/\/([^@/]*@)?/, '').split(/[/?]/)[0] ?? '';

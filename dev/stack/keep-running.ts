@@ -3,14 +3,14 @@ import type { RunningProcess } from '../servers/running-server.ts';
 
 const shortestWaitMs = 200;
 const longestWaitMs = 5_000;
-/** Who lived this long and died gets a fresh start; who dies sooner is given more and more time. */
-const settledAfterMs = 10_000;
+/** A process that ran this long restarts after the shortest wait. One that ended sooner waits longer each time. */
+const stableAfterMs = 10_000;
 
 export type Kept<T> = { first: T; stop(): Promise<void> };
 
 /**
- * Starts a process and starts it again whenever it dies, until `stop`. Rejects when the first start fails: then
- * something is wrong that another attempt would not heal.
+ * Starts a process and restarts it whenever it dies, until `stop`. Rejects when the first start fails, because a retry would
+ * fail for the same reason.
  */
 export async function keepRunning<T extends RunningProcess>(
   name: string,
@@ -22,7 +22,7 @@ export async function keepRunning<T extends RunningProcess>(
   const first = await start();
   let current = first;
 
-  async function startAgain(reason: string, waitMs: number): Promise<number> {
+  async function restart(reason: string, waitMs: number): Promise<number> {
     say(`${name} has ended (${reason}): starting it again`);
     for (let nextMs = waitMs; ; nextMs = Math.min(nextMs * 2, longestWaitMs)) {
       await sleep(nextMs, undefined, { signal });
@@ -42,9 +42,9 @@ export async function keepRunning<T extends RunningProcess>(
       const startedAt = Date.now();
       const reason = await current.exited;
       if (signal.aborted) return;
-      waitMs = Date.now() - startedAt > settledAfterMs ? shortestWaitMs : waitMs * 2;
-      waitMs = await startAgain(reason, Math.min(waitMs, longestWaitMs));
-      // `stop` came while it was starting, and has stopped the one before.
+      waitMs = Date.now() - startedAt > stableAfterMs ? shortestWaitMs : waitMs * 2;
+      waitMs = await restart(reason, Math.min(waitMs, longestWaitMs));
+      // `stop` was called during the restart and has stopped only the previous process.
       if (signal.aborted) await current.stop();
     }
   }

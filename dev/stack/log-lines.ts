@@ -1,7 +1,7 @@
 import { type Style, styled } from '../terminal/style.ts';
 import { queueBoardPath } from './queue-board-path.ts';
 
-/** A line of a process's log, with the fields that are read here. */
+/** A log line of a process: the fields that are read here. */
 export type LogEntry = {
   level: number;
   time: string;
@@ -26,11 +26,11 @@ export type LogEntry = {
 
 const levels: Record<number, string> = { 40: 'warn', 50: 'ERROR', 60: 'FATAL' };
 const plainFields = new Set(['level', 'time', 'process', 'msg', 'requestId']);
-const untold = new Set(['listening', 'working', 'closing']);
+const hiddenMessages = new Set(['listening', 'working', 'closing']);
 const textWidth = 28;
 const longestPath = 40;
 
-/** Our own codes, in words; those of the system (`ECONNREFUSED`) stay as they are. */
+/** The service's own reasons in words. The system's codes (`ECONNREFUSED`) are shown unchanged. */
 const reasons: Record<string, string> = {
   certificate: 'TLS certificate not trusted',
   certificate_expired: 'TLS certificate expired',
@@ -38,7 +38,7 @@ const reasons: Record<string, string> = {
   redirect: 'redirected with',
 };
 
-/** The entry that a process has printed; undefined for a line that is none. */
+/** Parses a log line; undefined for a line that is no log entry. */
 export function parseEntry(line: string): LogEntry | undefined {
   try {
     const entry = JSON.parse(line);
@@ -48,13 +48,13 @@ export function parseEntry(line: string): LogEntry | undefined {
   }
 }
 
-/** Whether a line says something to a person: the queue board and `status` ask by themselves, every few seconds. */
-export function isWorthTelling({ msg, route, path, level }: LogEntry): boolean {
-  const isOfTools = route === queueBoardPath || route === '/healthz' || path === '/favicon.ico';
-  return level >= 40 || !(untold.has(msg) || isOfTools);
+/** Whether to show a line. The queue board and `status` poll every few seconds, so their requests are hidden. */
+export function isWorthShowing({ msg, route, path, level }: LogEntry): boolean {
+  const isFromTools = route === queueBoardPath || route === '/healthz' || path === '/favicon.ico';
+  return level >= 40 || !(hiddenMessages.has(msg) || isFromTools);
 }
 
-/** An entry as one short line: when, which ride (its last six characters), what happened, and how it went. */
+/** Formats an entry as one short line: the time, the ride (its last six characters), what happened, and the result. */
 export function readable(name: string, entry: LogEntry): string {
   switch (entry.msg) {
     case 'request':
@@ -66,7 +66,7 @@ export function readable(name: string, entry: LogEntry): string {
     case 'delivery':
       return row(entry, `event ${entry.seq} ${entry.event}`, delivery(entry));
     default:
-      return row(entry, `${name}: ${[...plain(entry)].join(' ')}`, '', entry.level >= 50 ? 'bad' : 'slow');
+      return row(entry, `${name}: ${[...fieldsOf(entry)].join(' ')}`, '', entry.level >= 50 ? 'bad' : 'slow');
   }
 }
 
@@ -78,9 +78,9 @@ function row({ time, rideId = '', level, error }: LogEntry, text: string, result
 }
 
 function request({ method, route = '', path }: LogEntry): string {
-  // A path is text of anyone: what a terminal would obey is left out.
-  const unknown = path?.replace(/[^\x20-\x7e]/g, '?').slice(0, longestPath);
-  return `${method} ${unknown ?? route.replace(':rideId', ':id')}`;
+  // A client may put terminal control characters into a path.
+  const shownPath = path?.replace(/[^\x20-\x7e]/g, '?').slice(0, longestPath);
+  return `${method} ${shownPath ?? route.replace(':rideId', ':id')}`;
 }
 
 function answer({ status, durationMs }: LogEntry): string {
@@ -111,8 +111,8 @@ function delivery({ outcome, httpStatus, reason = '', durationMs = 0 }: LogEntry
   }
 }
 
-/** What is not one of the lines above, field by field. */
-function* plain({ level, msg, error, ...fields }: LogEntry) {
+/** Any other entry, field by field. */
+function* fieldsOf({ level, msg, error, ...fields }: LogEntry) {
   if (levels[level]) yield levels[level];
   yield msg;
   const { at: _, ...cause } = error ?? {};

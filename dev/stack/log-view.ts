@@ -1,13 +1,13 @@
-import { isWorthTelling, type LogEntry, parseEntry, readable } from './log-lines.ts';
+import { isWorthShowing, type LogEntry, parseEntry, readable } from './log-lines.ts';
 
-/** Each process writes its lines up to 0.1 s late: held for a moment, they can be put into the order of what happened. */
+/** Each process writes its lines up to 0.1 s late. Lines are held this long, so that they can be sorted by time. */
 const heldMs = 200;
-/** Reads that are the same as an earlier one are counted, and told together this often. */
+/** Repeated reads are counted, and the counts are printed this often. */
 const repeatsMs = 10_000;
 
 type Line = { at: number; name: string; text: string; entry?: LogEntry };
 
-/** The logs of a stack for a person: a line for each thing that happens, and once for each key what to do about it. */
+/** Prints a stack's logs for a person: one line per entry, and hints on failed deliveries once per key. */
 export function createLogView(print: (line: string) => void) {
   const held: Line[] = [];
   const repeats = new Map<string, { name: string; entry: LogEntry; count: number }>();
@@ -15,7 +15,7 @@ export function createLogView(print: (line: string) => void) {
 
   function show({ name, text, entry }: Line): void {
     if (!entry) print(`${' '.repeat(18)}${name}: ${text}`);
-    if (!entry || !isWorthTelling(entry) || isRepeat(name, entry)) return;
+    if (!entry || !isWorthShowing(entry) || isRepeat(name, entry)) return;
     print(readable(name, entry));
     const hint = hintFor(entry);
     if (hint && !hinted.has(`${entry.keyId} ${hint}`)) print(`          ${hint}`);
@@ -58,7 +58,7 @@ export function createLogView(print: (line: string) => void) {
   };
 }
 
-/** What to do about an event that did not arrive. */
+/** What to do when an event did not arrive. */
 function hintFor({ msg, outcome, reason, keyId }: LogEntry): string | undefined {
   if (msg !== 'delivery') return undefined;
   if (outcome === 'no_url') return `set one with npm run -s keys -- set-webhook ${keyId} URL`;

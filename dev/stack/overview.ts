@@ -6,11 +6,11 @@ import type { TestKey } from './test-key.ts';
 
 type Overview = Pick<StackState, 'url' | 'port' | 'env' | 'servers'> & {
   key?: TestKey;
-  /** What is to be said of the stack itself. */
+  /** The state of the stack, in words. */
   state: string;
 };
 
-/** What a developer needs to know of a running stack, in lines of at most 80 characters that can be copied. */
+/** What a developer needs to know about a running stack, in lines of at most 80 characters that can be copied. */
 export function overview({ url, port, env, servers, key, state }: Overview): string[] {
   const data = path.relative(process.cwd(), dataDirOf(port));
   const server = (given: string, folder: string) => given || `its own, data in ${data}/${folder}`;

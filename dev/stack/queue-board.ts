@@ -7,23 +7,23 @@ import { type PoolName, poolNames, type Queues } from '../../shared/queues.ts';
 import { queueBoardPath } from './queue-board-path.ts';
 
 const localNames = new Set(['127.0.0.1', 'localhost', '[::1]']);
-/** The board's own files and no other's; its page asks for fonts of Google, which are left out. */
+/** Allows the board's own files only. The board's page also asks for Google fonts, which are not loaded. */
 const contentPolicy =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'";
 
 const descriptions: Record<PoolName, string> = {
-  bidding: 'cancels a ride that nobody was chosen for in time',
+  bidding: 'cancels a ride that has no accepted offer in time',
   simulator: "test rides: the simulated driver's next step",
   webhooks: 'one attempt of one event; an event that did not arrive is under Failed',
   'webhooks-slow': 'the same, for keys whose receiver has let an attempt time out',
 };
 
-/** BullMQ has more states than this service uses: there are no flows, priorities or paused queues. */
+/** The service uses no flows, priorities or paused queues, so it never has jobs in BullMQ's other states. */
 const usedStates = ['active', 'waiting', 'delayed', 'failed', 'completed'] as const;
 
 /**
- * A queue as the board shows it. It is read-only: a job only says where to look, so that running one again sends nothing, and
- * would write over what the first run came to.
+ * A queue as the board shows it. Read-only: a job only says where to look, so running it again would send nothing and
+ * would overwrite the result of the first run.
  */
 class ShownQueue extends BullMQAdapter {
   constructor(queue: Queue, description: string) {
@@ -44,7 +44,7 @@ class ShownQueue extends BullMQAdapter {
   }
 }
 
-/** What a developer asks of a job: of which ride and step it is, when it was due, and what came of it. */
+/** Shows a job as a developer needs it: its ride and step, when it was due, and its outcome. */
 function inWords(job: Job): Job {
   const json = job.toJSON.bind(job);
   job.toJSON = () => {
@@ -58,7 +58,7 @@ function inWords(job: Job): Job {
   return job;
 }
 
-/** Every queue with its jobs: for the developer at this machine alone. */
+/** The pages that show every queue and its jobs, to requests from this machine only. */
 export function queueBoard(queues: Queues): Middleware[] {
   const adapter = new KoaAdapter().setBasePath(queueBoardPath);
   createBullBoard({
@@ -91,8 +91,9 @@ const onlyLocal: Middleware = async (ctx, next) => {
 };
 
 /**
- * The peer is this machine, and so is the name it asked for: a page of elsewhere could let its own name lead here (DNS
- * rebinding). A page of elsewhere that uses our name tells its origin, and a proxy that passes on others' requests itself.
+ * Whether a request comes from this machine: its peer is a loopback address, and its Host is a local name. A foreign site
+ * could point its own name here (DNS rebinding). A foreign page that uses a local name sends its Origin, and a proxy that
+ * forwards others' requests adds a header.
  */
 function isLocal(ctx: RequestContext): boolean {
   const peer = ctx.req.socket.remoteAddress ?? '';

@@ -4,8 +4,8 @@ import { endWithThisProcess } from '../servers/end-with-this-process.ts';
 import { nodeCommand } from '../servers/node-command.ts';
 import { endChild, exitOf, type RunningProcess } from '../servers/running-server.ts';
 
-/** A service ends its work in `SHUTDOWN_GRACE_MS` by itself; this much later, it hangs and is killed. */
-const hangsAfterMs = 500;
+/** A service stops within `SHUTDOWN_GRACE_MS` by itself. After this much more it counts as hanging and is killed. */
+const killMarginMs = 500;
 
 export type ServiceOptions = {
   name: string;
@@ -15,13 +15,13 @@ export type ServiceOptions = {
   onLine: (line: string) => void;
 };
 
-/** Starts a process of the product and waits until it says that it serves. What it prints comes in lines. */
+/** Starts an API or worker process and waits until it is ready. `onLine` gets what it prints, line by line. */
 export async function startService(options: ServiceOptions): Promise<RunningProcess> {
   const [command = '', ...args] = nodeCommand(options.script, options.args);
   const child = spawn(command, args, {
     env: options.env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // A Ctrl-C goes to the whole process group: in one of its own, a service ends only when its stack says so.
+    // In its own process group: a Ctrl-C reaches the stack alone, which then ends its services in order.
     detached: true,
   });
   endWithThisProcess(child);
@@ -34,7 +34,7 @@ export async function startService(options: ServiceOptions): Promise<RunningProc
   });
   const reason = await Promise.race([readyMessage(child), exited]);
   if (reason) throw new Error(complaint || `${options.name} did not start: ${reason}`);
-  const stopGraceMs = Number(options.env.SHUTDOWN_GRACE_MS) + hangsAfterMs;
+  const stopGraceMs = Number(options.env.SHUTDOWN_GRACE_MS) + killMarginMs;
   return { pid: child.pid ?? 0, exited, stop: () => endChild(child, exited, stopGraceMs) };
 }
 

@@ -8,7 +8,7 @@ import { stacksDir } from './stack-state.ts';
 
 export type StackSettings = NodeJS.ProcessEnv & { SECRETS_KEY: string; SHUTDOWN_GRACE_MS: string };
 
-/** What the services of a stack run with, but for its servers. Throws ConfigError for a wrong setting. */
+/** The settings of a stack's services, without the URLs of its servers. Throws ConfigError for a wrong setting. */
 export async function stackSettings(
   dataDir: string,
   more: NodeJS.ProcessEnv,
@@ -18,7 +18,7 @@ export async function stackSettings(
     ...more,
     SERVICE_ENV: 'development',
     SECRETS_KEY: process.env.SECRETS_KEY || (await keptSecretsKey(givenServers().mongo ? stacksDir : dataDir)),
-    // A developer does not wait long for an attempt to a receiver that hangs.
+    // A short grace: a developer need not wait for an attempt to a receiver that hangs.
     SHUTDOWN_GRACE_MS: process.env.SHUTDOWN_GRACE_MS || '3000',
   };
   const { mongo, redis } = givenServers();
@@ -27,15 +27,15 @@ export async function stackSettings(
   return { settings, secretsKeys: secrets.keys };
 }
 
-/** Where this machine reaches an API that listens on `host`. */
+/** The host at which this machine reaches an API that listens on `host`. */
 export function reachedAt(host = ''): string {
   if (host === '' || host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
 }
 
 /**
- * The key that signing secrets are encrypted with stays with the data that it encrypts. The stacks of this checkout
- * share one for a database of MONGO_URL: a start with another key is refused there.
+ * The key that encrypts signing secrets is kept with the data that it encrypts. All stacks of this checkout share one key
+ * for databases of MONGO_URL, because such a database refuses a start with another key.
  */
 async function keptSecretsKey(folder: string): Promise<string> {
   const file = path.join(folder, 'secrets-key');

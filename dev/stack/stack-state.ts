@@ -6,7 +6,7 @@ import type { Stack } from './stack.ts';
 /** Where `npm run dev` keeps the data of each of its stacks, by port. */
 export const stacksDir = path.join(import.meta.dirname, '..', '..', '.cache', 'dev');
 
-/** What a command needs to know of a running stack. `env` holds secrets, so the file is its owner's alone. */
+/** What a command needs to know about a running stack. `env` holds secrets, so only the file's owner may read it. */
 export type StackState = {
   pid: number;
   port: number;
@@ -31,7 +31,7 @@ export async function removeState(dataDir: string): Promise<void> {
   await fs.rm(stateFile(dataDir), { force: true });
 }
 
-/** The stacks that are running, the newest first. What a killed one has left behind is passed over. */
+/** The running stacks, the newest first. Ignores the files that killed stacks have left. */
 export async function runningStacks(): Promise<StackState[]> {
   const folders = await fs.readdir(stacksDir).catch(() => []);
   const states = await Promise.all(folders.map((name) => readState(path.join(stacksDir, name))));

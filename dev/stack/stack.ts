@@ -17,17 +17,17 @@ const root = path.join(import.meta.dirname, '..', '..');
 
 export type StackOptions = {
   port: number;
-  /** Holds all that the stack keeps. */
+  /** The folder of all data of the stack. */
   dataDir: string;
   /** Whether Redis keeps its data over a restart, as MongoDB always does. */
   keepQueues: boolean;
   /** Settings of the services, beyond those of this process's environment. */
   settings?: NodeJS.ProcessEnv;
-  /** Is told, in a line, what happens to the stack itself. */
+  /** Called with a line on each event of the stack itself. */
   say: (line: string) => void;
-  /** Is told what is going on until it is told the next. */
+  /** Called with what is going on, until the next call. */
   progress: (text: string) => void;
-  /** Is told what the named service has printed. */
+  /** Called with each line that a service prints. */
   onLine: (name: string, line: string) => void;
 };
 
@@ -35,16 +35,16 @@ export type StackEnv = StackSettings & { MONGO_URL: string; REDIS_URL: string };
 
 export type Stack = {
   url: string;
-  /** What the services run with. */
+  /** The environment of the services. */
   env: StackEnv;
-  /** Where a server is that the environment names; empty for one of the stack's own. */
+  /** The servers of MONGO_URL and REDIS_URL for display; empty for the stack's own. */
   servers: { mongo: string; redis: string };
   stop(): Promise<void>;
 };
 
 /**
- * Starts MongoDB and Redis, unless the environment names them, then the API and a process for each worker pool. Each is
- * started again when it dies. Rejects, with nothing left running, when one cannot be started.
+ * Starts MongoDB and Redis, unless MONGO_URL or REDIS_URL is set, then the API and a process for each worker pool. Restarts
+ * each one that dies. Rejects when one cannot be started, after stopping the others.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const started: Kept<RunningProcess>[] = [];
@@ -53,16 +53,16 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     started.push(kept);
     return kept.first;
   };
-  // The servers were started first, and are what all others need to end cleanly.
-  let servers = 0;
+  // The first ones started are the servers. They stop last: the services need them to end cleanly.
+  let serverCount = 0;
   const stop = async () => {
-    await Promise.all(started.slice(servers).map((kept) => kept.stop()));
-    await Promise.all(started.slice(0, servers).map((kept) => kept.stop()));
+    await Promise.all(started.slice(serverCount).map((kept) => kept.stop()));
+    await Promise.all(started.slice(0, serverCount).map((kept) => kept.stop()));
   };
 
   try {
     await fs.mkdir(options.dataDir, { recursive: true, mode: 0o700 });
-    // A wrong setting is said before anything is started, and once.
+    // Settings are checked before anything starts, so that a wrong one is reported once.
     const given = { ...options.settings, PORT: String(options.port) };
     const { settings, secretsKeys } = await stackSettings(options.dataDir, given);
     await removeAbandonedFolders();
@@ -71,11 +71,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       options.say(line);
       options.progress(line);
     });
-    // One after the other: the engine locks its data, so a second stack on the same folder comes to no harm to Redis.
+    // MongoDB before Redis: the engine locks its data, so a second stack on the same folder fails before it touches Redis.
     const MONGO_URL = await mongoUrl(options, keep);
     await withDatabase(MONGO_URL, () => migrate(secretsKeys));
     const REDIS_URL = await redisUrl(options, keep);
-    servers = started.length;
+    serverCount = started.length;
     const env = { ...settings, MONGO_URL, REDIS_URL };
     options.progress(`starting the API and ${poolNames.length} worker pools`);
     await allStarted([startApi(options, env, keep), ...poolNames.map((pool) => startPool(pool, options, env, keep))]);
@@ -102,7 +102,7 @@ async function redisUrl({ dataDir, keepQueues, progress }: StackOptions, keep: K
   let port: number | undefined;
   const start = async () => {
     const server = await startRedis({ dataDir: path.join(dataDir, 'redis'), appendonly: keepQueues, port });
-    // When it is started again, its clients look for it where it was.
+    // A restart uses the same port, where its clients reconnect.
     port = Number(new URL(server.url).port);
     return server;
   };
@@ -119,7 +119,7 @@ async function startPool(pool: string, { onLine }: StackOptions, env: StackEnv, 
   await keep(pool, () => startService({ name: pool, script, args: [pool], env, onLine: (line) => onLine(pool, line) }));
 }
 
-/** Like Promise.all, but it rejects only when all have settled: so that what did start is known, and can be stopped. */
+/** Like Promise.all, but rejects only after all have settled, so that everything that did start can be stopped. */
 async function allStarted(starting: Promise<void>[]): Promise<void> {
   await Promise.allSettled(starting);
   await Promise.all(starting);

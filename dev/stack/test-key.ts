@@ -11,12 +11,12 @@ import type { StackEnv } from './stack.ts';
 export type TestKey = { keyId: string; key: string; signingSecret: string; webhookUrl?: string };
 
 /**
- * The stack's own test key, the same at every start: MongoDB has only its hash, so it is kept in the stack's folder. A new
- * one is made where there is none yet, or where somebody has rotated or revoked it.
+ * The stack's test key, the same at every start. MongoDB has only its hash, so the key is kept in the stack's folder. Makes
+ * a new one at the first start, and after the key was rotated or revoked.
  */
 export async function testKey(env: StackEnv, dataDir: string): Promise<TestKey> {
   return withDatabase(env.MONGO_URL, async () => {
-    const kept = await validKept(env, dataDir);
+    const kept = await readIfValid(env, dataDir);
     if (kept) return kept;
     const { _id: accountId } = await accountOf(operatorEmail);
     const { keyId, key, signingSecret } = await createKey(readConfig(env), { accountId, name: 'dev', mode: 'test' });
@@ -25,12 +25,12 @@ export async function testKey(env: StackEnv, dataDir: string): Promise<TestKey> 
   });
 }
 
-/** The kept key with its present webhook URL and signing secret; undefined where it is not valid any more. */
+/** The kept key with its current webhook URL and signing secret; undefined if it was rotated or revoked. */
 export async function currentTestKey(env: StackEnv, dataDir: string): Promise<TestKey | undefined> {
-  return withDatabase(env.MONGO_URL, () => validKept(env, dataDir));
+  return withDatabase(env.MONGO_URL, () => readIfValid(env, dataDir));
 }
 
-async function validKept(env: StackEnv, dataDir: string): Promise<TestKey | undefined> {
+async function readIfValid(env: StackEnv, dataDir: string): Promise<TestKey | undefined> {
   const kept = await fs
     .readFile(fileOf(env, dataDir), 'utf8')
     .then(JSON.parse)
@@ -39,7 +39,7 @@ async function validKept(env: StackEnv, dataDir: string): Promise<TestKey | unde
   return caller && { ...kept, ...(await deliverySettings(readConfig(env), caller.keyId)) };
 }
 
-/** Each database has a key of its own: MONGO_URL may name another one at the next start. */
+/** One file per database, since MONGO_URL may name another one at the next start. */
 function fileOf(env: StackEnv, dataDir: string): string {
   const database = createHash('sha256').update(env.MONGO_URL).digest('hex').slice(0, 8);
   return path.join(dataDir, `test-key-${database}.json`);

@@ -2,18 +2,18 @@ import { lineWidth, styled, type Terminal } from './style.ts';
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const frameMs = 100;
-/** Without a terminal to rewrite a line in, this much silence is ended with a line of its own. */
+/** Where no line can be rewritten, because the output is no terminal, progress is printed after this much silence. */
 const quietMs = 5_000;
 
 export type MovingLine = {
   /** Prints a line that stays. */
   print(line: string): void;
-  /** What is going on until the next call; empty for nothing. */
+  /** Shows what is going on, until the next call. Empty for nothing. */
   show(text: string): void;
   end(): void;
 };
 
-/** A last line that moves, so that it is plain at any moment what is being waited for and for how long. */
+/** An animated last line that shows what the command is waiting for, and since when. */
 export function createMovingLine(out: Terminal = process.stdout, startedAt = Date.now()): MovingLine {
   let current = '';
   let lastLineAt = Date.now();
@@ -50,7 +50,7 @@ export function createMovingLine(out: Terminal = process.stdout, startedAt = Dat
   };
 }
 
-/** `  12.3 s`, as it stands before every line of a clock. */
+/** The elapsed time as a column of fixed width, such as `  12.3 s`. */
 export function secondsSince(startedAt: number, at = Date.now()): string {
   return `${Math.max(0, (at - startedAt) / 1_000).toFixed(1)} s`.padStart(8);
 }

@@ -29,7 +29,7 @@ export interface Claimed {
 type ClaimedRide = Claimed['ride'] & { claim?: Claim; event?: RideEvent };
 
 /**
- * Waits for the write concern `committedWrites`: the event stands before the claim in the oplog, so an acknowledged claim
+ * Waits for the write concern `committedWrites`: the event precedes the claim in the oplog, so an acknowledged claim
  * proves that no failover takes the event back. A crash may forget the claim itself: then it is taken again.
  */
 const claim = batchedUpdate<Ride, ClaimedRide>(
@@ -45,11 +45,11 @@ const claim = batchedUpdate<Ride, ClaimedRide>(
  */
 export async function claimEvent(rideId: string, seq: number, token: string): Promise<Claimed | null> {
   const askedAt = now();
-  const isFree = {
+  const isFreeOrOwn = {
     $or: [{ $lte: ['$claim.until', '$$NOW'] }, { $eq: ['$claim.token', token] }],
   };
   const ride = await claim({
-    filter: { _id: rideId, settledSeq: seq - 1, seq: { $gte: seq }, $expr: isFree },
+    filter: { _id: rideId, settledSeq: seq - 1, seq: { $gte: seq }, $expr: isFreeOrOwn },
     change: [{ $set: { claim: { seq, token, at: '$$NOW', until: { $add: ['$$NOW', claimMs] } } } }],
   });
   // While this run holds the claim, the event after the last settled one is this event.
@@ -74,7 +74,7 @@ export function renewableClaim(claimed: Claimed, token: string) {
   };
 }
 
-/** A moment by both clocks of this process (ms): the monotonic one stops while the machine sleeps, the wall clock can be set. */
+/** A moment by both clocks (ms): the monotonic clock stops while the machine sleeps, the wall clock can be set. */
 interface Moment {
   monotonic: number;
   wall: number;

@@ -14,7 +14,7 @@ const maxAddresses = 4;
 /** The most that is read from a connection, however long the answer is. */
 const maxReadBytes = 65_536;
 
-/** Reads at most 4 kB at a time, instead of Node's 64 kB. All sockets share the buffer: it is filled and copied in one tick. */
+/** Reads at most 4 kB at a time, not Node's 64 kB. All sockets share it: it is filled and copied in one tick. */
 const readBuffer = Buffer.allocUnsafeSlow(4_096);
 
 const maxSessions = 500;

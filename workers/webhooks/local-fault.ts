@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
-/** System errors that say this host lacks descriptors, memory, ports or its network, whoever the receiver is. */
+/** System errors for a lack of descriptors, memory, ports or network on this host. */
 const systemCodes = new Set([
   'EMFILE',
   'ENFILE',
