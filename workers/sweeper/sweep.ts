@@ -1,8 +1,8 @@
 import type { Queue } from 'bullmq';
 import type { Context } from '../../shared/context.ts';
 import { describeError } from '../../shared/errors.ts';
-import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
 import { mongoNow } from '../../shared/mongo/clock.ts';
+import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
 import { poolNames } from '../../shared/queues.ts';
 import { fireTimer } from '../../shared/rides/fire-timer.ts';
 import { deliveryJobId, enqueueNextDelivery, type Outbox } from '../../shared/rides/outbox.ts';

@@ -1,7 +1,7 @@
 import type { Context } from '../../shared/context.ts';
 import { describeError } from '../../shared/errors.ts';
-import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
 import { onBrokenConnection } from '../../shared/mongo/connection.ts';
+import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
 import { pause, rejectOnAbort } from '../abort-signal.ts';
 import { type TurnResult, takeTurn } from './turn.ts';
 

@@ -1,6 +1,6 @@
 import type mongoose from 'mongoose';
-import type { Ride } from '../../shared/rides/ride-types.ts';
 import { rides } from '../../shared/rides/ride.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
 
 /** Small pages keep MongoDB's answers small, and a stop waits for one page at most. */
 const pageSize = 250;

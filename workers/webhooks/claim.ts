@@ -1,8 +1,8 @@
 import { batchedUpdate } from '../../shared/batch.ts';
 import { committedWrites } from '../../shared/mongo/durability.ts';
 import type { Outbox } from '../../shared/rides/outbox.ts';
-import type { Claim, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
 import { rides } from '../../shared/rides/ride.ts';
+import type { Claim, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
 
 /** How long a claim lasts: 8 s for the attempt, and time to record its outcome. */
 const claimMs = 12_000;

@@ -1,14 +1,13 @@
 import { batchedUpdate } from '../../shared/batch.ts';
 import type { Context } from '../../shared/context.ts';
 import { describeError } from '../../shared/errors.ts';
-import { committedReads } from '../../shared/mongo/durability.ts';
-import { isOutageOfMongo, NotYetCommitted } from '../../shared/mongo/outage.ts';
-import { timeLimit } from '../../shared/mongo/durability.ts';
 import type { Update } from '../../shared/mongo/commands.ts';
+import { committedReads, timeLimit } from '../../shared/mongo/durability.ts';
+import { isOutageOfMongo, NotYetCommitted } from '../../shared/mongo/outage.ts';
 import type { DeliveryJob } from '../../shared/queues.ts';
 import type { Outbox } from '../../shared/rides/outbox.ts';
-import type { Delivery, Ride } from '../../shared/rides/ride-types.ts';
 import { rides } from '../../shared/rides/ride.ts';
+import type { Delivery, Ride } from '../../shared/rides/ride-types.ts';
 import { pause } from '../abort-signal.ts';
 import type { Run } from '../handler.ts';
 

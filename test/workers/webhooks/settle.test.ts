@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
-import type { Delivery } from '../../../shared/rides/ride-types.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import type { Delivery } from '../../../shared/rides/ride-types.ts';
 import { loggedUrl } from '../../../workers/webhooks/attempt.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';
 import { settleEvent } from '../../../workers/webhooks/settle.ts';
