@@ -3,49 +3,50 @@ import type mongoose from 'mongoose';
 import { insertDocuments, type Update, updateDocuments } from './mongo/commands.ts';
 import { timeLimit } from './mongo/durability.ts';
 
-/** So long a batch waits for those before it: while MongoDB hangs, nothing may queue up behind what will not return. */
-const patienceMs = 50;
+/** Send after 50 ms even if an earlier batch hangs. */
+const maxWaitMs = 50;
 const maxBatchSize = 200;
-/** More than one, so that neither side waits for the other; few, since a batch saves what its operations share. */
-const severalAtOnce = 4;
-/** Of updates, which cost MongoDB most, larger batches save more than is waited for. */
-const oneAtOnce = 1;
+/** Four overlapping batches keep client and server busy; more makes batches too small. */
+const defaultConcurrency = 4;
+/** Updates cost MongoDB the most: one larger batch at a time saves more than the waiting costs. */
+const updateConcurrency = 1;
 
 /**
- * Makes one operation out of those that are asked for at the same time: `run` is given the batch, and answers a value or
- * an Error for each, in order. What is asked joins only a batch that has not been sent, so a read always begins after it
- * was asked for. While `atOnce` batches are under way the next one gathers; alone, an operation is sent at once.
+ * Combines operations that are requested at the same time into one. `run` gets the batch and returns a value or an
+ * Error for each operation, in order. An operation joins only a batch that has not been sent, so a read always starts
+ * after it was requested. Without other batches in flight an operation is sent at once; with `concurrency` of them it
+ * waits.
  */
 export function batch<Asked, Answer>(
   run: (batch: readonly Asked[]) => Promise<readonly (Answer | Error)[]>,
-  atOnce = severalAtOnce,
+  concurrency = defaultConcurrency,
 ): (asked: Asked) => Promise<Answer> {
-  let underWay = 0;
-  let sendNext: (() => void)[] = [];
+  let inFlight = 0;
+  let waiting: (() => void)[] = [];
 
   async function send(batch: readonly Asked[]): Promise<readonly (Answer | Error)[]> {
-    underWay += 1;
+    inFlight += 1;
     try {
       return await run(batch);
     } finally {
-      underWay -= 1;
-      for (const sendIt of sendNext.splice(0)) sendIt();
+      inFlight -= 1;
+      for (const send of waiting.splice(0)) send();
     }
   }
 
   function schedule(dispatch: () => void): void {
-    if (underWay < atOnce) {
-      // After the turn of the event loop: what came in the same one goes along.
+    if (inFlight < concurrency) {
+      // After this turn of the event loop, so that requests of the same turn share the batch.
       setImmediate(dispatch);
       return;
     }
-    const timer = setTimeout(() => sendIt(), patienceMs);
-    const sendIt = () => {
+    const timer = setTimeout(() => sendNow(), maxWaitMs);
+    const sendNow = () => {
       clearTimeout(timer);
-      sendNext = sendNext.filter((other) => other !== sendIt);
+      waiting = waiting.filter((other) => other !== sendNow);
       dispatch();
     };
-    sendNext.push(sendIt);
+    waiting.push(sendNow);
   }
 
   const loader = new DataLoader(send, { cache: false, maxBatchSize, batchScheduleFn: schedule });
@@ -53,8 +54,8 @@ export function batch<Asked, Answer>(
 }
 
 /**
- * Finds documents by a unique text field, all that are asked for at the same time in one query; null where there is none.
- * `options` is asked for each query: what it says may follow from the server that the process is connected to.
+ * Finds documents by a unique text field; concurrent finds share one query. Resolves with null when there is no such
+ * document. `options` is called for each query, because the options depend on the server that is connected by then.
  */
 export function batchedFind<Stored extends object, Found = Stored>(
   collection: mongoose.mongo.Collection<Stored>,
@@ -65,7 +66,7 @@ export function batchedFind<Stored extends object, Found = Stored>(
   return batch((values) => findEach<Stored, Found>(collection, field, values, { ...options(), projection }));
 }
 
-/** For each value the document that has it, or null; a value may be asked for twice. */
+/** The document for each value, in order, or null. A value may occur twice. */
 async function findEach<Stored extends object, Found>(
   collection: mongoose.mongo.Collection<Stored>,
   field: keyof Stored & keyof Found & string,
@@ -74,23 +75,25 @@ async function findEach<Stored extends object, Found>(
 ): Promise<(Found | null)[]> {
   const filter = { [field]: oneOf(values) } as mongoose.mongo.Filter<Stored>;
   const projection = { ...options.projection, [field]: 1 };
-  // All in one answer: MongoDB's first batch would end after 101.
+  // All documents in one reply: by default MongoDB's first reply ends after 101.
   const cursor = collection.find(filter, { ...options, projection, batchSize: values.length + 1 });
   const found = (await cursor.toArray()) as Found[];
   const byValue = new Map(found.map((document) => [document[field] as unknown, document]));
   return values.map((value) => byValue.get(value) ?? null);
 }
 
-/** The condition that a field has one of these values; of a single one in the form that MongoDB answers quickest. */
+/**
+ * The condition that a field has one of these values. MongoDB answers plain equality fastest, so one value needs no
+ * `$in`.
+ */
 export function oneOf(values: readonly string[]): string | { $in: string[] } {
   const [first = '', ...others] = new Set(values);
   return others.length === 0 ? first : { $in: [first, ...others] };
 }
 
 /**
- * Changes documents by their `_id`, all that are asked for at the same time in one command. Each is changed for itself and
- * atomically; answered is what `projection` shows of it as it stands then or a little later, or null where the filter
- * matched nothing.
+ * Updates documents by `_id`; concurrent updates share one command, and each is atomic. Resolves with the document's
+ * fields in `projection`, as they are after this update or a later one, or with null when the filter did not match.
  */
 export function batchedUpdate<Stored extends { _id: string }, Found extends { _id: string }>(
   collection: mongoose.mongo.Collection<Stored>,
@@ -108,10 +111,10 @@ export function batchedUpdate<Stored extends { _id: string }, Found extends { _i
     const ids = updates.map(({ filter }) => filter._id);
     const found = await findEach<Stored, Found>(collection, '_id', ids, { ...timeLimit(), projection });
     return outcomes.map((outcome, index) => (outcome === true ? (found[index] ?? null) : outcome || null));
-  }, oneAtOnce);
+  }, updateConcurrency);
 }
 
-/** Inserts documents, all that are asked for at the same time in one command; each succeeds or fails for itself. */
+/** Inserts documents; concurrent inserts share one command, and each succeeds or fails on its own. */
 export function batchedInsert<T extends object>(
   collection: mongoose.mongo.Collection<T>,
 ): (document: T) => Promise<null> {

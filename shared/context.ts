@@ -7,20 +7,20 @@ import { connectMongo, disconnectMongo } from './mongo/connection.ts';
 import { createQueues, poolNames, type Queues } from './queues.ts';
 import { connectRedis, redisReady } from './redis.ts';
 
-/** What every part is given. A handful of fields, never a container. */
+/** What every part of a process gets. It stays a handful of fields: it is no container. */
 export interface Context {
   config: Readonly<Config>;
   log: Logger;
   redis: Redis;
   queues: Queues;
-  /** The time on MongoDB's clock, in Unix ms, as far as this process knows it. */
+  /** The time on MongoDB's clock, in Unix ms, as this process estimates it. */
   now(): number;
   close(): Promise<void>;
 }
 
 /**
- * Connects a process to MongoDB, which it cannot do without, and to Redis, which it can. Throws ConfigError where MongoDB
- * does not answer, `migrate` has not run, or SECRETS_KEY does not open what is stored.
+ * Connects a process to MongoDB, which it requires, and to Redis, which may be away. Throws ConfigError when MongoDB
+ * does not answer, `migrate` has not run, or SECRETS_KEY does not decrypt the stored secrets.
  */
 export async function createContext(config: Readonly<Config>, processName: string): Promise<Context> {
   const log = createLogger(config.logLevel, processName);

@@ -1,7 +1,4 @@
-/**
- * The one class for faults that a caller can be told about, and the one table from its code to HTTP status and public
- * text (contract, section 7). Pure: which face renders it, and how, is not known here.
- */
+/** Each error that a caller can get: its code, HTTP status and public text (contract, section 7). Pure. */
 const errorTable = {
   invalid_request: [400, 'The request is invalid'],
   unauthorized: [401, 'Missing or invalid API key'],
@@ -23,7 +20,7 @@ const errorTable = {
   rate_limited: [429, 'Rate limit exceeded: 30 rides per minute and 300 per hour for each key'],
   headers_too_large: [431, 'The request headers are too large'],
   internal: [500, 'Internal error: the request is safe to retry'],
-  /** MongoDB may have done it all the same: it broke off before it said so. */
+  /** The connection to MongoDB broke before the acknowledgement, so the write may have succeeded. */
   unconfirmed: [503, 'The service is temporarily unavailable: the request is safe to retry'],
   unavailable: [503, 'The service is temporarily unavailable: the request is safe to retry'],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
@@ -31,12 +28,16 @@ const errorTable = {
 export type ErrorCode = keyof typeof errorTable;
 
 export interface ErrorDetails {
-  /** Replaces the table's public text, e.g. to name the field that is wrong. Never holds a value of the request. */
+  /**
+   * Replaces the public text of the table, for example to name the invalid field. Never contains a value of the
+   * request.
+   */
   message?: string;
-  /** Headers of the answer, e.g. Retry-After. */
+  /** Headers of the response, for example Retry-After. */
   headers?: Record<string, string>;
 }
 
+/** An error that a caller gets as its response. Thrown where the fault is found, rendered in one place. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -52,11 +53,11 @@ export class AppError extends Error {
   }
 }
 
-/** What may be logged of an unknown error: where it happened, never its message, which may quote a value. */
+/** The part of an error that may be logged: name, code and stack. Never the message, which may contain a value. */
 export function describeError(error: unknown): { name: string; code?: string | number; at?: string } {
   if (!(error instanceof Error)) return { name: typeof error };
   const { code } = error as { code?: string | number };
-  // The stack begins with name and message, and a message can have lines that look like frames.
+  // The stack starts with name and message, and a line of a message can look like a stack frame.
   const message = `${error.name}: ${error.message}`;
   const frames = error.stack
     ?.slice(

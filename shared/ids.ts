@@ -2,26 +2,26 @@ import { hash, randomBytes } from 'node:crypto';
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** A uniformly random base62 string: about 5.95 bits a character. */
+/** A uniformly random base62 string, with about 5.95 bits of entropy per character. */
 export function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
     for (const byte of randomBytes(length * 2)) {
-      // 248 is the largest multiple of 62 in a byte: what lies above would favour the first digits.
+      // 248 is the largest multiple of 62 in a byte; larger bytes would make the first digits more likely.
       if (byte < 248 && text.length < length) text += base62[byte % 62];
     }
   }
   return text;
 }
 
-/** A number in base62, padded on the left, so that texts of one width sort as the numbers do. */
+/** A number in base62, padded with zeros on the left, so that texts of equal width sort like the numbers. */
 export function toBase62(value: number, width: number): string {
   let text = '';
   for (let rest = value; rest > 0; rest = Math.floor(rest / 62)) text = base62[rest % 62] + text;
   return text.padStart(width, '0');
 }
 
-/** Begins with the time: new rides then land side by side in the index, however many there are. */
+/** Starts with the time, so that new rides are neighbours in the index: inserting stays fast with millions of rides. */
 export function newRideId(nowMs: number): string {
   return `ride_${toBase62(nowMs, 8)}${randomBase62(16)}`;
 }
@@ -29,12 +29,13 @@ export function newRideId(nowMs: number): string {
 export const newOfferId = (): string => `offer_${randomBase62(16)}`;
 export const newKeyId = (): string => `key_${randomBase62(14)}`;
 export const newAccountId = (): string => `acct_${randomBase62(14)}`;
-/** About 131 bits: the tracking page needs no key, so its address must not be guessable. */
+/** About 131 bits: the tracking page needs no key, so nobody may guess its address. */
 export const newTrackToken = (): string => randomBase62(22);
 
-/** The same event has the same id at a second attempt, because it follows from the ride and the event's number. */
+/** Derived from the ride and the event's number, so that a second attempt of an event sends the same id. */
 export function eventId(rideId: string, seq: number): string {
   return `evt_${rideId.replace(/^ride_/, '')}_${seq}`;
 }
 
+/** SHA-256 of a UTF-8 text, in hexadecimal. */
 export const sha256 = (text: string): string => hash('sha256', text);

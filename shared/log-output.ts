@@ -1,37 +1,37 @@
 import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Lines wait this long for others: a write for each would cost a request more than its own work. */
+/** Lines of up to 100 ms share a write: one write per line would cost a request more than its own work. */
 const batchMs = 100;
 const batchSize = 16_000;
-/** One write takes no more, so that an error drops few lines. */
+/** The most characters in one write: a failed write then drops few lines. */
 const writeSize = 64_000;
-/** A slow reader is tried again after this time. */
+/** Pause before the next try when the reader is slow. */
 const retryMs = 10;
-/** What waits for a slow reader. More is dropped, so that memory stays bounded. */
+/** The most characters that wait for a slow reader. Further lines are dropped, so that memory stays bounded. */
 const maxWaiting = 1_000_000;
-/** The end of the process waits this long for the last lines. */
+/** Limit for writing the last lines when the process ends. */
 const lastWriteMs = 200;
 
 export interface LogOutput {
-  /** Takes a line and never fails or blocks: one that cannot be written is dropped and counted. */
+  /** Takes a line. Never fails or blocks: a line that cannot be written is dropped and counted. */
   write(line: string): void;
   /**
-   * Calls back when everything is written or dropped, or after 200 ms. With an error, after blockedMs, where a write does
-   * not return (a terminal that is stopped, a disk that hangs): its thread then keeps the process from exiting.
+   * Calls back when all lines are written or dropped, or after 200 ms. Calls back with an error, after blockedMs, when
+   * a write does not return (a stopped terminal, a hanging disk): its thread then keeps the process from exiting.
    */
   flush(done: (blocked?: Error) => void): void;
-  /** Writes what it can at once, without the event loop: for the end of the process. */
+  /** Writes waiting lines synchronously, for up to 200 ms. For the `exit` event, after which no event loop runs. */
   flushSync(): void;
   /** Called with the number of dropped lines when writing works again. */
   onDropped?: (lines: number) => void;
 }
 
 /**
- * Writes lines to a file descriptor in batches. A full disk, a reader that is gone and one that has stopped reading cost
- * lines, never the process. The descriptor of a pipe must be non-blocking: a write that blocks holds a thread, and the
- * process cannot end before that thread does. pino's own destination retries every error for ever when the process exits.
- * On a busy machine a write may take a while, so that only one that takes `blockedMs` is taken for blocked.
+ * Writes lines to a file descriptor in batches. A full disk, a closed pipe or a reader that stopped reading costs
+ * lines, never the process. A pipe's descriptor must be non-blocking: a blocked write holds a thread, and the process
+ * cannot exit before that thread ends. pino's own destination is not used because it retries every error for ever at
+ * exit. A write counts as blocked after `blockedMs`, because writes can be slow on a busy machine.
  */
 export function openLogOutput(fd: number, { blockedMs = 2_000 } = {}): LogOutput {
   let waiting: string[] = [];
@@ -39,7 +39,7 @@ export function openLogOutput(fd: number, { blockedMs = 2_000 } = {}): LogOutput
   let dropped = 0;
   let chunk: { bytes: Buffer; lines: number; isBegun: boolean } | null = null;
   let isWriting = false;
-  /** The last line was cut off by an error: the next one must not continue it. */
+  /** An error cut off the last line, so the next line must start on a line of its own. */
   let isTorn = false;
   let isReporting = false;
   let timer: NodeJS.Timeout | undefined;

@@ -3,14 +3,14 @@ import { openLogOutput } from './log-output.ts';
 
 export type { Logger };
 
-/** One for the process, on standard output. Only a killed process loses its last lines. */
+/** One output for the process. Lines are lost at the end only when the process is killed. */
 const output = openLogOutput(1);
 process.once('exit', output.flushSync);
 
 /**
- * JSON lines on standard output. What is logged is chosen at each call: ids, codes, counts and durations, never a body,
- * a key, a secret, a name or a phone number. A line that cannot be written is dropped, and the next one that can says how
- * many were.
+ * Creates the process's log: JSON lines on standard output. Each call chooses what it logs: ids, codes, counts and
+ * durations, never a body, a key, a secret, a name or a phone number. Lines that cannot be written are dropped; a later
+ * line reports how many.
  */
 export function createLogger(level: string, processName: string): Logger {
   // Opening process.stdout makes a pipe non-blocking.

@@ -9,8 +9,8 @@ import { RideModel } from './rides/ride.ts';
 const models = [AccountModel, KeyModel, RideModel];
 
 /**
- * Makes every index that is missing in the connected database, and the check value of these keys. Can run at any time, and
- * again. Throws ConfigError where the keys do not open what is stored.
+ * Creates the missing indexes of the connected database and the check value of these keys. Idempotent; can run while
+ * the service runs. Throws ConfigError when the keys do not decrypt the stored secrets.
  */
 export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
   for (const model of models) {
@@ -21,16 +21,16 @@ export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
 }
 
 /**
- * Throws ConfigError, in one line, unless `migrate` of this version has run in the connected database and its secrets open
- * with these keys, where this process has any. Without its unique indexes a ride can exist twice, without the others a
- * sweep reads every ride.
+ * Throws ConfigError, in one line, unless `migrate` of this version has run in the connected database and these keys,
+ * if any, decrypt its secrets. Without the unique indexes a ride could exist twice; without the others each sweep would
+ * read all rides.
  */
 export async function assertMigrated(secretsKeys: SecretsKeys): Promise<void> {
   await Promise.all([...models.map(assertIndexes), secretsKeys.length > 0 && assertSecretsKeys(secretsKeys)]);
 }
 
 async function assertIndexes({ schema, collection }: (typeof models)[number]): Promise<void> {
-  const existing = await collection.listIndexes().toArray().catch(noneWithoutCollection);
+  const existing = await collection.listIndexes().toArray().catch(emptyWithoutCollection);
   for (const [fields, { unique = false }] of schema.indexes()) {
     const wanted = JSON.stringify(fields);
     const isThere = existing.some(
@@ -40,7 +40,7 @@ async function assertIndexes({ schema, collection }: (typeof models)[number]): P
   }
 }
 
-function noneWithoutCollection(error: unknown): [] {
+function emptyWithoutCollection(error: unknown): [] {
   const namespaceNotFound = 26;
   if (error instanceof mongoose.mongo.MongoServerError && error.code === namespaceNotFound) return [];
   throw error;

@@ -4,11 +4,11 @@ import { describeError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import type { TimerName } from './rides/ride-types.ts';
 
-/** One worker pool for each queue, of the same name. */
+/** Each queue has one worker pool of the same name. */
 export const poolNames = ['bidding', 'simulator', 'webhooks', 'webhooks-slow'] as const;
 export type PoolName = (typeof poolNames)[number];
 
-/** Job data says where to look, and nothing else: it holds ids only. */
+/** Job data holds ids only: the worker reads everything else from MongoDB. */
 export interface TimerJob {
   rideId: string;
   timer: TimerName;
@@ -26,13 +26,18 @@ export interface Queues {
   'webhooks-slow': Queue<DeliveryJob>;
 }
 
-/** The hash tag gives each queue a slot of its own, so that the queues spread over a Redis Cluster. */
+/**
+ * The prefix of a queue's Redis keys. Its hash tag gives each queue its own slot, so queues spread over a Redis
+ * Cluster.
+ */
 export const queuePrefix = (pool: PoolName): string => `{rides:${pool}}`;
 
-/** Finished jobs are kept for a developer to look at: the workers see to that. */
+/**
+ * Options of the workers: keep the last 1,000 completed and 1,000 failed jobs of a queue for a developer to inspect.
+ */
 export const keepFinished = { removeOnComplete: { count: 1_000 }, removeOnFail: { count: 1_000 } };
 
-/** The producers' side of every queue, on one connection. Adding fails at once while Redis is away. */
+/** Creates the producers' side of every queue, on one connection. Adding a job fails at once while Redis is away. */
 export function createQueues(connection: Redis, log: Logger): Queues {
   const create = <T>(pool: PoolName): Queue<T> => {
     const queue = new Queue<T>(pool, {
@@ -41,7 +46,7 @@ export function createQueues(connection: Redis, log: Logger): Queues {
       skipVersionCheck: true,
       skipWaitingForReady: true,
       defaultJobOptions: { attempts: 1 },
-      // As many of BullMQ's own events: a developer's tools follow them, nothing here does.
+      // BullMQ's own events, which only a developer's tools read.
       streams: { events: { maxLen: 1_000 } },
     });
     queue.on('error', (error) => log.debug({ pool, error: describeError(error) }, 'queue error'));
@@ -56,22 +61,23 @@ export function createQueues(connection: Redis, log: Logger): Queues {
 }
 
 export interface NewJob {
-  /** The dedupe id: a job that still waits is replaced, one that runs swallows the new one. */
+  /** The dedupe id. A waiting job with this id is replaced; while one is active, the new job is dropped. */
   id: string;
   name: string;
   data: TimerJob | DeliveryJob;
-  /** By MongoDB's clock; at once where there is none. */
+  /** By MongoDB's clock. Without it the job is due at once. */
   dueAt?: Date;
   /**
-   * Adds it also beside one that is active. In an outage Redis may have given that one to a worker that never heard of
-   * it, and BullMQ would miss it only when its lock has lapsed. Where it does run, the second finds nothing to do.
+   * Adds the job even while one with the same id is active. In an outage Redis may hand a job to a worker that never
+   * receives it, and BullMQ notices only when the job's lock expires. If the active job does run, the second finds
+   * nothing to do.
    */
   evenIfActive?: boolean;
 }
 
 /**
- * Adds a job and never fails: the fact is in MongoDB already, and what Redis did not take the sweeper adds. Answers
- * whether Redis took it.
+ * Adds a job. Never fails: MongoDB already holds what is to be done, and the sweeper adds the job later. Resolves with
+ * whether Redis took the job.
  */
 export async function addJob(
   ctx: { queues: Queues; log: Logger; now(): number },
@@ -79,8 +85,8 @@ export async function addJob(
   job: NewJob,
 ): Promise<boolean> {
   try {
-    if (job.evenIfActive) await forgetIfActive(ctx.queues[pool], job.id);
-    // By MongoDB's clock, like all that is due: this host's own may be wrong. The delay counts from this very time.
+    if (job.evenIfActive) await releaseIdOfActive(ctx.queues[pool], job.id);
+    // MongoDB's clock, because this host's may be wrong. BullMQ adds the delay to this timestamp.
     const now = ctx.now();
     await (ctx.queues[pool] as Queue).add(job.name, job.data, {
       timestamp: now,
@@ -94,7 +100,7 @@ export async function addJob(
   }
 }
 
-async function forgetIfActive(queue: Queue, id: string): Promise<void> {
+async function releaseIdOfActive(queue: Queue, id: string): Promise<void> {
   const jobId = await queue.getDeduplicationJobId(id);
   if (jobId && (await queue.getJobState(jobId)) === 'active') await queue.removeDeduplicationKey(id);
 }

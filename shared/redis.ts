@@ -5,16 +5,22 @@ import type { Logger } from './logger.ts';
 const reconnecting = {
   connectTimeout: 2_000,
   retryStrategy: (times: number): number => Math.min(times * 100, 500),
-  // A Redis that still reads its file is asked again so soon; ioredis by itself may wait 10 s.
+  // While Redis loads its data file, ask again after 250 ms; by default ioredis may wait 10 s.
   maxLoadingRetryTime: 250,
 };
 
 const readOnlyPauseMs = 1_000;
 
-/** After a failover the server may be a replica that keeps its connections, and the address lead to the new primary. */
+/**
+ * After a failover this connection may still lead to the old primary, now a replica; a new connection finds the new
+ * one.
+ */
 const isReadOnly = (error: Error): boolean => error.message.includes('READONLY');
 
-/** Reconnects once a second, and gives the caller its error: at each reconnection the sweeper looks for lost jobs. */
+/**
+ * Reconnects on READONLY, at most once a second, because each reconnection makes the sweeper search for lost jobs. The
+ * caller gets the error.
+ */
 function reconnectFromReplica(): (error: Error) => boolean {
   let reconnectedAt = Number.NEGATIVE_INFINITY;
   return (error) => {
@@ -25,8 +31,8 @@ function reconnectFromReplica(): (error: Error) => boolean {
 }
 
 /**
- * The connection for commands: the queues' adds, the rate limit, marks. It fails at once while Redis is away, and never
- * repeats a command whose answer was lost: whoever calls has a way on without Redis.
+ * Opens the connection for commands: adding jobs, the rate limit, marks of slow keys. A command fails at once while
+ * Redis is away and is not repeated when its answer is lost: every caller works without Redis.
  */
 export function connectRedis(url: string, log: Logger): Redis {
   const redis = new Redis(url, {
@@ -41,15 +47,15 @@ export function connectRedis(url: string, log: Logger): Redis {
 }
 
 /**
- * The connection that BullMQ's workers take jobs over: it waits for Redis for as long as it takes. What a replica refused
- * it has not done: it is sent again over the next connection, since BullMQ would wait 15 s after such an error.
+ * Opens the connection on which BullMQ's workers take jobs. It waits for Redis without a limit. A command that a
+ * replica refused is sent again on the next connection, because BullMQ would wait 15 s after the error.
  */
 export function connectWorkerRedis(url: string, log: Logger): Redis {
   const reconnectOnError = (error: Error) => isReadOnly(error) && 2;
   return reported(new Redis(url, { maxRetriesPerRequest: null, reconnectOnError, ...reconnecting }), log);
 }
 
-/** Resolves as soon as the connection serves, and at the latest after timeoutMs: nothing here needs Redis to start. */
+/** Resolves when the connection is ready, or after timeoutMs: a process starts without Redis, too. */
 export function redisReady(redis: Redis, timeoutMs: number): Promise<void> {
   if (redis.status === 'ready') return Promise.resolve();
   return new Promise((resolve) => {
@@ -63,7 +69,7 @@ export function redisReady(redis: Redis, timeoutMs: number): Promise<void> {
   });
 }
 
-/** An outage is two log lines, not one for every attempt to reconnect. */
+/** Logs two lines for an outage, not one for each attempt to reconnect. */
 function reported(redis: Redis, log: Logger): Redis {
   let away = false;
   redis.on('error', (error) => {

@@ -2,12 +2,12 @@ import { describeError } from './errors.ts';
 import type { Logger } from './logger.ts';
 
 /**
- * Ends the process cleanly at the first SIGTERM, SIGINT or SIGHUP: `close` runs once, and after graceMs the process ends
- * whatever is still open, because closing can hang while Redis is away. What was cut off is done again elsewhere.
+ * Ends the process at the first SIGTERM, SIGINT or SIGHUP: runs `close` once, and exits when it is done or after
+ * graceMs, because closing can hang while Redis is away. Another process repeats the work that was cut off.
  */
 export function shutdownOnSignal(log: Logger, graceMs: number, close: () => Promise<void>): void {
   let closing = false;
-  // A blocked write keeps process.exit from ending the process.
+  // process.exit does not end a process while a write to the log blocks.
   const exit = (code: number) =>
     log.flush((blocked) => (blocked ? process.kill(process.pid, 'SIGKILL') : process.exit(code)));
   const shutdown = (signal: NodeJS.Signals) => {

@@ -1,13 +1,13 @@
 import type { TimerJob } from '../shared/queues.ts';
 import type { Command } from '../shared/rides/decide.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';
-import { presentedOrder } from '../shared/rides/offers.ts';
+import { liveOffersCheapestFirst } from '../shared/rides/offers.ts';
 import type { Driver, RideState, SimulatorStep, TestScenario } from '../shared/rides/ride-types.ts';
 import { type Handler, timerOutcome } from './handler.ts';
 
 /**
- * Takes the next step of the simulated driver in a test ride (contract, section 3, rule 5). Which step follows which, and
- * when, is the script in shared/rides/simulation.ts.
+ * Takes the next step of the simulated driver in a test ride (contract, section 3, rule 5). Which step follows which,
+ * and when, is the script in shared/rides/simulation.ts.
  */
 export const simulateStep: Handler<TimerJob> = async (ctx, { rideId, timer }) =>
   // The simulator queue holds only the simulated driver's steps.
@@ -22,7 +22,7 @@ export function simulatedCommand(ride: RideState, step: SimulatorStep): Command 
       return { action: 'offer', ...simulatedOffer(ride, step) };
     case 'accept':
     case 'withdraw': {
-      const [cheapest] = presentedOrder(ride.offers);
+      const [cheapest] = liveOffersCheapestFirst(ride.offers);
       const action = step === 'accept' ? 'accept' : 'withdrawOffer';
       return cheapest ? { action, offerId: cheapest.offerId } : null;
     }

@@ -15,10 +15,12 @@ accountSchema.index({ email: 1 }, { unique: true });
 
 export const AccountModel = mongoose.model<Account>('Account', accountSchema);
 
-/** Owns the keys that are made on the command line without naming an account. */
+/** The account of the keys that are created on the command line without `--account`. */
 export const operatorEmail = 'operator@localhost';
 
-/** The account of an e-mail address, made at the first use. */
+/**
+ * Resolves with the account of an e-mail address, and creates it at the first use. Upper and lower case are the same.
+ */
 export async function accountOf(email: string): Promise<Account> {
   return AccountModel.findOneAndUpdate(
     { email: email.trim().toLowerCase() },

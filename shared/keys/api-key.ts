@@ -9,9 +9,9 @@ export interface ApiKey {
   accountId: string;
   name: string;
   mode: Mode;
-  /** SHA-256 of the secret key, which itself is kept nowhere. */
+  /** SHA-256 of the secret key. The secret key itself is not stored. */
   hash: string;
-  /** What is shown of the secret key to tell it from others. */
+  /** The part of the secret key that is shown to distinguish it from others. */
   hint: string;
   webhookUrl?: string;
   /** `whsec_...`, encrypted for this record. */
@@ -41,35 +41,35 @@ const keySchema = new mongoose.Schema<ApiKey>(
 );
 keySchema.index({ hash: 1 }, { unique: true });
 keySchema.index({ accountId: 1, createdAt: 1 });
-// A ciphertext begins with the id of its SECRETS_KEY: finds those under another key than the first (stored-secrets.ts).
+// A ciphertext starts with the id of its SECRETS_KEY, so this index finds those of an older key (stored-secrets.ts).
 keySchema.index({ signingSecret: 1 });
 
 export const KeyModel = mongoose.model<ApiKey>('ApiKey', keySchema, 'keys');
 export const keys = KeyModel.collection as unknown as mongoose.mongo.Collection<ApiKey>;
 
-/** Who is calling: what a request may know of its key. */
+/** The key that a request was made with, without its secrets. */
 export interface Caller {
   keyId: string;
   accountId: string;
   mode: Mode;
 }
 
-/** What is read of a key to know whom it lets in. */
+/** The fields of a key that authentication reads. */
 export const callerFields = { hash: 1, accountId: 1, mode: 1, revokedAt: 1, lastUsedAt: 1 } as const;
 
 const findByHash = batchedFind<ApiKey>(keys, 'hash', callerFields);
 const lastUsedResolutionMs = 60_000;
 
 /**
- * The caller that a secret key belongs to, or null (contract, section 5). Asks the database each time: a key that was
- * revoked or rotated is dead on the next request, in every process.
+ * Resolves with the caller of a secret key, or with null when the key is invalid or revoked (contract, section 5).
+ * Reads the database each time: a revoked or rotated key is refused on the next request, in every process.
  */
 export async function findCaller(secretKey: string, nowMs: number): Promise<Caller | null> {
   if (!isWellFormedKey(secretKey)) return null;
   return admitted(await findByHash(sha256(secretKey)), nowMs);
 }
 
-/** The caller whom a key, as it was found just now, lets in; null for none and for a revoked one. */
+/** The caller of a key that was just read; null for an unknown or revoked key. Notes that the key is in use. */
 export function admitted(
   found: Pick<ApiKey, '_id' | Exclude<keyof typeof callerFields, 'hash'>> | null,
   nowMs: number,
@@ -79,16 +79,17 @@ export function admitted(
   return { keyId: found._id, accountId: found.accountId, mode: found.mode };
 }
 
-/** When this process last noted the use of each key, the oldest first. Holds only keys used within the last minute. */
+/** When this process last wrote `lastUsedAt` of each key, oldest first. Holds only keys used within the last minute. */
 const notedAt = new Map<string, number>();
 
 /**
- * Writes once per key, minute and process: requests that come at once have all read the same old `lastUsedAt`. Nobody
- * waits for it, and it may be lost: it only says which keys are in use. A write that fails may be tried again.
+ * Writes `lastUsedAt` at most once per key, minute and process: concurrent requests have all read the same old value.
+ * The request does not wait for the write, which may be lost: it only shows which keys are in use. The next request
+ * retries a failed write.
  */
 function noteUse(keyId: string, nowMs: number): void {
   for (const [id, at] of notedAt) {
-    // The clock may have been set back: what lies in the future is as old.
+    // A time in the future means that the clock was set back; such an entry counts as old.
     if (Math.abs(nowMs - at) < lastUsedResolutionMs) break;
     notedAt.delete(id);
   }

@@ -11,9 +11,9 @@ const algorithm = 'aes-256-gcm';
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** One key of `SECRETS_KEY`. A KeyObject shows nothing of the key where it is printed. */
+/** One key of `SECRETS_KEY`. Printing a KeyObject does not show the key. */
 export interface SecretsKey {
-  /** Names the key in each ciphertext. It follows from the key and gives nothing of it away. */
+  /** Names the key in each ciphertext. Derived from the key by HMAC, so it reveals nothing of it. */
   readonly id: string;
   readonly key: KeyObject;
 }
@@ -21,7 +21,7 @@ export interface SecretsKey {
 /** The keys of `SECRETS_KEY`: the first encrypts, all decrypt. */
 export type SecretsKeys = readonly [SecretsKey, ...SecretsKey[]];
 
-/** The ciphertext names a key that this process does not have: with that key it would open. */
+/** The ciphertext names a key that this process does not have. */
 export class SecretsKeyMissing extends Error {
   override name = 'SecretsKeyMissing';
   constructor(id?: string) {
@@ -29,7 +29,7 @@ export class SecretsKeyMissing extends Error {
   }
 }
 
-/** The ciphertext of a known key does not open: it was changed, or belongs to another record. No key will open it. */
+/** A ciphertext of a known key does not decrypt: it was changed or belongs to another record. No key decrypts it. */
 export class SecretDamaged extends Error {
   override name = 'SecretDamaged';
   constructor() {
@@ -37,20 +37,21 @@ export class SecretDamaged extends Error {
   }
 }
 
-/** The key of these 32 bytes. */
+/** Makes a key from 32 bytes. */
 export function secretsKey(bytes: Buffer): SecretsKey {
   const id = createHmac('sha256', bytes).update('the id of a secrets key').digest('hex').slice(0, 8);
   return { id, key: createSecretKey(bytes) };
 }
 
-/** How every named ciphertext begins. Base64 has no colon, so no ciphertext from before keys had ids begins like this. */
+/** The start of every ciphertext that names its key. Older ciphertexts are plain base64, which has no colon. */
 export const namedPrefix = 'key:';
-/** How the ciphertexts of one key begin. */
+/** The start of every ciphertext of one key. */
 export const prefixOf = ({ id }: Pick<SecretsKey, 'id'>): string => `${namedPrefix}${id}:`;
 
 /**
- * Signing secrets can be viewed again, so they are not hashed but encrypted at rest. `belongsTo` (the key's id) is bound
- * in, so that a ciphertext that is copied to another record does not open there.
+ * Encrypts a signing secret with the first key, by AES-256-GCM. Signing secrets can be viewed again, so they are
+ * encrypted and not hashed. `belongsTo`, the record's id, is authenticated: a ciphertext copied to another record does
+ * not decrypt.
  */
 export function encrypt(plain: string, [first]: SecretsKeys, belongsTo: string): string {
   const iv = randomBytes(ivBytes);
@@ -60,8 +61,8 @@ export function encrypt(plain: string, [first]: SecretsKeys, belongsTo: string):
 }
 
 /**
- * Opens what `encrypt` has sealed for the same record. Throws SecretsKeyMissing or SecretDamaged. A ciphertext without a
- * key's name is tried with every key; where none opens it, its key may be one that is not listed, so it counts as missing.
+ * Decrypts a ciphertext of the same record. Throws SecretsKeyMissing or SecretDamaged. A ciphertext that names no key
+ * is tried with every key; when none decrypts it, its key may not be listed, so it throws SecretsKeyMissing.
  */
 export function decrypt(text: string, keys: SecretsKeys, belongsTo: string): string {
   if (!text.startsWith(namedPrefix)) return decryptUnnamed(text, keys, belongsTo);
@@ -77,7 +78,7 @@ function decryptUnnamed(text: string, keys: SecretsKeys, belongsTo: string): str
     try {
       return open(text, key, belongsTo);
     } catch {
-      // Another key may open it.
+      // Try the next key.
     }
   }
   throw new SecretsKeyMissing();

@@ -9,14 +9,14 @@ import { decrypt, encrypt } from './encryption.ts';
 import { keyHint, newApiKey, newSigningSecret } from './key-format.ts';
 
 /**
- * On whose behalf a key is read or changed: for an account, a key of another account counts as unknown. `anyone` is for an
- * operator.
+ * On whose behalf a key is read or changed: for an account, a key of another account counts as unknown. `anyone` is for
+ * an operator.
  */
 export type KeyOwner = { accountId: string } | 'anyone';
 
 export type KeySettings = Pick<Config, 'webhookLocalTargets' | 'secrets'>;
 
-/** A key with its secrets in plain text: given out at its creation, and never again as a whole. */
+/** A key with its secrets in plain text. Returned at its creation only (contract, section 5.4). */
 export interface NewKey {
   keyId: string;
   key: string;
@@ -26,7 +26,10 @@ export interface NewKey {
   signingSecret: string;
 }
 
-/** Creates a key (contract, section 5). Throws `invalid_request` for an empty name or a refused webhook URL. */
+/**
+ * Creates a key of an account (contract, section 5). Throws `invalid_request` for a name that is not 1 to 100
+ * characters or a webhook URL that may not be called.
+ */
 export async function createKey(
   config: KeySettings,
   input: { accountId: string; name: string; mode: Mode; webhookUrl?: string },
@@ -58,9 +61,9 @@ export async function listKeys(owner: KeyOwner): Promise<Omit<ApiKey, 'hash' | '
 }
 
 /**
- * Gives the key a new secret and returns it; it cannot be read again. The old secret stops working at once; rides, webhook
- * URL, signing secret and counts stay (contract, section 5.5). Like every change below, throws `not_found` for a key that
- * is unknown, revoked or of another owner.
+ * Gives the key a new secret and returns it; it cannot be read again. The old secret stops working at once; rides,
+ * webhook URL, signing secret and counts stay (contract, section 5.5). Like every change below, throws `not_found` for
+ * a key that is unknown, revoked or of another owner.
  */
 export async function rotateKey(keyId: string, owner: KeyOwner): Promise<{ keyId: string; key: string }> {
   const { mode } = await activeKey(keyId, owner);
@@ -74,7 +77,10 @@ export async function revokeKey(keyId: string, owner: KeyOwner): Promise<void> {
   await changeActive(keyId, owner, { revokedAt: new Date() });
 }
 
-/** Sets the default webhook URL of the key. Throws `invalid_request` for a URL that may not be called (section 6, rule 2). */
+/**
+ * Sets the default webhook URL of the key. Throws `invalid_request` for a URL that may not be called (section 6, rule
+ * 2).
+ */
 export async function setWebhookUrl(
   config: KeySettings,
   keyId: string,
@@ -99,8 +105,9 @@ export async function rollSigningSecret(
 const findSettings = batchedFind<ApiKey>(keys, '_id', { webhookUrl: 1, signingSecret: 1 });
 
 /**
- * Where and with what a key's events are sent, as it stands now. Also for a revoked key: its rides go on. Throws AppError
- * `not_found` without a record, and for a signing secret that does not open SecretsKeyMissing or SecretDamaged.
+ * Reads the current webhook URL and signing secret of a key, for a delivery; a caller's view of a key needs an owner
+ * instead. Works for a revoked key, too: the events of its rides are sent. Throws AppError `not_found` when the record
+ * is missing, SecretsKeyMissing or SecretDamaged when the signing secret does not decrypt.
  */
 export async function deliverySettings(
   config: Pick<Config, 'secrets'>,

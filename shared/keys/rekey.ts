@@ -4,27 +4,27 @@ import { rekeyCheck } from './secrets-check.ts';
 import { underOlderKeys } from './stored-secrets.ts';
 
 export interface Rekeyed {
-  /** How many signing secrets were encrypted anew. */
+  /** How many signing secrets were encrypted again. */
   rekeyed: number;
-  /** How many are still under an older key. With none left the older keys can go from SECRETS_KEY. */
+  /** How many are still encrypted with an older key. At 0 the older keys can be removed from SECRETS_KEY. */
   remaining: number;
-  /** The keys whose signing secret does not open: each needs a new one. Left out where there is none. */
+  /** Ids of API keys whose signing secret does not decrypt: each needs a new one. Absent when there are none. */
   unopened?: string[];
 }
 
 /**
- * Encrypts every signing secret that an older key holds with the first one, while the service runs: a secret that is
- * rolled at the same time keeps its new value. Reads `batchSize` records at a time. Can run again at any time.
+ * Encrypts every signing secret of an older key with the first key. Runs while the service runs: a secret that is
+ * rolled at the same time keeps its new value. Reads `batchSize` records at a time. Idempotent.
  */
 export async function rekeySecrets(secretsKeys: SecretsKeys, batchSize = 200): Promise<Rekeyed> {
   const unopened: string[] = [];
   let rekeyed = 0;
-  // By `_id`, so that a secret that does not open is passed over, and none is read twice.
+  // In the order of `_id`, so that a secret that does not decrypt is read only once.
   for (let batch = await olderAfter('', secretsKeys, batchSize); batch.length > 0; ) {
     const changes = batch.flatMap(({ _id, signingSecret }) => {
       const renewed = reencrypted(signingSecret, secretsKeys, _id);
       if (!renewed) unopened.push(_id);
-      // Only where it is still what was read: a roll at the same time is not overwritten.
+      // The filter holds the old ciphertext, so that a concurrent roll is not overwritten.
       return renewed
         ? [{ updateOne: { filter: { _id, signingSecret }, update: { $set: { signingSecret: renewed } } } }]
         : [];

@@ -4,7 +4,7 @@ import { keys } from './api-key.ts';
 import { decrypt, encrypt, type SecretsKeys } from './encryption.ts';
 import { keyInUse, underMissingKeys } from './stored-secrets.ts';
 
-/** A ciphertext that only this database's keys open: a wrong SECRETS_KEY is noticed at the start, not at a delivery. */
+/** A ciphertext that only this database's keys decrypt: a wrong SECRETS_KEY fails the start, not a delivery. */
 interface SecretsCheck {
   _id: string;
   value: string;
@@ -20,9 +20,9 @@ const checkId = 'secrets';
 const plain = 'these keys belong to this database';
 
 /**
- * Writes the check value where there is none, after a stored signing secret has opened. It is encrypted with the key that
- * is in use, and moves to a newer one only after all secrets have (`rekeyCheck`): so a start without the key in use is
- * refused. Throws ConfigError where the stored secrets do not open.
+ * Writes the check value if there is none, with the key that decrypts the stored signing secrets. `rekeyCheck` moves it
+ * to a newer key only after all secrets have moved, so a start without the key in use is refused. Throws ConfigError
+ * when the stored secrets do not decrypt.
  */
 export async function writeCheck(secretsKeys: SecretsKeys): Promise<void> {
   if (!(await checks.findOne({ _id: checkId }))) {
@@ -30,13 +30,13 @@ export async function writeCheck(secretsKeys: SecretsKeys): Promise<void> {
     if (inUse === 'none opens')
       throw new ConfigError('Setting SECRETS_KEY opens none of the signing secrets of this database');
     const value = encrypt(plain, inUse === 'none stored' ? secretsKeys : [inUse], checkId);
-    // Another migrate may be first: its value holds, and is looked at like any other.
+    // A concurrent migrate may be first: its value stays and is checked below.
     await checks.updateOne({ _id: checkId }, { $setOnInsert: { value } }, { upsert: true });
   }
   await assertSecretsKeys(secretsKeys);
 }
 
-/** Throws ConfigError, in one line, unless these keys open the check value. Commands that encrypt call it first. */
+/** Throws ConfigError, in one line, unless these keys decrypt the check value. Commands that encrypt call it first. */
 export async function assertCheck(secretsKeys: SecretsKeys): Promise<void> {
   const check = await checks.findOne({ _id: checkId });
   if (!check) throw new NotMigrated('the check value of SECRETS_KEY');
@@ -45,8 +45,8 @@ export async function assertCheck(secretsKeys: SecretsKeys): Promise<void> {
 }
 
 /**
- * Throws ConfigError, in one line, unless these keys open the check value, and where a stored signing secret names a key
- * that is not among them. Costs a read by `_id` and one of an index, so that every start can afford it.
+ * Throws ConfigError, in one line, unless these keys decrypt the check value and include the key of every stored
+ * signing secret. Costs one read by `_id` and one index lookup, so every start can do it.
  */
 export async function assertSecretsKeys(secretsKeys: SecretsKeys): Promise<void> {
   const missing = () => keys.findOne(underMissingKeys(secretsKeys), { projection: { signingSecret: 1 } });
@@ -56,7 +56,7 @@ export async function assertSecretsKeys(secretsKeys: SecretsKeys): Promise<void>
   throw new ConfigError(`Setting SECRETS_KEY does not open the signing secret of ${found._id}: ${problem}`);
 }
 
-/** Encrypts the check value with the first key. Only when no signing secret needs an older one any more. */
+/** Encrypts the check value with the first key. Call it only when no signing secret needs an older key. */
 export async function rekeyCheck(secretsKeys: SecretsKeys): Promise<void> {
   const check = await checks.findOne({ _id: checkId });
   if (!check) throw new NotMigrated('the check value of SECRETS_KEY');
@@ -64,7 +64,7 @@ export async function rekeyCheck(secretsKeys: SecretsKeys): Promise<void> {
   await checks.updateOne({ _id: checkId, value: check.value }, { $set: { value } });
 }
 
-/** Why a ciphertext does not open; null where it does. The reason names a key by its id at most. */
+/** Why a ciphertext does not decrypt, or null when it does. The reason contains at most a key's id. */
 function problemOf(text: string, belongsTo: string, secretsKeys: SecretsKeys): string | null {
   try {
     decrypt(text, secretsKeys, belongsTo);

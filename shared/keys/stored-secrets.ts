@@ -3,17 +3,17 @@ import { type ApiKey, keys } from './api-key.ts';
 import { decrypt, namedPrefix, prefixOf, type SecretsKey, type SecretsKeys } from './encryption.ts';
 
 /**
- * Queries over the stored signing secrets by the key that they name. A ciphertext begins with its key's id, so each is a
- * few ranges of the index on `signingSecret`: it costs the same for ten keys of partners and for a million.
+ * A query for stored signing secrets by the key that encrypted them. A ciphertext starts with its key's id, so each
+ * query is a few ranges of the index on `signingSecret` and costs the same for ten API keys and for a million.
  */
 type StoredSecrets = mongoose.mongo.Filter<ApiKey>;
 
-/** Those that the first key has not encrypted. */
+/** The secrets that the first key has not encrypted. */
 export const underOlderKeys = ([first]: SecretsKeys): StoredSecrets => ({
   $or: [{ signingSecret: { $lt: prefixOf(first) } }, { signingSecret: { $gte: endOf(prefixOf(first)) } }],
 });
 
-/** Those that name a key which is not among these: what lies between the listed ones. */
+/** The secrets whose key is not listed: the index ranges between the listed keys. */
 export function underMissingKeys(secretsKeys: SecretsKeys): StoredSecrets {
   const listed = secretsKeys.map(prefixOf).sort();
   const starts = [namedPrefix, ...listed.map(endOf)];
@@ -21,12 +21,14 @@ export function underMissingKeys(secretsKeys: SecretsKeys): StoredSecrets {
   return { $or: starts.map((start, index) => ({ signingSecret: { $gte: start, $lt: ends[index] } })) };
 }
 
-/** The first text after all that begin with this prefix, which ends with a colon. */
+/**
+ * The first text that sorts after all texts with this prefix. The prefix ends with a colon; `;` is the next character.
+ */
 const endOf = (prefix: string): string => `${prefix.slice(0, -1)};`;
 
 /**
- * The first of these keys that opens a stored signing secret, `none stored` where there is no secret, or `none opens`. Looks
- * no further than to the first secret that opens.
+ * The first key that decrypts a stored signing secret; `none stored` when there is no secret, `none opens` when no key
+ * decrypts any. Stops at the first secret that decrypts.
  */
 export async function keyInUse(secretsKeys: SecretsKeys): Promise<SecretsKey | 'none stored' | 'none opens'> {
   let answer: 'none stored' | 'none opens' = 'none stored';

@@ -8,7 +8,9 @@ const samples = 3;
 /** One sample is enough when MongoDB is slow: the process must not start late because of it. */
 const samplingLimitMs = 1_000;
 
-/** Reads MongoDB's clock. Every timer and deadline goes by it, because the clocks of the workers' hosts may be wrong. */
+/**
+ * Reads MongoDB's clock. Every timer and deadline goes by it, because the clocks of the workers' hosts may be wrong.
+ */
 export async function mongoNow(): Promise<Date> {
   const [clock] = await database()
     .aggregate<{ now: Date }>([{ $documents: [{}] }, { $set: { now: '$$NOW' } }])
@@ -24,9 +26,9 @@ export interface MongoClock {
 
 /**
  * Follows MongoDB's clock, so that a ride created on a host whose clock is an hour off still gets its ten minutes of
- * bidding. Between the reads, one every `everyMs`, it runs on the host's monotonic clock, which setting the wall clock does
- * not move. The monotonic clock stops while the host sleeps: when the two clocks diverge, it reads MongoDB's again.
- * Rejects when MongoDB does not answer the first read.
+ * bidding. Between the reads, one every `everyMs`, it runs on the host's monotonic clock, which setting the wall clock
+ * does not move. The monotonic clock stops while the host sleeps: when the two clocks diverge, it reads MongoDB's
+ * again. Rejects when MongoDB does not answer the first read.
  */
 export async function followMongoClock(ask = mongoNow, everyMs = refreshMs): Promise<MongoClock> {
   let aheadMs: number | undefined;
@@ -34,8 +36,8 @@ export async function followMongoClock(ask = mongoNow, everyMs = refreshMs): Pro
   let isAsking = false;
 
   /**
-   * MongoDB read its clock between the request and the answer, which gives a lower and an upper bound. The estimate moves
-   * only when it is outside of them, so a slow answer, whose bounds are wide, changes little.
+   * MongoDB read its clock between the request and the answer, which gives a lower and an upper bound. The estimate
+   * moves only when it is outside of them, so a slow answer, whose bounds are wide, changes little.
    */
   async function correct(): Promise<void> {
     const askedAt = performance.now();

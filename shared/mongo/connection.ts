@@ -4,8 +4,8 @@ import { endWritesWithTheirSocket } from './driver-patch.ts';
 import { chooseDurability, durableWrites } from './durability.ts';
 
 /**
- * Limit of one try of an operation. A request is answered within 3 s even while MongoDB is away or hangs, and the driver
- * repeats a read once after a lost connection, so one try gets less than half of that.
+ * Limit of one try of an operation. A request is answered within 3 s even while MongoDB is away or hangs, and the
+ * driver repeats a read once after a lost connection, so one try gets less than half of that.
  */
 export const tryLimitMs = 1_300;
 const tryLimits = {
@@ -23,9 +23,9 @@ const wireVersionOf8 = 25;
 
 /**
  * Opens the process's one mongoose connection. Every acknowledged write on it is in the journal: of a majority on a
- * replica set or behind a mongos, of the server itself on a standalone (durability.ts). With `timeLimits: false` an operation
- * may take any time, as building an index does. Throws ConfigError, in one line without the address, when no server answers,
- * the address is invalid or the server is too old.
+ * replica set or behind a mongos, of the server itself on a standalone (durability.ts). With `timeLimits: false` an
+ * operation may take any time, as building an index does. Throws ConfigError, in one line without the address, when no
+ * server answers, the address is invalid or the server is too old.
  */
 export async function connectMongo(url: string, { timeLimits = true } = {}): Promise<void> {
   endWritesWithTheirSocket();
@@ -61,7 +61,9 @@ export async function pingMongo(): Promise<void> {
   await database().command({ ping: 1 });
 }
 
-/** Calls the listener each time a connection to MongoDB breaks or times out. Returns the function that unsubscribes it. */
+/**
+ * Calls the listener each time a connection to MongoDB breaks or times out. Returns the function that unsubscribes it.
+ */
 export function onBrokenConnection(listener: () => void): () => void {
   const client = mongoose.connection.getClient();
   const noteClosed = ({ reason }: { reason: string }) => {
@@ -71,7 +73,7 @@ export function onBrokenConnection(listener: () => void): () => void {
   return () => client.off('connectionClosed', noteClosed);
 }
 
-/** Why the first connection failed, in one line. Leaves out the address, which may hold a password. */
+/** In a line, without the address: it may hold a password. */
 function startProblem(error: unknown): string {
   const { name, code } = error as { name: string; code?: string | number };
   if (name === 'MongoServerSelectionError') return 'no MongoDB answers there';

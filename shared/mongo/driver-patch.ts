@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import mongoose from 'mongoose';
 
-/** The part of the driver's connection that is mended here; the driver does not export it. */
+/** The part of the driver's connection class that is patched; the driver does not export the class. */
 interface DriverConnection {
   socket: Socket;
   onError(error: Error): void;
@@ -10,17 +10,17 @@ interface DriverConnection {
 }
 
 const requireOfMongoose = createRequire(createRequire(import.meta.url).resolve('mongoose'));
-let isMended = false;
+let isPatched = false;
 
 /**
- * Driver 7.8 can wait for ever: a command that is written to a socket that has just been destroyed, and whose `close` is
- * still to come, waits for a `drain` that never comes, and no time limit holds on such a socket. When the server dies
- * under load this meets an operation now and then, and sometimes the monitor, after which the process never finds the
- * server again. With this, the wait ends with the socket, and the command fails as any other on a broken connection.
+ * Patches a bug of driver 7.8: a command written to a socket that is destroyed but has not emitted `close` waits for
+ * ever for `drain`, and the socket's time limit does not apply. It happens when the server dies under load; when it
+ * hits the driver's monitor, the process never finds the server again. With the patch the wait ends with the socket,
+ * and the command fails like any other on a broken connection.
  */
 export function endWritesWithTheirSocket(): void {
-  if (isMended) return;
-  isMended = true;
+  if (isPatched) return;
+  isPatched = true;
   const { Connection } = requireOfMongoose('mongodb/lib/cmap/connection.js') as {
     Connection: { prototype: DriverConnection };
   };
@@ -32,7 +32,7 @@ export function endWritesWithTheirSocket(): void {
       this.onError(error);
       throw error;
     }
-    // The driver looks once more whether the connection stands before it waits for the answer.
+    // After `drain` the driver checks the connection again before it waits for the answer, and fails the command.
     const wake = () => socket.emit('drain');
     socket.once('close', wake);
     try {

@@ -1,6 +1,9 @@
 import type mongoose from 'mongoose';
 
-/** Less than the socket's limit: a slow query or a lagging majority is then an error of the server, not a cut connection. */
+/**
+ * Less than the socket's limit: a slow query or a lagging majority is then an error of the server, not a cut
+ * connection.
+ */
 const serverLimitMs = 1_000;
 
 let limit: { maxTimeMS?: number } = {};
@@ -9,9 +12,9 @@ let committedWrite: mongoose.mongo.WriteConcernSettings = {};
 let committedRead: mongoose.mongo.FindOptions = {};
 
 /**
- * Chooses the options below for the server that this process connects to. A replica set or a mongos acknowledges a write
- * when a majority has it in the journal. A standalone server acknowledges it when its own journal has it: `majority`
- * only triggers the flush there, and a `kill -9` then lost acknowledged writes.
+ * Chooses the options below for the server that this process connects to. A replica set or a mongos acknowledges a
+ * write when a majority has it in the journal. A standalone server acknowledges it when its own journal has it:
+ * `majority` only triggers the flush there, and a `kill -9` then lost acknowledged writes.
  */
 export function chooseDurability({ isStandalone, timeLimits }: { isStandalone: boolean; timeLimits: boolean }): void {
   limit = timeLimits ? { maxTimeMS: serverLimitMs } : {};
@@ -22,7 +25,9 @@ export function chooseDurability({ isStandalone, timeLimits }: { isStandalone: b
   committedRead = isStandalone ? {} : { readConcern: { level: 'majority' } };
 }
 
-/** The server's time limit for one operation. Not for a cursor that is read in batches: the limit counts all of them. */
+/**
+ * The server's time limit for one operation. Not for a cursor that is read in batches: the limit counts all of them.
+ */
 export const timeLimit = (): { maxTimeMS?: number } => limit;
 
 /** Write concern of a durable write: it survives a crash, and on a replica set also a failover. */

@@ -1,13 +1,15 @@
 import mongoose from 'mongoose';
 
-/** A majority of the replica set does not have a ride's state yet, so the state cannot be reported. Counts as an outage. */
+/**
+ * A majority of the replica set does not have a ride's state yet, so the state cannot be reported. Counts as an outage.
+ */
 export class NotYetCommitted extends Error {
   override name = 'NotYetCommitted';
 }
 
 /**
- * Whether an operation failed because of an outage: the connection broke, no server was found, or MongoDB ran out of time.
- * The operation may or may not have been carried out.
+ * Whether an operation failed because of an outage: the connection broke, no server was found, or MongoDB ran out of
+ * time. The operation may or may not have been carried out.
  */
 export function isOutageOfMongo(error: unknown): boolean {
   const { MongoNetworkError, MongoServerSelectionError, MongoNotConnectedError, MongoServerError } = mongoose.mongo;
@@ -42,7 +44,7 @@ const neverSent = new Set(['MongoWaitQueueTimeoutError', 'MongoPoolClearedError'
 const socketErrors = new Set(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT', 'ENOTCONN', 'EHOSTUNREACH']);
 
 /**
- * Error codes of a server that is shutting down, is no longer the primary or ran out of time, and of a mongos that cannot
- * reach its primary. Without a replica set the server does not label these errors.
+ * Error codes of a server that is shutting down, is no longer the primary or ran out of time, and of a mongos that
+ * cannot reach its primary. Without a replica set the server does not label these errors.
  */
 const outageCodes = new Set([6, 7, 50, 64, 89, 91, 133, 134, 189, 202, 262, 9001, 10107, 11600, 11602, 13435, 13436]);

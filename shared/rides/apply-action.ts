@@ -6,9 +6,9 @@ import type { RideOwner } from './read-ride.ts';
 import type { RideState } from './ride-types.ts';
 
 /**
- * Applies one action of the lifecycle table (contract, section 3) exactly once, with exactly one event. Resolves with the
- * ride after it. Throws AppError (404 or 409) and changes nothing when the action is not allowed; the ride of another owner
- * is the same 404 as an unknown one.
+ * Applies one action of the lifecycle table (contract, section 3) exactly once, with exactly one event. Resolves with
+ * the ride after it. Throws AppError (404 or 409) and changes nothing when the action is not allowed; the ride of
+ * another owner is the same 404 as an unknown one.
  */
 export async function applyAction(
   ctx: Context,

@@ -14,28 +14,30 @@ import { earliest, enqueueNextTimer } from './timers.ts';
 import { trackUrl } from './track-url.ts';
 
 /**
- * What one attempt to change a ride is decided on. `now` is MongoDB's clock, read together with the ride; `at` is the
- * time the change will carry: `now`, or just after the ride's last event, so that `at` always rises.
+ * Decides how to change a ride as it was read; null leaves it as it is. `now` is MongoDB's clock, read together with
+ * the ride. `at` is the time of the change: `now`, or 1 ms after the ride's last event when that is later, so that `at`
+ * strictly increases.
  */
 export type Decision = (ride: RideState, at: Date, now: Date) => Change | null;
 
-/** Far more than 50 concurrent offers need; past it something other than contention is wrong. */
+/** 50 concurrent offers need far fewer: beyond it, something other than contention is wrong. */
 const maxRounds = 200;
-/** How long a ride's state may take to reach the majority before that counts as an outage. */
-const commitPatienceMs = 1_000;
+/** How long a ride's state may take to reach the majority before it counts as an outage. */
+const commitLimitMs = 1_000;
 
 /**
- * THE way to change a ride: read, decide in plain code, write if the ride is still what was read, else again. Resolves
- * with the ride as it then stands, also where `decision` returned null and nothing was written; with null where there is
- * no such ride. What `decision` throws passes through, and nothing was written. Neither is told of a state that a failover
- * can still take back: that is waited for, and throws NotYetCommitted after a second.
+ * THE way to change a ride: read it, decide in plain code, write on condition that its `rev` is unchanged; when another
+ * process was first, repeat. Resolves with the ride after the change, with the unchanged ride when `decision` returns
+ * null, or with null when the ride is unknown or belongs to another owner. An error thrown by `decision` is rethrown
+ * and nothing is written. A result or error never reports a state that a failover could roll back: it waits until the
+ * majority has that state, and throws NotYetCommitted after one second. Throws `unavailable` after 200 lost races.
  */
 export async function changeRide(
   ctx: Context,
   { rideId, owner }: RideRef,
   decision: Decision,
 ): Promise<RideState | null> {
-  const giveUpAt = performance.now() + commitPatienceMs;
+  const giveUpAt = performance.now() + commitLimitMs;
   for (let round = 0; round < maxRounds; round++) {
     const read = await readRide({ rideId, owner });
     if (!read) return null;
@@ -56,7 +58,8 @@ export async function changeRide(
     ctx.log.info({ rideId, keyId: changed.keyId, status, rev, seq, event: change.event, cancelledBy }, 'ride changed');
     await Promise.all([
       enqueueNextTimer(ctx, changed, ride),
-      // Whoever makes an event the oldest unsettled one adds its job: the ride after one's own write tells.
+      // The write that makes an event the oldest unsettled one adds its job; otherwise settling the event before it
+      // does.
       change.event && changed.seq === changed.settledSeq + 1 && enqueueNextDelivery(ctx, changed),
     ]);
     return changed;
@@ -64,7 +67,7 @@ export async function changeRide(
   throw new AppError('unavailable');
 }
 
-/** A refusal is kept: like a ride that stays as it is, it is answered only when the state that it follows from lasts. */
+/** Keeps a thrown refusal: it is reported only once the state that it was decided on is committed. */
 function decided(decision: () => Change | null): { change: Change | null; refusal?: unknown } {
   try {
     return { change: decision() };
@@ -73,13 +76,15 @@ function decided(decision: () => Change | null): { change: Change | null; refusa
   }
 }
 
-/** Pauses until it is worth looking again. */
+/** Waits 20 to 50 ms for the majority. Throws NotYetCommitted after `giveUpAt` (monotonic ms). */
 async function waitForCommit(giveUpAt: number): Promise<void> {
   if (performance.now() > giveUpAt) throw new NotYetCommitted();
   await setTimeout(20 + 30 * Math.random());
 }
 
-/** Whether this very state can be answered for: on a replica set another's write may still be rolled back. */
+/**
+ * Whether this state can no longer be rolled back: on a replica set the last write may not have reached the majority.
+ */
 async function isCommitted({ _id, rev }: RideState): Promise<boolean> {
   const options = committedReads();
   if (!options.readConcern) return true;
@@ -88,7 +93,9 @@ async function isCommitted({ _id, rev }: RideState): Promise<boolean> {
 
 const update = batchedUpdate<Ride, Outbox>(rides, { settledSeq: 1 });
 
-/** One update, or null where someone else was first or the deadline has just passed. */
+/**
+ * Writes the change in one update. Resolves with null when another write was first or the bidding deadline has passed.
+ */
 async function write(ctx: Context, ride: RideState, change: Change, at: Date): Promise<RideState | null> {
   const { newOffer, event } = change;
   const nextDueAt = change.set.timers ? earliest(change.set.timers) : ride.nextDueAt;
@@ -117,7 +124,7 @@ async function write(ctx: Context, ride: RideState, change: Change, at: Date): P
         ...change.set,
         ...(nextDueAt && { nextDueAt }),
         ...(newEvent && { seq: newEvent.seq, lastEventAt: at }),
-        // Settling does it for an event that others are before.
+        // Behind other unsettled events it is set later, when those are settled.
         ...(newEvent && ride.settledSeq === ride.seq && { unsettledSince: at }),
       },
       ...(!nextDueAt && { $unset: { nextDueAt: '' } }),

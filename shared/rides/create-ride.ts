@@ -21,23 +21,24 @@ export interface NewRide {
 }
 
 const creationFields = { fare: 1, carType: 1, distanceKm: 1, trackToken: 1, mode: 1, idempotency: 1 } as const;
-/** What a creation is answered with. */
+/** The fields of a ride that the response to its creation shows. */
 export type CreationFields = Pick<Ride, '_id' | 'fare' | 'carType' | 'distanceKm' | 'trackToken' | 'mode'>;
 
 const insertRide = batchedInsert(rides);
 const findId = batchedFind<Ride>(rides, '_id', {});
 
-/** A request is answered within 3 s, so that so long its insert is tried again. */
+/** A request is answered within 3 s, so its insert is retried for at most that long. */
 const deadlineMs = 3_000;
 const retryPauseMs = 50;
-const lookAgainMs = 1_000;
+const checkPauseMs = 1_000;
 const idempotencyLifeMs = 24 * 3_600_000;
 
 /**
- * Creates a ride (contract, section 4.1): one at most for each call, also when the connection to MongoDB breaks during
- * the insert, because every try inserts the same `_id`. Resolves only when the ride is in the journal. Throws
- * `idempotency_conflict` when the Idempotency-Key belongs to another request of the key, `unavailable` or
- * UnconfirmedRide when MongoDB stays away. The next timer's job is added after the insert and never fails it.
+ * Creates a ride (contract, section 4.1). One call creates at most one ride, even when the connection to MongoDB breaks
+ * during the insert, because every retry inserts the same `_id`. Resolves when the ride is in the journal; with the
+ * earlier ride when a repeat with the same Idempotency-Key was first. Throws `idempotency_conflict` when the
+ * Idempotency-Key belongs to another request of the key, and `unavailable` or UnconfirmedRide after about 3 s without
+ * MongoDB. The job of the first timer is added after the insert and cannot fail it.
  */
 export async function createRide(ctx: Context, input: NewRide): Promise<CreationFields> {
   const ride = newDocument(ctx, input);
@@ -49,8 +50,9 @@ export async function createRide(ctx: Context, input: NewRide): Promise<Creation
 }
 
 /**
- * The ride that an earlier request with this Idempotency-Key made, or null. Throws `idempotency_conflict` where that
- * request was another one. It is asked before the rate limit, since a replay is not charged.
+ * Finds the ride that an earlier request with this Idempotency-Key created; null when there is none. Throws
+ * `idempotency_conflict` when that request was a different one. Called before the rate limit, because a replay is not
+ * charged.
  */
 export async function findReplay(ctx: Context, input: NewRide): Promise<CreationFields | null> {
   if (!input.idempotencyKey) return null;
@@ -96,14 +98,14 @@ function newDocument(ctx: Context, input: NewRide): Ride {
   };
 }
 
-/** The `default` scenario is the same request, named or not. */
+/** A request that names the `default` scenario equals one that names none. */
 const requestHash = ({ request, scenario = 'default' }: NewRide): string =>
   sha256(JSON.stringify([request, scenario === 'default' ? null : scenario]));
 
 type Existing = CreationFields & Pick<Ride, 'idempotency'>;
 
 function findByIdempotencyKey(keyId: string, key: string): Promise<Existing | null> {
-  // A repeat is answered 201 from it, so it must not be lost with a primary that nobody has followed.
+  // A repeat is answered 201 from this ride, so a failover must not be able to roll it back.
   const options = { ...committedReads(), projection: creationFields };
   return rides.findOne<Existing>({ keyId, 'idempotency.key': key }, options);
 }
@@ -117,27 +119,28 @@ function replayOf(existing: Existing, hash: string | undefined): CreationFields 
 }
 
 /**
- * Null when the ride is in the database, or the ride that already has its Idempotency-Key. Throws `unavailable` where
- * MongoDB was never told of the ride, and UnconfirmedRide where it may have it all the same.
+ * Inserts the ride, with retries until the deadline. Resolves with null when it is in the database, or with the ride
+ * that already has its Idempotency-Key. Throws `unavailable` when no insert was sent to MongoDB, and UnconfirmedRide
+ * when one may have succeeded.
  */
 async function insertOnce(ride: Ride): Promise<Existing | null> {
   const startedAt = performance.now();
-  let mayHaveArrived = false;
-  // No try begins that could not end by itself in time: of one that is cut off, nobody knows what came of it.
+  let mayBeInserted = false;
+  // Start no try that could outlast the deadline: cutting it off would leave its outcome unknown.
   while (performance.now() - startedAt < deadlineMs - tryLimitMs) {
     try {
       const holder = await tryInsert(ride);
-      if (holder !== 'gone') return holder;
+      if (holder !== 'retry') return holder;
     } catch (error) {
       if (!isOutageOfMongo(error)) throw error;
-      mayHaveArrived ||= !wasNeverSent(error);
+      mayBeInserted ||= !wasNeverSent(error);
     }
     await setTimeout(retryPauseMs);
   }
-  throw mayHaveArrived ? new UnconfirmedRide(ride._id) : new AppError('unavailable');
+  throw mayBeInserted ? new UnconfirmedRide(ride._id) : new AppError('unavailable');
 }
 
-/** MongoDB may have the ride all the same: it broke off before it said so. */
+/** The insert's outcome is unknown: the connection broke before MongoDB acknowledged it. */
 export class UnconfirmedRide extends AppError {
   readonly #rideId: string;
 
@@ -147,25 +150,25 @@ export class UnconfirmedRide extends AppError {
   }
 
   /**
-   * Whether the ride was made after all: known when MongoDB answers again, or taken for made when it does not within an
-   * hour. A server that hung may still do what it was sent, so it is asked twice.
+   * Resolves with whether the ride was created, as soon as MongoDB answers again; with true when it does not answer
+   * within an hour. Looks twice, a second apart, because a server that hung may still process the insert.
    */
   async isMade(): Promise<boolean> {
     const giveUpAt = performance.now() + 3_600_000;
     for (let answers = 0; answers < 2 && performance.now() < giveUpAt; ) {
-      await setTimeout(lookAgainMs, undefined, { ref: false });
+      await setTimeout(checkPauseMs, undefined, { ref: false });
       try {
         if (await findId(this.#rideId)) return true;
         answers += 1;
       } catch {
-        // Asked again.
+        // MongoDB is still away: ask again.
       }
     }
     return performance.now() >= giveUpAt;
   }
 }
 
-async function tryInsert(ride: Ride): Promise<Existing | null | 'gone'> {
+async function tryInsert(ride: Ride): Promise<Existing | null | 'retry'> {
   try {
     return await insertRide(ride);
   } catch (error) {
@@ -174,18 +177,21 @@ async function tryInsert(ride: Ride): Promise<Existing | null | 'gone'> {
   }
 }
 
-/** Null where the duplicate is this very ride: an earlier try had arrived after all. */
-async function holderOfIdempotencyKey(ride: Ride): Promise<Existing | null | 'gone'> {
+/**
+ * The ride that has this ride's Idempotency-Key. Null when the duplicate is this ride itself: an earlier try succeeded.
+ * `retry` when the Idempotency-Key is free again.
+ */
+async function holderOfIdempotencyKey(ride: Ride): Promise<Existing | null | 'retry'> {
   if (!ride.idempotency) return null;
   const holder = await findByIdempotencyKey(ride.keyId, ride.idempotency.key);
-  if (!holder) return 'gone';
+  if (!holder) return 'retry';
   if (holder._id === ride._id) return null;
   if (!isExpired(holder, ride.createdAt.getTime())) return holder;
   await rides.updateOne(
     { _id: holder._id, 'idempotency.expiresAt': holder.idempotency?.expiresAt },
     { $unset: { idempotency: '' } },
   );
-  return 'gone';
+  return 'retry';
 }
 
 const isDuplicate = (error: unknown): boolean =>

@@ -15,30 +15,32 @@ import type {
 import { nextStep, simulatedLegMs, simulatedStart } from './simulation.ts';
 import { hasEnded, type RideAction, transitionOf } from './transitions.ts';
 
-/** What is to be done to a ride: an action of the lifecycle table with what it needs. */
+/** An action of the lifecycle table with its arguments. */
 export type Command =
   | { action: 'offer'; driver: Driver; price: number; etaMinutes: number }
   | { action: 'withdrawOffer' | 'accept'; offerId: string }
   | { action: 'arrive' | 'start' | 'complete' }
   | { action: 'cancel'; by: CancelledBy };
 
-/** What a command changes: to be written in one update, exactly if no one else changed the ride meanwhile. */
+/** What a command changes. It is written in one update, on condition that the ride is still as it was read. */
 export interface Change {
   set: Partial<RideState>;
   newOffer?: Offer;
   event?: EventName;
-  /** The write counts only before the end of the bidding time, by MongoDB's clock. */
+  /** The write must reach MongoDB before the bidding deadline, by MongoDB's clock. */
   beforeDeadline?: true;
 }
 
+/** A ride receives at most 50 offers (rulings, "Offers"). */
 export const maxOffers = 50;
 
+/** The settings that timers depend on. */
 export type Timing = Pick<Config, 'pickupTimeoutMs' | 'tripTimeoutMs' | 'simulationSpeed'>;
 
 /**
- * Decides what a command does to a ride at a time: the change, or null where there is nothing left to do (the accepted
- * offer is accepted again). Throws AppError, a 404 or 409, where the table or a ruling forbids it. `fired` names the
- * timer that asks. Reads nothing and writes nothing.
+ * Decides what a command changes in a ride at a time (contract, section 3). Returns null when there is nothing to
+ * change, because the accepted offer is accepted again. Throws AppError (404 or 409) when the command is not allowed.
+ * `fired` is the timer that the command comes from. Pure.
  */
 export function decide(ride: RideState, command: Command, at: Date, timing: Timing, fired?: TimerName): Change | null {
   const { action } = command;
@@ -50,7 +52,7 @@ export function decide(ride: RideState, command: Command, at: Date, timing: Timi
   const newTimers = timersAfter(ride, action, at, timing, fired);
   const kept = transition.timers === 'keep' ? ride.timers.filter((timer) => timer.name !== fired) : [];
   const change: Change = {
-    set: { ...effect(ride, command, at, timing), ...newStatus, timers: [...kept, ...newTimers] },
+    set: { ...fieldsSetBy(ride, command, at, timing), ...newStatus, timers: [...kept, ...newTimers] },
     ...(transition.event && { event: transition.event }),
     ...(transition.beforeDeadline && { beforeDeadline: true }),
   };
@@ -59,7 +61,7 @@ export function decide(ride: RideState, command: Command, at: Date, timing: Timi
 }
 
 function isAccepted(ride: RideState, offerId: string): boolean {
-  // An offer that this ride never had is a 404 whatever the ride's status (rulings, "Accept failures").
+  // An unknown offer is a 404 in every status of the ride (rulings, "Accept failures").
   if (!ride.offers.some((offer) => offer.offerId === offerId)) throw new AppError('offer_not_found');
   return ride.acceptedOfferId === offerId && !hasEnded(ride.status);
 }
@@ -73,8 +75,8 @@ function assertAllowed(ride: RideState, action: RideAction, at: Date): void {
   if (beforeDeadline && at >= ride.biddingEndsAt) throw new AppError('bidding_over');
 }
 
-/** The fields that the command itself sets, beside status and timers. */
-function effect(ride: RideState, command: Command, at: Date, timing: Timing): Partial<RideState> {
+/** The fields that the command sets, apart from status and timers. */
+function fieldsSetBy(ride: RideState, command: Command, at: Date, timing: Timing): Partial<RideState> {
   switch (command.action) {
     case 'withdrawOffer':
       return { offers: withdrawn(ride, command.offerId, at) };
@@ -105,13 +107,13 @@ function withdrawn(ride: RideState, offerId: string, at: Date): Offer[] {
 
 function newOffer(ride: RideState, command: Command & { action: 'offer' }, at: Date): Offer {
   const { driver, price, etaMinutes } = command;
-  const isTheirs = (offer: Offer) => offer.driver.driverId === driver.driverId && !offer.withdrawnAt;
-  if (ride.offers.some(isTheirs)) throw new AppError('offer_exists');
+  const isSameDriver = (offer: Offer) => offer.driver.driverId === driver.driverId && !offer.withdrawnAt;
+  if (ride.offers.some(isSameDriver)) throw new AppError('offer_exists');
   if (ride.offers.length >= maxOffers) throw new AppError('offers_full');
   return { offerId: newOfferId(), price, etaMinutes, driver, at };
 }
 
-/** In test mode the car drives as the script says; in live mode the driver's own reports will tell. */
+/** In test mode the car drives a simulated leg; in live mode its position comes from the driver. */
 function simulatedLeg(ride: RideState, action: 'accept' | 'start', at: Date, timing: Timing): Pick<RideState, 'leg'> {
   if (ride.mode !== 'test') return {};
   const durationMs = simulatedLegMs / timing.simulationSpeed;
@@ -124,11 +126,11 @@ function timersAfter(ride: RideState, action: RideAction, at: Date, timing: Timi
   const { timers } = transitionOf(action);
   const stall: Timer[] =
     timers === 'keep' || timers === 'none' ? [] : [{ name: 'stall', dueAt: new Date(at.getTime() + timing[timers]) }];
-  // `fired` tells the second and third offer from the first; a partner's own accept is followed like the simulator's.
+  // `fired` distinguishes the second and third offer from the first. The script also goes on after a partner's accept.
   return [...stall, ...simulatedTimers(ride, (fired ?? action) as SimulatorStep, at, timing)];
 }
 
-/** The timer of the simulated driver's next step, if the ride is a test and the script goes on. */
+/** The timer of the simulated driver's next step; none for a live ride or at the end of the script. */
 export function simulatedTimers(
   ride: Pick<RideState, 'mode' | 'scenario'>,
   done: SimulatorStep | 'create',

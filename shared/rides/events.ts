@@ -1,28 +1,28 @@
 import type { EventName, Offer, RideState } from './ride-types.ts';
 
-/** An offer as partners see it (contract, section 2.3). */
+/** The public fields of an offer (contract, section 2.3). */
 export function publicOffer({ offerId, price, etaMinutes, driver }: Offer) {
   const { name, rating, plate, vehicle } = driver;
   return { offerId, price, etaMinutes, driver: { name, rating, plate, vehicle } };
 }
 
-interface Occurrence {
+interface NewEvent {
   event: EventName;
   /** Unix time in milliseconds. */
   at: number;
-  /** The ride as it stands after the change. */
+  /** The ride after the change. */
   ride: RideState;
   /** The offer that was received, for `offer.received`. */
   offer?: Offer;
   trackUrl: string;
 }
 
-/** The exact text of an event's body (contract, section 6). Pure. */
-export function eventBody(occurrence: Occurrence): string {
-  const { event, ride, trackUrl, at } = occurrence;
+/** The exact JSON text of an event's body (contract, section 6). Pure. */
+export function eventBody(newEvent: NewEvent): string {
+  const { event, ride, trackUrl, at } = newEvent;
   const testMode = ride.mode === 'test' ? { testMode: true } : {};
   if (event === 'offer.received') {
-    const offer = occurrence.offer && publicOffer(occurrence.offer);
+    const offer = newEvent.offer && publicOffer(newEvent.offer);
     const { _id: rideId, fare, offers } = ride;
     return JSON.stringify({ event, rideId, offer, offersCount: offers.length, fare, trackUrl, at, ...testMode });
   }
@@ -31,7 +31,7 @@ export function eventBody(occurrence: Occurrence): string {
     rideId: ride._id,
     status: ride.status,
     fare: ride.fare,
-    driver: ride.driver ? deliveredDriver(ride.driver) : null,
+    driver: ride.driver ? eventDriver(ride.driver) : null,
     trackUrl,
     at,
     ...(ride.agreedPrice !== undefined && { agreedPrice: ride.agreedPrice }),
@@ -40,6 +40,6 @@ export function eventBody(occurrence: Occurrence): string {
   });
 }
 
-function deliveredDriver({ name, phone, plate, vehicle }: NonNullable<RideState['driver']>) {
+function eventDriver({ name, phone, plate, vehicle }: NonNullable<RideState['driver']>) {
   return { name, phone, plate, vehicle };
 }

@@ -16,9 +16,9 @@ export type TimerResult =
 export type CommandOf = (ride: RideState) => Command | null;
 
 /**
- * Carries out the command of a timer if the ride still has the timer and it is due by MongoDB's clock. Can run twice, late
- * or never: the write that carries out the command also removes the timer. A command that the ride's status no longer
- * allows only removes it. Throws what `changeRide` throws when MongoDB is away.
+ * Carries out the command of a timer if the ride still has the timer and it is due by MongoDB's clock. Can run twice,
+ * late or never: the write that carries out the command also removes the timer. A command that the ride's status no
+ * longer allows only removes it. Throws what `changeRide` throws when MongoDB is away.
  */
 export async function fireTimer(
   ctx: Context,

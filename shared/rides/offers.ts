@@ -1,15 +1,15 @@
 import type { Offer, RideState } from './ride-types.ts';
 
-/** The live ones, cheapest first; ties by ETA, then by arrival (contract, section 4.3). */
-export function presentedOrder(offers: readonly Offer[]): Offer[] {
+/** The live offers, cheapest first; equal prices by ETA, then by arrival (contract, section 4.3). */
+export function liveOffersCheapestFirst(offers: readonly Offer[]): Offer[] {
   return offers
     .filter((offer) => !offer.withdrawnAt)
     .sort((a, b) => a.price - b.price || a.etaMinutes - b.etaMinutes || a.at.getTime() - b.at.getTime());
 }
 
-/** The offers a partner sees: while bidding the live ones, then the accepted one alone, none once cancelled. */
+/** The offers that a partner sees: live ones while bidding, then only the accepted one, none once cancelled. */
 export function visibleOffers(ride: Pick<RideState, 'status' | 'offers' | 'acceptedOfferId'>): Offer[] {
   if (ride.status === 'cancelled') return [];
-  if (ride.status === 'bidding') return presentedOrder(ride.offers);
+  if (ride.status === 'bidding') return liveOffersCheapestFirst(ride.offers);
   return ride.offers.filter((offer) => offer.offerId === ride.acceptedOfferId);
 }

@@ -2,12 +2,13 @@ import type { Context } from '../context.ts';
 import { addJob, type PoolName } from '../queues.ts';
 import type { Ride } from './ride-types.ts';
 
-/** What of a ride tells which event is to be delivered next. */
+/** The fields of a ride that tell which event is delivered next: number `settledSeq + 1`, if `seq` is that high. */
 export type Outbox = Pick<Ride, '_id' | 'keyId' | 'seq' | 'settledSeq'>;
 
 /**
- * Adds the job for the ride's oldest unsettled event, if it has one. Never fails: the event is in MongoDB, and the
- * sweeper adds what Redis did not take. One job is one attempt of one event. Answers whether nothing was left out.
+ * Adds the job for the ride's oldest unsettled event, if there is one; a job is one attempt of one event. Never fails:
+ * the event is in MongoDB, and the sweeper adds a job that Redis did not take. Resolves with false when Redis did not
+ * take it.
  */
 export async function enqueueNextDelivery(
   ctx: Context,
@@ -25,5 +26,5 @@ export async function enqueueNextDelivery(
   });
 }
 
-/** The dedupe id of the job for an event, in both queues of deliveries. */
+/** The dedupe id of an event's job, in both `webhooks` and `webhooks-slow`. */
 export const deliveryJobId = (rideId: string, seq: number): string => `${rideId}_${seq}`;

@@ -11,7 +11,7 @@ export interface LiveLocation {
   status: RideStatus;
 }
 
-/** A centimetre from a pole the longitude still means something, which turf's functions need. */
+/** Positions stay a centimetre away from a pole: turf's functions need a longitude, which a pole does not have. */
 const nearestToPole = 89.9999999;
 const point = ({ lat, lng }: Location): [lng: number, lat: number] => [
   lng,
@@ -28,7 +28,7 @@ const earthRadiusKm = 6371.0088;
 const radians = (inDegrees: number): number => (inDegrees * Math.PI) / 180;
 const degrees = (inRadians: number): number => (inRadians * 180) / Math.PI;
 
-/** Haversine. Not turf's: between opposite points of the earth that one answers NaN. */
+/** Haversine, in km. turf's function returns NaN for opposite points of the earth. */
 function distanceKm(from: Location, to: Location): number {
   const halfLat = Math.sin(radians(to.lat - from.lat) / 2);
   const halfLng = Math.sin(radians(to.lng - from.lng) / 2);
@@ -36,24 +36,24 @@ function distanceKm(from: Location, to: Location): number {
   return 2 * earthRadiusKm * Math.asin(Math.min(1, Math.sqrt(chord)));
 }
 
-/** The point that lies so many km from here in the direction of heading. */
+/** The point `km` away from `from` in the direction `heading` (degrees clockwise from north). */
 export function pointAt(from: Location, km: number, heading: number): Location {
   const [lng = 0, lat = 0] = destination(point(from), km, heading).geometry.coordinates;
   return { lat: rounded(lat, 6), lng: rounded(((((lng + 180) % 360) + 360) % 360) - 180, 6) };
 }
 
-/** The drive from one place to another; one that goes nowhere keeps the heading the car had. */
+/** The drive from one place to another. When both are the same place the car keeps `lastHeading`. */
 export function legBetween(from: Location, to: Location, startAt: Date, durationMs: number, lastHeading = 0): Leg {
   return {
     from: { lat: from.lat, lng: from.lng },
     to: { lat: to.lat, lng: to.lng },
-    heading: goesNowhere({ from, to }) ? lastHeading : headingAfter({ from, to }, 0),
+    heading: isSamePlace({ from, to }) ? lastHeading : headingAfter({ from, to }, 0),
     startAt,
     endAt: new Date(startAt.getTime() + durationMs),
   };
 }
 
-/** Where the car is at a time (Unix ms), or null while there is none to show (contract, section 2.1). Pure. */
+/** The car's location at a time (Unix ms), or null while the trip is not moving (contract, section 2.1). Pure. */
 export function positionAt(ride: Pick<RideState, 'status' | 'leg'>, nowMs: number): LiveLocation | null {
   const { leg, status } = ride;
   if (!leg || !isMoving(status)) return null;
@@ -64,27 +64,27 @@ export function positionAt(ride: Pick<RideState, 'status' | 'leg'>, nowMs: numbe
   }
   const km = share * distanceKm(leg.from, leg.to);
   const place = pointAt(leg.from, km, initialBearing(leg));
-  return { lat: place.lat, lng: place.lng, heading: goesNowhere(leg) ? leg.heading : headingAfter(leg, km), status };
+  return { lat: place.lat, lng: place.lng, heading: isSamePlace(leg) ? leg.heading : headingAfter(leg, km), status };
 }
 
-/** The heading with which a car ends its drive, and which it keeps while it stands. */
+/** The heading at the end of a drive, which the car keeps while it stands. */
 export function arrivalHeading(leg: Leg): number {
-  return goesNowhere(leg) ? leg.heading : headingAfter(leg, distanceKm(leg.from, leg.to));
+  return isSamePlace(leg) ? leg.heading : headingAfter(leg, distanceKm(leg.from, leg.to));
 }
 
-type Way = Pick<Leg, 'from' | 'to'>;
+type Route = Pick<Leg, 'from' | 'to'>;
 
-const goesNowhere = ({ from, to }: Way): boolean => greatCircleKm(from, to) === 0;
+const isSamePlace = ({ from, to }: Route): boolean => greatCircleKm(from, to) === 0;
 
-const initialBearing = ({ from, to }: Way): number => bearing(point(from), point(to));
+const initialBearing = ({ from, to }: Route): number => bearing(point(from), point(to));
 
 /**
- * The heading so many km along a great circle: it changes on the way, except along a meridian or the equator. Reckoned from
- * the start, because the bearing to the end means little when the car is almost there.
+ * The heading after `km` along a great circle; it changes on the way, except along a meridian or the equator. Computed
+ * from the start, because the bearing to the end is inaccurate close to it.
  */
-function headingAfter(way: Way, km: number): number {
-  const start = radians(initialBearing(way));
-  const lat = radians(point(way.from)[1]);
+function headingAfter(route: Route, km: number): number {
+  const start = radians(initialBearing(route));
+  const lat = radians(point(route.from)[1]);
   const done = km / earthRadiusKm;
   const east = Math.sin(start) * Math.cos(lat);
   const north = Math.cos(start) * Math.cos(lat) * Math.cos(done) - Math.sin(lat) * Math.sin(done);

@@ -3,8 +3,8 @@ import { rides } from './ride.ts';
 import type { Ride, RideState } from './ride-types.ts';
 
 /**
- * On whose behalf a ride is read or changed: for a key, a ride of another key counts as unknown (contract, section 5.7).
- * `anyone` is for the service itself: timers, the simulated driver, drivers.
+ * On whose behalf a ride is read or changed: for a key, a ride of another key counts as unknown (contract, section
+ * 5.7). `anyone` is for the service itself: timers, the simulated driver, drivers.
  */
 export type RideOwner = { keyId: string } | 'anyone';
 
@@ -13,7 +13,7 @@ export interface RideRef {
   owner: RideOwner;
 }
 
-/** By name, since only such a projection can bring MongoDB's clock along. */
+/** Names every field of RideState, because a projection that adds `$$NOW` must name the fields it keeps. */
 const stateFields: Record<keyof RideState, 1> = {
   _id: 1,
   keyId: 1,
@@ -54,7 +54,9 @@ const stateFields: Record<keyof RideState, 1> = {
 
 const findWithClock = batchedFind<Ride, RideState & { now: Date }>(rides, '_id', { ...stateFields, now: '$$NOW' });
 
-/** Reads a ride together with MongoDB's clock. Resolves with null when the ride is unknown or belongs to another owner. */
+/**
+ * Reads a ride together with MongoDB's clock. Resolves with null when the ride is unknown or belongs to another owner.
+ */
 export async function readRide({ rideId, owner }: RideRef): Promise<{ ride: RideState; now: Date } | null> {
   const found = await findWithClock(rideId);
   if (!found || (owner !== 'anyone' && found.keyId !== owner.keyId)) return null;

@@ -1,6 +1,6 @@
 import type { Mode } from '../mode.ts';
 
-/** The words of the contract, sections 2 and 3. */
+/** The words of the contract, sections 2 and 3, and the types of a ride. Pure: a browser can import this file. */
 export const rideStatuses = ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'completed', 'cancelled'] as const;
 export type RideStatus = (typeof rideStatuses)[number];
 
@@ -45,7 +45,7 @@ export interface Offer {
   withdrawnAt?: Date;
 }
 
-/** What the partner asked for (contract, section 4.1), with the defaults filled in. */
+/** What the partner requested (contract, section 4.1), with the defaults filled in. */
 export interface RideRequest {
   pickup: Location;
   destination: Location;
@@ -59,7 +59,7 @@ export interface RideRequest {
   webhookUrl?: string;
 }
 
-/** The steps of the simulated driver. `offer_2` and `offer_3` are offers of further drivers. */
+/** The steps of the simulated driver. `offer_2` and `offer_3` are the offers of a second and third driver. */
 export type SimulatorStep =
   | 'offer'
   | 'offer_2'
@@ -71,7 +71,7 @@ export type SimulatorStep =
   | 'complete'
   | 'driver_cancel';
 
-/** `expire` ends the bidding, `stall` a trip that makes no progress. */
+/** `expire` ends the bidding time, `stall` ends a trip without progress. */
 export type TimerName = 'expire' | 'stall' | SimulatorStep;
 
 export interface Timer {
@@ -79,7 +79,7 @@ export interface Timer {
   dueAt: Date;
 }
 
-/** One straight drive: where the car is follows from it and the time. */
+/** One simulated drive along a great circle. The car's position follows from it and the time. */
 export interface Leg {
   from: Location;
   to: Location;
@@ -90,7 +90,7 @@ export interface Leg {
 
 export type DeliveryOutcome = 'delivered' | 'failed' | 'timeout' | 'blocked' | 'no_url';
 
-/** The delivery log's entry for one event: its one attempt, or why there was none. */
+/** The recorded outcome of one event: its one attempt, or why there was none. */
 export interface Delivery {
   outcome: DeliveryOutcome;
   url?: string;
@@ -100,7 +100,7 @@ export interface Delivery {
   at: Date;
 }
 
-/** `body` is the exact text that is sent, so that a second attempt after a crash sends the same bytes. */
+/** `body` is the exact text that is sent: a second attempt after a crash sends the same bytes. */
 export interface RideEvent {
   seq: number;
   event: EventName;
@@ -109,7 +109,9 @@ export interface RideEvent {
   delivery?: Delivery;
 }
 
-/** Who is delivering the oldest unsettled event now. */
+/**
+ * The lease on the oldest unsettled event of the worker that is delivering it; `token` identifies the run of its job.
+ */
 export interface Claim {
   seq: number;
   token: string;
@@ -118,9 +120,9 @@ export interface Claim {
 }
 
 /**
- * A ride is one document, because one document is what MongoDB changes atomically. `rev` counts the changes made by
- * `changeRide`; `claim`, `settledSeq`, `unsettled`, `unsettledSince` and `events.$.delivery` belong to the delivery, which filters on its
- * claim instead.
+ * A ride is one document, because MongoDB changes one document atomically. `rev` counts the changes of `changeRide`.
+ * The delivery writes `claim`, `settledSeq`, `unsettled`, `unsettledSince` and `events.$.delivery`, and filters on its
+ * claim instead of `rev`.
  */
 export interface Ride extends RideRequest {
   _id: string;
@@ -151,10 +153,10 @@ export interface Ride extends RideRequest {
   seq: number;
   settledSeq: number;
   unsettled: number;
-  /** When the oldest unsettled event became the oldest; without meaning where none is unsettled. */
+  /** When the oldest unsettled event became the oldest. Meaningless while no event is unsettled. */
   unsettledSince?: Date;
   claim?: Claim;
 }
 
-/** A ride without its event feed, and what the sweeper alone reads: what everyone but the delivery and the log works on. */
+/** A ride without its events, which only the delivery reads, and without the field that only the sweeper reads. */
 export type RideState = Omit<Ride, 'events' | 'unsettledSince'>;

@@ -3,8 +3,8 @@ import { pointAt } from './position.ts';
 import type { Location, RideState, SimulatorStep, TestScenario } from './ride-types.ts';
 
 /**
- * The script of test mode (contract, section 3, rule 5): which step of the simulated driver follows a step, and after how
- * many milliseconds. `create` stands for the ride's creation. Pure.
+ * The script of test mode (contract, section 3, rule 5): which step of the simulated driver follows a step, and after
+ * how many milliseconds. `create` stands for the ride's creation. Pure.
  */
 type Script = Partial<Record<SimulatorStep | 'create', [next: SimulatorStep, afterMs: number]>>;
 

@@ -2,18 +2,18 @@ import type { Context } from '../context.ts';
 import { addJob, type PoolName } from '../queues.ts';
 import type { RideState, Timer, TimerName } from './ride-types.ts';
 
-/** When the first of a ride's timers is due; undefined where there is none. */
+/** When the first of these timers is due; undefined without timers. */
 export const earliest = (timers: readonly Timer[]): Date | undefined => inOrder(timers)[0]?.dueAt;
 
 const inOrder = (timers: readonly Timer[]): Timer[] =>
   [...timers].sort((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
 
-/** A stall has no job: it is hours away, and the sweeper finds it. */
+/** The timers that have a job. A stall has none: it is hours away, and the sweeper finds it. */
 export const withJob = (timers: readonly Timer[]): Timer[] => timers.filter(({ name }) => name !== 'stall');
 
 /**
- * Adds the delayed job of the timer that is due next, unless it was that already `before`; the one after it gets its own
- * when this one has fired. Never fails.
+ * Adds the delayed job of the timer that is due next, unless that timer was already next in `before`. The timer after
+ * it gets its job when this one fires. Never fails.
  */
 export async function enqueueNextTimer(
   ctx: Context,
@@ -27,8 +27,8 @@ export async function enqueueNextTimer(
 }
 
 /**
- * Adds a delayed job for each timer, for its due time however long the adding takes. Never fails. Answers whether Redis
- * took all of them. `evenIfActive` is for those that are due.
+ * Adds a delayed job for each timer. Never fails; resolves with whether Redis took all of them. `evenIfActive` applies
+ * to the timers that are due (queues.ts, NewJob).
  */
 export async function enqueueTimers(
   ctx: Context,
@@ -53,5 +53,5 @@ export async function enqueueTimers(
 /** The queue of a timer's job. */
 export const timerPool = (name: TimerName): PoolName => (name === 'expire' ? 'bidding' : 'simulator');
 
-/** The dedupe id of a timer's job: a ride has one of each name at most. */
+/** The dedupe id of a timer's job: a ride has at most one timer of each name. */
 export const timerJobId = (rideId: string, name: TimerName): string => `${rideId}_${name}`;

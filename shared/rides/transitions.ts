@@ -3,15 +3,15 @@ import type { EventName, RideStatus } from './ride-types.ts';
 interface Transition {
   from: readonly RideStatus[];
   to: RideStatus;
-  /** The one event that this change sends, or none. */
+  /** The one event of this action, or null. */
   event: EventName | null;
-  /** Counts only before the end of the bidding time, by MongoDB's clock. */
+  /** Allowed only before the bidding deadline, by MongoDB's clock. */
   beforeDeadline?: true;
-  /** Which setting limits how long the new status may last; `keep` leaves the ride's timers as they are. */
+  /** The setting that limits how long the new status may last; `keep` leaves the ride's timers unchanged. */
   timers: 'keep' | 'pickupTimeoutMs' | 'tripTimeoutMs' | 'none';
 }
 
-/** THE lifecycle table (contract, section 3). A ride changes by these actions and nothing else. */
+/** THE lifecycle table (contract, section 3): only these actions change a ride's status. Pure. */
 export const transitions = {
   offer: { from: ['bidding'], to: 'bidding', event: 'offer.received', beforeDeadline: true, timers: 'keep' },
   withdrawOffer: { from: ['bidding'], to: 'bidding', event: null, timers: 'keep' },
@@ -37,9 +37,11 @@ export type RideAction = keyof typeof transitions;
 
 export const transitionOf = (action: RideAction): Transition => transitions[action];
 
-/** Completed or cancelled: nothing leads out. */
+/** Whether a ride is completed or cancelled. No action leads out of these statuses. */
 export const hasEnded = (status: RideStatus): boolean => status === 'completed' || status === 'cancelled';
 
-/** The car is assigned and under way, so there is a live location (contract, section 2.1). */
+/**
+ * Whether a driver is assigned and the trip has not ended, so that there is a live location (contract, section 2.1).
+ */
 export const isMoving = (status: RideStatus): boolean =>
   status === 'driver_arriving' || status === 'arrived' || status === 'in_progress';

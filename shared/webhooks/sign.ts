@@ -1,21 +1,21 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** A signature whose time differs from the receiver's by this much or more is refused (section 6, rule 6). */
+/** A receiver refuses a signature whose time differs from its own by this much or more (section 6, rule 6). */
 const maxAgeSeconds = 300;
 
 const headerForm = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/;
 
 /**
- * The value of `X-Service-Signature` for a body that is sent exactly as given: `t=<unix_seconds>,v1=<hex_hmac>`.
- * The key is the whole `whsec_...` string, prefix included, as it stands (section 6, rule 5).
+ * The value of `X-Service-Signature` for a body that is sent exactly as given: `t=<unix_seconds>,v1=<hex_hmac>`. The
+ * HMAC's key is the whole `whsec_...` string, including its prefix (section 6, rule 5).
  */
 export function signatureHeader(secret: string, body: string, unixSeconds: number): string {
   return `t=${unixSeconds},v1=${hmac(secret, String(unixSeconds), body).toString('hex')}`;
 }
 
 /**
- * What a receiver does with our header: true when it signs these raw bytes and is less than 300 seconds off `nowSeconds`,
- * either way (section 6, rule 6). Takes constant time for a header of the right form, and never throws on any header.
+ * Checks a header as a receiver does: true when it signs these raw bytes and its time is less than 300 seconds before
+ * or after `nowSeconds` (section 6, rule 6). Compares in constant time. Never throws.
  */
 export function verifySignature(secret: string, header: string, rawBody: string | Buffer, nowSeconds: number): boolean {
   const [, t, v1] = headerForm.exec(header) ?? [];
@@ -24,7 +24,7 @@ export function verifySignature(secret: string, header: string, rawBody: string 
   return genuine && Math.abs(nowSeconds - Number(t)) < maxAgeSeconds;
 }
 
-// The time is taken as the text that was sent, not as a number: what is signed is bytes.
+// `t` stays the text that was sent, because the signature covers its bytes.
 function hmac(secret: string, t: string, rawBody: string | Buffer): Buffer {
   return createHmac('sha256', secret).update(`${t}.`).update(rawBody).digest();
 }

@@ -2,10 +2,10 @@ import ipaddr from 'ipaddr.js';
 
 const maxUrlLength = 2048;
 
-/** Mail servers answer here; a request sent to one could be taken for a mail. */
+/** Ports of mail servers, which could take a request for a mail. */
 const refusedPorts = new Set(['25', '465', '587']);
 
-/** Name spaces that no public name server answers for, so that only an internal one can. */
+/** Domains that do not exist in the public DNS, so that only an internal name server resolves them. */
 const localSuffixes = [
   'localhost',
   'localdomain',
@@ -25,7 +25,7 @@ const localSuffixes = [
   'alt',
 ];
 
-/** Public names that are known to lead to the machine itself, or to the metadata host of a cloud. */
+/** Public names that resolve to the machine itself or to a cloud's metadata host. */
 const localNames = [
   'localtest.me',
   'lvh.me',
@@ -38,7 +38,7 @@ const localNames = [
   'metadata.platformequinix.com',
 ];
 
-/** Hosts of cloud metadata that stand in the midst of public addresses. */
+/** Cloud-metadata hosts with public addresses. */
 const notPublicV4 = ranges(
   '168.63.129.16/32', // Azure, DHCP too
   '192.80.8.124/32', // Equinix Metal, formerly Packet
@@ -56,9 +56,9 @@ const notPublicV6 = ranges(
 );
 
 /**
- * null when `url` may be given as a webhook URL, else the rule that it breaks, as public text that reads on after the
- * field's name ("must be an https URL"). Section 6, rule 2: HTTPS and public. No name is resolved: `send` does that at
- * every delivery. An origin that is exactly in `localTargets` need be neither HTTPS nor public.
+ * Checks a webhook URL that a partner gives (section 6, rule 2: HTTPS and public). Returns null when it is allowed,
+ * else public text that follows the field's name ("must be an https URL"). Resolves no name: `send` does so at every
+ * delivery. An origin listed in `localTargets` may be http and not public.
  */
 export function checkTargetUrl(url: string, localTargets: readonly string[]): string | null {
   if (url.length > maxUrlLength) return 'must not be longer than 2,048 characters';
@@ -71,27 +71,27 @@ export function checkTargetUrl(url: string, localTargets: readonly string[]): st
   return checkHost(hostOf(parsed));
 }
 
-/** Whether the origin of `url` is one of `localTargets`, which are origins as `URL` writes them (`http://127.0.0.1:4000`). */
+/** Whether the origin of `url` is listed in `localTargets`, in the form of `URL.origin` (`http://127.0.0.1:4000`). */
 export function isLocalTarget(url: string, localTargets: readonly string[]): boolean {
   const parsed = parse(url);
   return parsed !== null && parsed.origin !== 'null' && localTargets.includes(parsed.origin);
 }
 
 /**
- * Whether a resolved address, IPv4 or IPv6 in the usual notation, is public unicast: the only kind that this service
- * connects to (section 6, rule 2). Everything else is false: special-purpose ranges of the IANA registries, hosts of cloud
- * metadata, IPv6 forms that carry an IPv4 address (even a public one), zone ids, and whatever is no address.
+ * Whether a resolved IPv4 or IPv6 address is public unicast, the only kind that this service connects to (section 6,
+ * rule 2). False for special-purpose ranges of the IANA registries, cloud-metadata hosts, IPv6 forms that contain an
+ * IPv4 address (even a public one), addresses with a zone id, and any text that is not an address.
  */
 export function isPublicAddress(address: string): boolean {
   if (!isAddress(address) || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
-  // ipaddr.js calls 'unicast' whatever it has no name for: for IPv6 that is most of what was never assigned.
+  // ipaddr.js reports 'unicast' for every range it does not know, which includes most of the unassigned IPv6 space.
   if (parsed.range() !== 'unicast') return false;
   if (parsed instanceof ipaddr.IPv4) return !within(parsed, notPublicV4);
   return within(parsed, assignedV6) && !within(parsed, notPublicV6) && !isIsatap(parsed);
 }
 
-/** The host of a URL as it is looked up, compared and certified: without the brackets of IPv6 and without trailing dots. */
+/** The host of a URL as DNS and certificates name it: without the brackets of IPv6 and without trailing dots. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
 }
@@ -104,23 +104,26 @@ function checkHost(host: string): string | null {
   return fitsDns(host) ? null : 'must name a host of at most 253 characters, with labels of 1 to 63 characters';
 }
 
-/** The lengths that DNS allows (RFC 1035, section 2.3.4), of a name in its ASCII form: a longer one is never found. */
+/**
+ * Whether DNS allows the lengths of this name in its ASCII form (RFC 1035, section 2.3.4). A longer name cannot exist.
+ */
 function fitsDns(name: string): boolean {
   return name.length <= 253 && name.split('.').every((label) => label.length >= 1 && label.length <= 63);
 }
 
-// WHATWG `URL` settles most spellings: numbers in any base, short forms, full-width digits, dots of other scripts,
-// escapes. Spaces, control characters and backslashes are refused first, because it drops or turns them.
+// WHATWG `URL` normalizes most spellings of an address: numbers in any base, short forms, full-width digits, dots of
+// other scripts, escapes. Whitespace, control characters and backslashes are refused first, because it removes or
+// replaces them.
 function parse(url: string): URL | null {
   return /[\s\\\p{Cc}]/u.test(url) || !URL.canParse(url) ? null : new URL(url);
 }
 
-// Told apart without ipaddr.js's leniency, which takes 127.1 and 0x7f000001 for addresses, too.
+// Strict, because ipaddr.js also accepts 127.1 and 0x7f000001 as addresses.
 function isAddress(text: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 }
 
-/** An ISATAP interface id (RFC 5214) carries an IPv4 address under any prefix. */
+/** Whether an address has an ISATAP interface id (RFC 5214), which contains an IPv4 address under any prefix. */
 function isIsatap({ parts }: ipaddr.IPv6): boolean {
   return ((parts[4] ?? 0) & 0xfdff) === 0 && parts[5] === 0x5efe;
 }
