@@ -1,27 +1,36 @@
 import Koa from 'koa';
 import type { Context } from '../shared/context.ts';
 import { describeError } from '../shared/errors.ts';
+import { findPart } from './http/find-part.ts';
 import { handleErrors } from './http/handle-errors.ts';
 import { noRoute } from './http/no-route.ts';
 import { requestLog } from './http/request-log.ts';
-import { securityHeaders } from './http/security-headers.ts';
+import type { App } from './http/serve.ts';
 import { wellFormed } from './http/well-formed.ts';
-import { healthRoutes } from './ops/health.ts';
-import { partnerApi } from './partner/router.ts';
-import type { Middleware, RequestState } from './types.ts';
+import { healthPart } from './ops/part.ts';
+import type { Part } from './part.ts';
+import { partnerParts } from './partner/part.ts';
+import type { RequestState } from './types.ts';
 
-/** The order of middleware and the faces of the service. `more` are faces that only a development stack has. */
-export function createApp(service: Context, more: Middleware[] = []): Koa<RequestState> {
+/** The order of middleware, and the parts of the service. `more` are parts that only a development stack or a test has. */
+export function createApp(service: Context, more: Part[] = []): App {
+  const parts = [...partnerParts(service), ...more, healthPart(service)];
   const app = new Koa<RequestState>();
-  // Errors of a broken connection, after the answer: nothing is left to be answered.
+  // Errors of a connection that broke after the answer was made: there is nothing left to answer.
   app.on('error', (error) => service.log.debug({ error: describeError(error) }, 'connection error'));
   app.use(requestLog(service));
+  app.use(findPart(parts));
   app.use(handleErrors(service.log));
-  app.use(securityHeaders);
   app.use(wellFormed);
-  for (const face of partnerApi(service)) app.use(face);
-  for (const face of more) app.use(face);
-  app.use(healthRoutes().routes() as Middleware);
+  app.use((ctx, next) => ctx.state.part.handle(ctx, next));
   app.use(noRoute);
-  return app;
+  return {
+    callback: () => app.callback(),
+    endHeld() {
+      for (const part of parts) part.endHeld?.();
+    },
+    async close() {
+      await Promise.all(parts.map((part) => part.close?.()));
+    },
+  };
 }

@@ -3,13 +3,13 @@ import { type Context, createContext } from '../shared/context.ts';
 import { shutdownOnSignal } from '../shared/shutdown.ts';
 import { createApp } from './app.ts';
 import { serve } from './http/serve.ts';
-import type { Middleware } from './types.ts';
+import type { Part } from './part.ts';
 
-/** A connection that is in use has been told to close by then. */
+/** How long clients have to read `Connection: close` on a last answer, before their idle connections are closed. */
 const drainMs = 500;
 
-/** Configuration, connections, routes, and then the port. `more` makes the faces that only a development stack has. */
-export async function runApi(more: (service: Context) => Middleware[] = () => []): Promise<void> {
+/** Reads the configuration, connects, builds the app and listens. `more` makes the parts that only a development stack has. */
+export async function runApi(more: (service: Context) => Part[] = () => []): Promise<void> {
   const config = readConfig();
   const service = await createContext(config, 'api');
   const server = await serve(service, createApp(service, more(service)));

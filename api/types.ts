@@ -1,14 +1,17 @@
 import type Koa from 'koa';
 import type { Caller } from '../shared/keys/api-key.ts';
+import type { Part } from './part.ts';
 
-/** What the middleware of a request know of it beside what Koa does. */
+/** What middleware shares about a request, beyond Koa's own fields. */
 export interface RequestState {
   requestId: string;
-  /** When the request came, by `performance.now()`; later by the time that its body took. */
+  /** The part that owns the request's path. */
+  part: Part;
+  /** When the request arrived, by `performance.now()`, moved forward by the time that its body took to arrive. */
   startedAt: number;
-  /** Since when the body is awaited, by `performance.now()`; undefined before and after. */
+  /** When the handler began to read the body, by `performance.now()`; undefined before and after the read. */
   bodyAskedAt?: number;
-  /** The route for the log, where no router notes its pattern: a path may hold a secret token. */
+  /** The route for the log where no router notes its pattern. Never a path: it may hold a secret token. */
   route?: string;
   caller?: Caller;
 }

@@ -1,25 +1,25 @@
 import { AppError } from '../../shared/errors.ts';
 import type { Middleware, RequestContext } from '../types.ts';
 
-/** A request is answered within 3 s of its arrival, whatever MongoDB does; the time its body took is the client's. */
+/** Every request is answered within 3 s of its arrival, whatever MongoDB does. The time its body takes does not count. */
 const limitMs = 2_900;
 
 /**
- * Answers 503 where what follows, authentication included, has not answered in time. It goes on all the same, and comes to
- * its own end: a ride that is made later keeps its charge, and one that is not has it taken back.
+ * Answers 503 when the middleware behind it, authentication included, has not answered in time. That middleware still runs
+ * to its end: if it creates the ride after all, the rate limit's charge stays, otherwise the charge is refunded.
  */
 export const answerInTime: Middleware = (ctx, next) =>
   new Promise((resolve, reject) => {
-    const look = () => {
+    const check = () => {
       const left = leftMs(ctx);
-      // The body came in between, or is still on its way.
-      if (left > 0) timer = setTimeout(look, left);
+      // The limit has moved: the body arrived meanwhile, or is still arriving.
+      if (left > 0) timer = setTimeout(check, left);
       else {
         ignoreLateAnswer(ctx);
         reject(new AppError('unconfirmed'));
       }
     };
-    let timer = setTimeout(look, leftMs(ctx));
+    let timer = setTimeout(check, leftMs(ctx));
     next()
       .finally(() => clearTimeout(timer))
       .then(resolve, reject);
@@ -28,7 +28,7 @@ export const answerInTime: Middleware = (ctx, next) =>
 const leftMs = ({ state }: RequestContext): number =>
   Math.max(0, Math.ceil(state.startedAt + limitMs - (state.bodyAskedAt ?? performance.now())));
 
-/** What follows still writes its answer to the context, perhaps while the 503 is being sent. */
+/** The late middleware still writes its answer to the context, perhaps while the 503 is being sent: those writes do nothing. */
 function ignoreLateAnswer(ctx: RequestContext): void {
   const { response } = ctx;
   Object.defineProperties(ctx, {

@@ -3,71 +3,72 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net';
 import { AppError, type ErrorCode } from '../../shared/errors.ts';
 import { breakBody } from './broken-body.ts';
+import { jsonError } from './json-error.ts';
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Beyond so many requests that wait for their answer, a connection is not read. */
-const mostWaiting = 16;
+/** Reading pauses while more pipelined requests than this wait for their turn. */
+const maxWaiting = 16;
 
-/** How long a client may take to read its refusal, while what it still sends is discarded. */
+/** How long a client may take to read its refusal, while the rest of what it sends is discarded. */
 const lingerMs = 1_000;
 
 /**
- * The requests of one connection. They are handled one after the other: a pipelined request begins when the one before it
- * is answered, so that each gets its own answer or, where it never began, none.
+ * The requests of one connection, handled one after the other: a pipelined request begins when the request before it has been
+ * answered. So each request gets its own answer, or none if it never began.
  */
 export class Connection {
   readonly #socket: Socket;
   readonly #handle: Handle;
   /** The first is being handled, the others wait. */
   readonly #exchanges: { request: IncomingMessage; response: ServerResponse }[] = [];
-  /** Answered before its body had come. */
+  /** The last answered request, if it was answered before its whole body had arrived. */
   #unread?: IncomingMessage;
-  /** Why nothing more can be read: it is told after the last answer. */
+  /** Why no further request can be read: sent after the last answer. */
   #fault?: AppError;
   #isRefused = false;
-  #isHeld = false;
-  #isLeaving = false;
-  #isDrained = false;
+  #isPaused = false;
+  #isClosing = false;
+  #closesWhenIdle = false;
 
   constructor(socket: Socket, handle: Handle) {
     this.#socket = socket;
     this.#handle = handle;
     // Node resumes the socket after each message that it has parsed.
-    socket.on('resume', () => this.#isHeld && socket.pause());
+    socket.on('resume', () => this.#isPaused && socket.pause());
   }
 
-  /** Handles a request, when those before it are answered. */
+  /** Handles a request once those before it are answered. */
   take(request: IncomingMessage, response: ServerResponse): void {
     this.#exchanges.push({ request, response });
     if (this.#exchanges.length === 1) this.#begin();
-    else if (this.#exchanges.length > mostWaiting) this.#hold();
+    else if (this.#exchanges.length > maxWaiting) this.#pauseReading();
   }
 
-  /** Tells the client with its next answer that the connection closes: what waits behind that one never begins. */
-  leave(): void {
-    this.#isLeaving = true;
+  /** Sends `Connection: close` with the next answer. Requests that wait behind that answer never begin. */
+  announceClose(): void {
+    this.#isClosing = true;
     const [current] = this.#exchanges;
     if (current) current.response.shouldKeepAlive = false;
   }
 
-  /** Closes the connection now, or when its request is answered. */
+  /** Closes the connection: now if it is idle, otherwise after the answer under way. */
   close(): void {
-    this.#isDrained = true;
+    this.#closesWhenIdle = true;
     if (this.#exchanges.length === 0) this.#socket.destroySoon();
   }
 
-  /** Node cannot read on. What was read before is answered first; then comes the refusal, in the contract's form. */
+  /** Node cannot parse what follows. Answers the requests read so far, then refuses in the form of the contract, section 7. */
   refuse({ code = '' }: Partial<NodeJS.ErrnoException>): void {
     if (this.#isRefused) return;
-    // No bytes received, or a request that has been answered already: close without a response.
+    // No bytes received, or the request has been answered already: close without a response.
     const isAnswered = this.#unread?.complete === false;
     if (code === 'ECONNRESET' || !this.#socket.writable || this.#socket.bytesRead === 0 || isAnswered) {
       this.#socket.destroy();
       return;
     }
-    // The client is not slow: this side has stopped reading.
-    if (this.#isHeld && code === 'ERR_HTTP_REQUEST_TIMEOUT') return;
+    // The request is late because this side has paused reading.
+    if (this.#isPaused && code === 'ERR_HTTP_REQUEST_TIMEOUT') return;
     const error = new AppError(codes[code] ?? 'invalid_request');
     const last = this.#exchanges.at(-1);
     if (last?.request.complete === false) {
@@ -85,7 +86,7 @@ export class Connection {
   #begin(): void {
     const [current] = this.#exchanges;
     if (!current) return;
-    if (this.#isLeaving) current.response.shouldKeepAlive = false;
+    if (this.#isClosing) current.response.shouldKeepAlive = false;
     current.response.once('close', () => this.#answered(current.request));
     this.#handle(current.request, current.response);
   }
@@ -94,31 +95,31 @@ export class Connection {
     this.#exchanges.shift();
     if (!request.complete) {
       this.#unread = request;
-      // Discards the rest of the body: the next request stands behind it.
+      // Discards the rest of the body: the next request comes after it.
       request.resume();
     }
     if (!this.#socket.writable) return;
-    if (this.#isHeld && this.#exchanges.length <= mostWaiting) this.#release();
+    if (this.#isPaused && this.#exchanges.length <= maxWaiting) this.#resumeReading();
     if (this.#exchanges.length > 0) this.#begin();
     else if (this.#fault) this.#sendRefusal(this.#fault);
-    else if (this.#isDrained) this.#socket.destroySoon();
+    else if (this.#closesWhenIdle) this.#socket.destroySoon();
   }
 
-  #hold(): void {
-    this.#isHeld = true;
+  #pauseReading(): void {
+    this.#isPaused = true;
     this.#socket.pause();
   }
 
-  #release(): void {
-    this.#isHeld = false;
+  #resumeReading(): void {
+    this.#isPaused = false;
     this.#socket.resume();
   }
 
-  #sendRefusal({ status, message }: AppError): void {
+  #sendRefusal(error: AppError): void {
     this.#isRefused = true;
-    const body = JSON.stringify({ error: message });
+    const body = JSON.stringify(jsonError(error));
     this.#socket.end(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
         `X-Request-Id: ${randomUUID()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     );
     const linger = setTimeout(() => this.#socket.destroy(), lingerMs);

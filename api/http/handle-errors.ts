@@ -1,28 +1,37 @@
 import { AppError, describeError } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/logger.ts';
 import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
-import type { Middleware } from '../types.ts';
+import type { Middleware, RequestContext } from '../types.ts';
 
-/** The one place where an error becomes HTTP: `{ "error": message }` and its status (contract, section 7). */
+/** The one place where an error becomes an answer: its status and headers, and the body that the request's part renders. */
 export function handleErrors(log: Logger): Middleware {
   return async (ctx, next) => {
     try {
       await next();
     } catch (thrown) {
+      const { requestId, part } = ctx.state;
       const error = publicError(thrown);
       if (error.status >= 500) {
-        log.error({ requestId: ctx.state.requestId, error: describeError(thrown) }, 'request failed');
+        log.error({ requestId, part: part.name, error: describeError(thrown) }, 'request failed');
       }
-      // To the response itself: what is late may no longer write through the context.
-      const { response } = ctx;
-      response.status = error.status;
-      response.set(error.headers);
-      response.body = { error: error.message };
+      // The status is already sent: closing the connection tells the client that its answer is incomplete.
+      if (ctx.headerSent) ctx.res.destroy();
+      else answer(ctx, error);
     }
   };
 }
 
-/** An error that is not ours is shown by its code alone: its own text may quote a value. */
+/** Writes to the response itself: after a timeout, `answerInTime` ignores writes through the context. */
+function answer(ctx: RequestContext, error: AppError): void {
+  const { response, state } = ctx;
+  ctx.respond = true;
+  response.remove('Content-Type');
+  response.status = error.status;
+  response.set(error.headers);
+  response.body = state.part.renderError(error, ctx);
+}
+
+/** An unknown error becomes a plain 500: its own message may quote a value. */
 function publicError(thrown: unknown): AppError {
   if (thrown instanceof AppError) {
     return thrown.status === 503 ? new AppError(thrown.code, { headers: { 'Retry-After': '1' } }) : thrown;

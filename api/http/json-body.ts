@@ -8,7 +8,7 @@ const limitBytes = 16_384;
 
 const parse = bodyParser({
   enableTypes: ['json'],
-  // Whether it is JSON has been seen before.
+  // readJsonBody has checked the Content-Type.
   detectJSON: () => true,
   jsonLimit: limitBytes as unknown as string,
   // An unknown field is ignored, and `__proto__` is one.
@@ -21,23 +21,23 @@ const parse = bodyParser({
   },
 }) as unknown as Middleware;
 
-/** Reads a JSON object of at most 16,384 bytes into `ctx.request.body`, or throws a 400, 408 or 413. */
-export const jsonBody: Middleware = async (ctx, next) => {
+/** Reads the request's body, a JSON object of at most 16,384 bytes. Throws a 400, 408 or 413. */
+export async function readJsonBody(ctx: RequestContext): Promise<unknown> {
   if (!ctx.is('json', '+json')) {
     refuse(ctx.request.length === 0 || !ctx.get('content-type') ? missing : 'Content-Type must be application/json');
   }
-  // An inflated body could break off after its refusal, in a stream that nobody listens to any more.
+  // Not supported: a decompressing stream could fail after the request was refused, and nothing would listen to its error.
   if (!/^(identity)?$/i.test(ctx.get('content-encoding'))) refuse('Content-Encoding is not supported');
   if (!/^(utf-?8)?$/i.test(ctx.request.charset)) refuse(notUtf8);
-  // The parser knows this name in lower case alone.
+  // The parser accepts `identity` in lower case only.
   delete ctx.req.headers['content-encoding'];
   await readBody(ctx);
   if (!ctx.request.rawBody) refuse(missing);
   if (Array.isArray(ctx.request.body)) refuse('The request body must be a JSON object');
-  await next();
-};
+  return ctx.request.body;
+}
 
-/** The time that the body takes is the client's: it does not count against the time limit of the answer. */
+/** Moves `startedAt` by the time the body takes to arrive, so that it does not count against the answer's time limit. */
 async function readBody(ctx: RequestContext): Promise<void> {
   const error = brokenBody(ctx.req);
   if (error) throw error;
@@ -51,7 +51,7 @@ async function readBody(ctx: RequestContext): Promise<void> {
     ctx.state.startedAt += performance.now() - askedAt;
     ctx.state.bodyAskedAt = undefined;
   }
-  // The parser replaces bytes that are not UTF-8: another text than was sent would be stored.
+  // The parser replaces invalid UTF-8, so a text other than the one that was sent would be stored.
   if (!isUtf8(Buffer.concat(chunks))) refuse(notUtf8);
 }
 

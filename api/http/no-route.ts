@@ -2,11 +2,11 @@ import { AppError } from '../../shared/errors.ts';
 import type { Middleware } from '../types.ts';
 
 interface Routed {
-  /** The routes whose path fits, whatever their method; the routers put them there. */
+  /** The routes that match the path with any method; the router sets it. */
   matched?: { methods: string[] }[];
 }
 
-/** Stands behind a router: what comes here has a wrong method (405) or an unknown path (404). */
+/** The end of the chain: no route has answered. A 405 if the path has a route with another method, else a 404. */
 export const noRoute: Middleware = async (ctx) => {
   const methods = (ctx as Routed).matched?.flatMap((route) => route.methods) ?? [];
   if (methods.length === 0) throw new AppError('not_found');

@@ -3,8 +3,8 @@ import type { Context } from '../../shared/context.ts';
 import type { Middleware } from '../types.ts';
 
 /**
- * Names every request, on its answer and in the log, and logs one line for each: route patterns, never paths. Only a
- * development stack tells its developer which ride was asked for, and a path that no route has.
+ * Gives each request an id, sent as X-Request-Id, and logs one line for it. The line has the route's pattern, never the path:
+ * a path can hold a track token. Only in development it also has the ride's id, and the path where no route matched.
  */
 export function requestLog({ log, config }: Context): Middleware {
   const isDevelopment = config.environment === 'development';
@@ -17,15 +17,17 @@ export function requestLog({ log, config }: Context): Middleware {
     const { requestId, route = routeOf(ctx), caller } = ctx.state;
     const { method, status } = ctx;
     const durationMs = Math.round(performance.now() - startedAt);
-    const shown = isDevelopment ? { rideId: rideIdOf(ctx), path: route === 'none' ? rawPath(ctx.url) : undefined } : {};
-    log.info({ requestId, method, route, ...shown, status, durationMs, keyId: caller?.keyId }, 'request');
+    const details = isDevelopment
+      ? { rideId: rideIdOf(ctx), path: route === 'none' ? rawPath(ctx.url) : undefined }
+      : {};
+    log.info({ requestId, method, route, ...details, status, durationMs, keyId: caller?.keyId }, 'request');
   };
 }
 
-/** As it was sent: Koa's own `path` throws where it cannot be parsed. */
+/** The path as it was sent: Koa's own `path` throws where it cannot be parsed. */
 const rawPath = (url: string): string => url.replace(/\?.*/s, '');
 
 const rideIdOf = (ctx: object): string | undefined => (ctx as { params?: { rideId?: string } }).params?.rideId;
 
-/** The pattern, which a router notes on the context. */
+/** The pattern of the route, which a router notes on the context. */
 const routeOf = (ctx: object): string => (ctx as { _matchedRoute?: string })._matchedRoute ?? 'none';

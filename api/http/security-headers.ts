@@ -1,13 +1,12 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet from 'helmet';
-import type { Middleware } from '../types.ts';
 
-/** For answers that are data: nothing may frame, sniff, cache or run them. */
+/** For answers that are data: no page may frame them, and no browser sniffs or runs them. */
 const protect = helmet({
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   xFrameOptions: { action: 'deny' },
-  // What only a document that is shown could make use of.
+  // These matter only for a document that a browser shows.
   crossOriginOpenerPolicy: false,
   originAgentCluster: false,
   xDnsPrefetchControl: false,
@@ -16,18 +15,8 @@ const protect = helmet({
   xXssProtection: false,
 });
 
-/** They are the same on every answer, so helmet is asked once. */
-const headers = headersOf(protect);
-
-export const securityHeaders: Middleware = (ctx, next) => {
-  ctx.res.setHeaders(headers);
-  return next();
-};
-
-export const noStore: Middleware = (ctx, next) => {
-  ctx.set('Cache-Control', 'no-store');
-  return next();
-};
+/** The same for every answer, so helmet runs once, at the start. */
+export const dataHeaders: ReadonlyMap<string, string> = headersOf(protect);
 
 function headersOf(middleware: typeof protect): Map<string, string> {
   const request = new IncomingMessage(new Socket());

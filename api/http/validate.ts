@@ -2,11 +2,11 @@ import type Joi from 'joi';
 import { AppError } from '../../shared/errors.ts';
 
 /**
- * The checked value of a request's part, with defaults and without unknown fields; only it is used, never the raw part
- * again. Throws `invalid_request` that names the first wrong field.
+ * The validated value, with defaults and without unknown fields. Use only it afterwards, never the raw input. Throws
+ * `invalid_request`, which names the first invalid field.
  */
-export function validate<T>(schema: Joi.Schema<T>, part: unknown): T {
-  const { value, error } = schema.validate(part, {
+export function validate<T>(schema: Joi.Schema<T>, input: unknown): T {
+  const { value, error } = schema.validate(input, {
     convert: false,
     stripUnknown: true,
     errors: { label: 'path', wrap: { label: false } },

@@ -2,17 +2,18 @@ import { isIPv6 } from 'node:net';
 import { AppError } from '../../shared/errors.ts';
 import type { Middleware } from '../types.ts';
 
-/** Refuses what Node lets through and HTTP does not: a request target that cannot be read, and a Host that RFC 9112 refuses. */
+/** Answers 400 to what Node accepts and HTTP forbids: an unparsable request target, and a Host that RFC 9112 rejects. */
 export const wellFormed: Middleware = (ctx, next) => {
-  if (!hasPath(ctx) || !hasValidHost(ctx.req)) throw new AppError('invalid_request');
+  if (pathOf(ctx) === undefined || !hasValidHost(ctx.req)) throw new AppError('invalid_request');
   return next();
 };
 
-function hasPath(ctx: { path: string }): boolean {
+/** The request's path; undefined where the request target cannot be parsed, because Koa's `path` then throws. */
+export function pathOf(ctx: { path: string }): string | undefined {
   try {
-    return typeof ctx.path === 'string';
+    return ctx.path;
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -22,7 +23,7 @@ function hasValidHost({ headers, rawHeaders, httpVersion }: Parameters<Middlewar
   if (host === undefined) return httpVersion !== '1.1';
   let lines = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    // The length is compared first: this is done for every header of every request.
+    // The length is compared first because this runs for every header of every request.
     const name = rawHeaders[i] as string;
     if (name.length === 4 && name.toLowerCase() === 'host') lines += 1;
   }

@@ -1,31 +1,52 @@
 import type { Context } from '../../shared/context.ts';
 import { AppError } from '../../shared/errors.ts';
 import { type Caller, findCaller } from '../../shared/keys/api-key.ts';
-import type { Middleware, RequestContext } from '../types.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import type { RequestContext } from '../types.ts';
+import { batchedFindKeyAndRide } from './find-key-and-ride.ts';
 
-/** Finds whose key a request carries (contract, section 5), or throws a 401. */
-export function authenticate(service: Context): Middleware {
-  return async (ctx, next) => {
-    const secretKey = givenKey(ctx);
-    admit(ctx, secretKey ? await findCaller(secretKey, service.now()) : null);
-    await next();
+/** Finds the caller by the request's secret key (contract, section 5), or throws a 401. */
+export function authenticate(service: Context): (ctx: RequestContext) => Promise<Caller> {
+  const find = async (secretKey: string) => {
+    const caller = await findCaller(secretKey, service.now());
+    return caller && { caller };
+  };
+  return async (ctx) => (await admit(ctx, find)).caller;
+}
+
+/**
+ * The same, and reads the caller's ride that the path names in the same round trip. Throws the same 404 for a ride of another
+ * key as for an unknown one.
+ */
+export function authenticateForRide<Shown extends Pick<Ride, '_id' | 'keyId'>>(
+  service: Context,
+  projection: object,
+): (ctx: RequestContext) => Promise<Shown> {
+  const find = batchedFindKeyAndRide<Shown>(projection);
+  return async (ctx) => {
+    const { ride } = await admit(ctx, (secretKey) => find(secretKey, rideIdOf(ctx), service.now()));
+    if (!ride) throw new AppError('ride_not_found');
+    return ride;
   };
 }
 
-/** Lets the caller in that was found for the request's key, or throws a 401. */
-export function admit(ctx: RequestContext, caller: Caller | null | undefined): void {
-  if (!caller) throw new AppError('unauthorized', { headers: { 'WWW-Authenticate': 'Bearer' } });
-  ctx.state.caller = caller;
+/** Admits the caller that `find` finds for the request's secret key, or throws a 401. */
+async function admit<Found extends { caller: Caller }>(
+  ctx: RequestContext,
+  find: (secretKey: string) => Promise<Found | null>,
+): Promise<Found> {
+  const secretKey = givenKey(ctx);
+  const found = secretKey ? await find(secretKey) : null;
+  if (!found) throw new AppError('unauthorized', { headers: { 'WWW-Authenticate': 'Bearer' } });
+  ctx.state.caller = found.caller;
+  return found;
 }
 
-/** A Bearer token alone counts where there is one; another scheme leaves the word to X-Api-Key. */
-export function givenKey(ctx: RequestContext): string {
+/** With the scheme Bearer, Authorization alone counts, even if its token is empty; otherwise X-Api-Key does. */
+function givenKey(ctx: RequestContext): string {
   const bearer = /^Bearer(?:\s+(.*))?$/i.exec(ctx.get('authorization').trim());
   return bearer ? (bearer[1] ?? '').trim() : ctx.get('x-api-key').trim();
 }
 
-/** The caller that authenticate has found. */
-export function callerOf(ctx: { state: { caller?: Caller } }): Caller {
-  if (!ctx.state.caller) throw new AppError('unauthorized');
-  return ctx.state.caller;
-}
+export const rideIdOf = (ctx: RequestContext): string =>
+  (ctx as unknown as { params: { rideId: string } }).params.rideId;

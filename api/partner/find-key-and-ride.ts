@@ -7,16 +7,17 @@ import { NotYetCommitted } from '../../shared/mongo/outage.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 
-/** Whom a secret key lets in, and the ride of theirs that they ask for, if there is such a one. */
+/** The caller that a secret key belongs to, and the requested ride, or null where the caller has no such ride. */
 interface Found<Shown> {
   caller: Caller;
   ride: Shown | null;
 }
 
 /**
- * Reads a key and a ride at once, where the one after the other would be two round trips: null where the key lets no one
- * in. A ride of another key is none. Like every gathered read it begins after it was asked for. The ride is shown as it
- * cannot be rolled back any more; throws NotYetCommitted where a primary that was just elected does not know of it yet.
+ * Reads a key and a ride in one round trip instead of two, and concurrent requests in one batch. Resolves with null where the
+ * key admits no one; a ride of another key counts as none. The read begins after it was asked for, so a revocation holds at
+ * once. The ride is shown only as the majority has it, so a failover cannot take back what was shown; throws
+ * NotYetCommitted where a newly elected primary does not have the ride yet.
  */
 export function batchedFindKeyAndRide<Shown extends Pick<Ride, '_id' | 'keyId'>>(
   projection: object,
@@ -34,7 +35,7 @@ export function batchedFindKeyAndRide<Shown extends Pick<Ride, '_id' | 'keyId'>>
             },
           },
         ],
-        // All in one answer: MongoDB's first batch would end after 101.
+        // All documents in one answer: by default MongoDB sends the first 101 and waits to be asked for more.
         { batchSize: 2 * asked.length + 1, ...timeLimit() },
       )
       .toArray();
@@ -51,7 +52,7 @@ export function batchedFindKeyAndRide<Shown extends Pick<Ride, '_id' | 'keyId'>>
 
   return async (secretKey, rideId, nowMs) => {
     if (!isWellFormedKey(secretKey)) return null;
-    // The key is always read as it stands: a committed read may come before its revocation.
+    // The key is read from the primary as it is now: a committed read may still miss its revocation.
     const [{ key, ride }, committed] = await Promise.all([
       findBoth({ hash: sha256(secretKey), rideId }),
       committedReads().readConcern ? findCommitted(rideId) : undefined,

@@ -10,7 +10,7 @@ type Links = Pick<Config, 'trackBaseUrl'>;
 
 const testMode = (ride: Pick<Ride, 'mode'>) => (ride.mode === 'test' ? { testMode: true } : {});
 
-/** The answer to a creation (contract, section 4.1): a replay shows the ride as it was then. */
+/** The answer to a creation (contract, section 4.1). A replay gets the same answer, so the status is always `bidding`. */
 export function presentCreated(links: Links, ride: CreationFields) {
   return {
     rideId: ride._id,
@@ -23,7 +23,7 @@ export function presentCreated(links: Links, ride: CreationFields) {
   };
 }
 
-/** What retrieve reads of a ride, with MongoDB's clock. */
+/** The fields that retrieve reads of a ride, and MongoDB's clock. */
 export const shownFields = {
   keyId: 1,
   mode: 1,

@@ -3,8 +3,8 @@ import { AppError } from '../../shared/errors.ts';
 import type { Middleware, RequestContext } from '../types.ts';
 
 /**
- * In production a request that did not come over HTTPS is refused, not redirected: its key has already leaked. TLS ends
- * at a proxy, which is believed only as far as the configured number of hops.
+ * In production, refuses a request that did not arrive over HTTPS. It is not redirected: its key has already leaked. TLS ends
+ * at a proxy, and X-Forwarded-Proto is trusted only for the configured number of hops.
  */
 export function requireHttps(config: Pick<Config, 'environment' | 'trustedProxyHops'>): Middleware {
   return (ctx, next) => {
@@ -15,7 +15,7 @@ export function requireHttps(config: Pick<Config, 'environment' | 'trustedProxyH
   };
 }
 
-/** Each proxy adds to the right of X-Forwarded-Proto, or replaces it: what stands further left is the client's word. */
+/** Each proxy appends to X-Forwarded-Proto or replaces it, so values left of the trusted hops are the client's own claim. */
 function cameOverHttps(ctx: RequestContext, trustedHops: number): boolean {
   if (trustedHops === 0) return ctx.secure;
   const protocols = ctx

@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { carTypes, type Location, rideTypes, testScenarios } from '../../shared/rides/ride-types.ts';
 import { checkTargetUrl } from '../../shared/webhooks/target.ts';
 
-/** `null` for an optional field counts as absent, and an empty text is a text. */
+/** For an optional field, `null` counts as absent; an empty text is allowed. */
 const text = Joi.string()
   .allow('')
   .empty(null)
@@ -17,7 +17,7 @@ const notes = text
   .custom((value: string, helpers) => ([...value].length > 200 ? helpers.error('notes.length') : value))
   .messages({ 'notes.length': '{{#label}} must be at most 200 characters' });
 
-/** The body of a creation (contract, section 4.1). Any field that is not named here is ignored and never stored. */
+/** The body of a creation (contract, section 4.1). A field that is not listed here is ignored and never stored. */
 export function newRideSchema(localTargets: readonly string[]) {
   return Joi.object({
     pickup: location.required(),

@@ -2,28 +2,32 @@ import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { KoaAdapter } from '@bull-board/koa';
 import type { Job, Queue } from 'bullmq';
+import compose from 'koa-compose';
+import { jsonError } from '../../api/http/json-error.ts';
+import { dataHeaders } from '../../api/http/security-headers.ts';
+import type { Part } from '../../api/part.ts';
 import type { Middleware, RequestContext } from '../../api/types.ts';
 import { type PoolName, poolNames, type Queues } from '../../shared/queues.ts';
 import { queueBoardPath } from './queue-board-path.ts';
 
 const localNames = new Set(['127.0.0.1', 'localhost', '[::1]']);
-/** Allows the board's own files only. The board's page also asks for Google fonts, which are not loaded. */
+/** The board's own files and no other's; its page asks for fonts of Google, which are left out. */
 const contentPolicy =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'";
 
 const descriptions: Record<PoolName, string> = {
-  bidding: 'cancels a ride that has no accepted offer in time',
+  bidding: 'cancels a ride that nobody was chosen for in time',
   simulator: "test rides: the simulated driver's next step",
   webhooks: 'one attempt of one event; an event that did not arrive is under Failed',
   'webhooks-slow': 'the same, for keys whose receiver has let an attempt time out',
 };
 
-/** The service uses no flows, priorities or paused queues, so it never has jobs in BullMQ's other states. */
+/** BullMQ has more states than this service uses: there are no flows, priorities or paused queues. */
 const usedStates = ['active', 'waiting', 'delayed', 'failed', 'completed'] as const;
 
 /**
- * A queue as the board shows it. Read-only: a job only says where to look, so running it again would send nothing and
- * would overwrite the result of the first run.
+ * A queue as the board shows it. It is read-only: a job only says where to look, so that running one again sends nothing, and
+ * would write over what the first run came to.
  */
 class ShownQueue extends BullMQAdapter {
   constructor(queue: Queue, description: string) {
@@ -44,7 +48,7 @@ class ShownQueue extends BullMQAdapter {
   }
 }
 
-/** Shows a job as a developer needs it: its ride and step, when it was due, and its outcome. */
+/** What a developer asks of a job: of which ride and step it is, when it was due, and what came of it. */
 function inWords(job: Job): Job {
   const json = job.toJSON.bind(job);
   job.toJSON = () => {
@@ -59,7 +63,7 @@ function inWords(job: Job): Job {
 }
 
 /** The pages that show every queue and its jobs, to requests from this machine only. */
-export function queueBoard(queues: Queues): Middleware[] {
+export function queueBoard(queues: Queues): Part {
   const adapter = new KoaAdapter().setBasePath(queueBoardPath);
   createBullBoard({
     queues: poolNames.map((pool) => new ShownQueue(queues[pool], descriptions[pool])),
@@ -75,25 +79,28 @@ export function queueBoard(queues: Queues): Middleware[] {
       },
     },
   });
-  return [onlyLocal, adapter.registerPlugin() as unknown as Middleware];
+  return {
+    name: 'queue board',
+    owns: (path) => path === queueBoardPath || path.startsWith(`${queueBoardPath}/`),
+    headers: new Map([...dataHeaders, ['Content-Security-Policy', contentPolicy]]),
+    handle: compose<RequestContext>([onlyLocal, adapter.registerPlugin() as unknown as Middleware]),
+    renderError: jsonError,
+  };
 }
 
 const onlyLocal: Middleware = async (ctx, next) => {
-  if (ctx.path !== queueBoardPath && !ctx.path.startsWith(`${queueBoardPath}/`)) return next();
   ctx.state.route = queueBoardPath;
   if (!isLocal(ctx)) {
     ctx.status = 403;
     ctx.body = { error: 'The queue board is for this machine alone' };
     return;
   }
-  ctx.set('Content-Security-Policy', contentPolicy);
   await next();
 };
 
 /**
- * Whether a request comes from this machine: its peer is a loopback address, and its Host is a local name. A foreign site
- * could point its own name here (DNS rebinding). A foreign page that uses a local name sends its Origin, and a proxy that
- * forwards others' requests adds a header.
+ * The peer is this machine, and so is the name it asked for: a page of elsewhere could let its own name lead here (DNS
+ * rebinding). A page of elsewhere that uses our name tells its origin, and a proxy that passes on others' requests itself.
  */
 function isLocal(ctx: RequestContext): boolean {
   const peer = ctx.req.socket.remoteAddress ?? '';

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import Koa from 'koa';
+import compose from 'koa-compose';
+import { createApp } from '../../api/app.ts';
 import { answerInTime } from '../../api/http/answer-in-time.ts';
-import { handleErrors } from '../../api/http/handle-errors.ts';
 import { serve } from '../../api/http/serve.ts';
-import type { RequestState } from '../../api/types.ts';
+import type { RequestContext } from '../../api/types.ts';
 import { keys } from '../../shared/keys/api-key.ts';
-import type { Logger } from '../../shared/logger.ts';
 import { call, validRide } from '../support/client.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
+import { testPart } from '../support/test-part.ts';
 
 describe('the time limit of an answer', () => {
   let api: TestApi;
@@ -58,23 +58,25 @@ describe('the time limit of an answer', () => {
       letHandlerGo = resolve;
     });
     // The 503 is logged just before it is sent.
-    const log = { error: () => letHandlerGo() } as unknown as Logger;
-    const app = new Koa<RequestState>();
-    app.use((ctx, next) => {
-      // As if it had come long ago.
-      ctx.state.startedAt = performance.now() - 10_000;
-      return next();
+    const log = Object.assign(Object.create(api.ctx.log), { error: () => letHandlerGo() });
+    const part = testPart({
+      handle: compose<RequestContext>([
+        (ctx, next) => {
+          // As if it had come long ago.
+          ctx.state.startedAt = performance.now() - 10_000;
+          return next();
+        },
+        answerInTime,
+        async (ctx) => {
+          await gate;
+          ctx.status = 201;
+          ctx.set('X-Late', 'yes');
+          ctx.body = { rideId: 'ride_1' };
+        },
+      ]),
     });
-    app.use(handleErrors(log));
-    app.use(answerInTime);
-    app.use(async (ctx) => {
-      await gate;
-      ctx.status = 201;
-      ctx.set('X-Late', 'yes');
-      ctx.body = { rideId: 'ride_1' };
-    });
-    const server = await serve(api.ctx, app);
-    const { status, body, headers } = await call(`http://127.0.0.1:${server.port}/`);
+    const server = await serve(api.ctx, createApp({ ...api.ctx, log }, [part]));
+    const { status, body, headers } = await call(`http://127.0.0.1:${server.port}/test`);
     await server.close();
     expect(status).to.equal(503);
     expect(body).to.have.all.keys('error');

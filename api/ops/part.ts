@@ -1,0 +1,22 @@
+import type { Context } from '../../shared/context.ts';
+import { pingMongo } from '../../shared/mongo/connection.ts';
+import { healthListener, healthPaths } from '../../shared/ops/health.ts';
+import { jsonError } from '../http/json-error.ts';
+import { dataHeaders } from '../http/security-headers.ts';
+import type { Part } from '../part.ts';
+
+/** Health for load balancers. The API is ready when MongoDB answers: nothing else is needed to take a ride. */
+export function healthPart({ log }: Pick<Context, 'log'>): Part {
+  const listener = healthListener({ mongo: pingMongo }, log);
+  return {
+    name: 'health',
+    owns: (path) => healthPaths.includes(path),
+    headers: dataHeaders,
+    async handle(ctx) {
+      ctx.respond = false;
+      ctx.state.route = ctx.path;
+      await listener(ctx.req, ctx.res);
+    },
+    renderError: jsonError,
+  };
+}

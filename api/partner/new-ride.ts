@@ -1,0 +1,49 @@
+import type { Config } from '../../shared/config.ts';
+import type { Caller } from '../../shared/keys/api-key.ts';
+import type { NewRide } from '../../shared/rides/create-ride.ts';
+import { greatCircleKm } from '../../shared/rides/position.ts';
+import type { RideRequest } from '../../shared/rides/ride-types.ts';
+import { readJsonBody } from '../http/json-body.ts';
+import { validate } from '../http/validate.ts';
+import type { RequestContext } from '../types.ts';
+import { idempotencyKeySchema, newRideSchema, scenarioSchema } from './schemas.ts';
+
+/** Validates a creation: its body (contract, section 4.1), Idempotency-Key and test scenario. Throws a 400, 408 or 413. */
+export function newRide({ webhookLocalTargets }: Pick<Config, 'webhookLocalTargets'>) {
+  const schema = newRideSchema(webhookLocalTargets);
+  return async (ctx: RequestContext, key: Caller): Promise<NewRide> => {
+    const request = rideRequest(validate(schema, await readJsonBody(ctx)));
+    const { 'idempotency-key': idempotencyKey, 'x-service-test-scenario': scenario } = ctx.headers;
+    return {
+      key,
+      request,
+      ...(idempotencyKey !== undefined && { idempotencyKey: validate(idempotencyKeySchema, idempotencyKey) }),
+      // A live key ignores the header: its rides have no simulated driver.
+      ...(scenario !== undefined && key.mode === 'test' && { scenario: validate(scenarioSchema, scenario) }),
+    };
+  };
+}
+
+/** Lists each field in a fixed order: requests with the same Idempotency-Key are compared by their JSON. */
+function rideRequest(given: Omit<RideRequest, 'distanceKm'> & { distanceKm?: number }): RideRequest {
+  const { pickup, destination, passenger, notes, webhookUrl } = given;
+  return {
+    pickup: location(pickup),
+    destination: location(destination),
+    fare: given.fare,
+    carType: given.carType,
+    rideType: given.rideType,
+    passengerCount: given.passengerCount,
+    distanceKm: given.distanceKm ?? greatCircleKm(pickup, destination),
+    ...(notes !== undefined && { notes }),
+    ...(passenger && { passenger: omitUndefined({ name: passenger.name, phone: passenger.phone }) }),
+    ...(webhookUrl !== undefined && { webhookUrl }),
+  };
+}
+
+const location = ({ lat, lng, address }: RideRequest['pickup']) => omitUndefined({ lat, lng, address });
+
+/** BSON would store an undefined field as null. */
+function omitUndefined<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}

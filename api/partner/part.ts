@@ -1,0 +1,42 @@
+import Router from '@koa/router';
+import compose from 'koa-compose';
+import type { Context } from '../../shared/context.ts';
+import { answerInTime } from '../http/answer-in-time.ts';
+import { jsonError } from '../http/json-error.ts';
+import { dataHeaders } from '../http/security-headers.ts';
+import type { Part } from '../part.ts';
+import type { Middleware, RequestContext, RequestState } from '../types.ts';
+import { authenticate } from './authenticate.ts';
+import { requireHttps } from './require-https.ts';
+import type { Route } from './route.ts';
+import { partnerRoutes } from './routes.ts';
+
+/** The versioned base and its older equivalent (contract, section 9): the same routes, keys, rides and limits. */
+const bases = ['/v1', '/api/v1'];
+
+const headers: ReadonlyMap<string, string> = new Map([...dataHeaders, ['Cache-Control', 'no-store']]);
+
+/** The partner API (contract, section 4), once for each base. Without a key, every path under a base answers 401. */
+export function partnerParts(service: Context): Part[] {
+  const routes = partnerRoutes(service);
+  const findCaller = authenticate(service);
+  const requireKey: Middleware = async (ctx, next) => {
+    await findCaller(ctx);
+    await next();
+  };
+  const httpsOnly = requireHttps(service.config);
+  return bases.map((base) => ({
+    name: 'partner',
+    owns: (path) => path === base || path.startsWith(`${base}/`),
+    headers,
+    // A route authenticates by itself; requireKey is for the paths and methods that have no route.
+    handle: compose<RequestContext>([httpsOnly, answerInTime, routerOf(base, routes), requireKey]),
+    renderError: jsonError,
+  }));
+}
+
+function routerOf(base: string, routes: readonly Route[]): Middleware {
+  const router = new Router<RequestState>({ prefix: base });
+  for (const { method, path, handle } of routes) router.register(path, [method], handle);
+  return router.routes() as Middleware;
+}

@@ -1,0 +1,70 @@
+import type { Context } from '../../shared/context.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
+import { createRide, findReplay } from '../../shared/rides/create-ride.ts';
+import { readJsonBody } from '../http/json-body.ts';
+import { validate } from '../http/validate.ts';
+import { authenticate, authenticateForRide, rideIdOf } from './authenticate.ts';
+import { newRide } from './new-ride.ts';
+import {
+  offerFields,
+  presentCreated,
+  presentOffers,
+  presentOutcome,
+  presentRide,
+  type RideWithOffers,
+  type ShownRide,
+  shownFields,
+} from './presenters.ts';
+import { limitCreations } from './rate-limit.ts';
+import { get, post, type Route } from './route.ts';
+import { acceptSchema } from './schemas.ts';
+
+/** Every route of the partner API: the service information (contract, section 2.6) and the operations (section 4). */
+export function partnerRoutes(service: Context): Route[] {
+  const { config } = service;
+  const caller = authenticate(service);
+
+  const operations = [
+    post('/rides', {
+      authenticate: caller,
+      validate: newRide(config),
+      replay: (ride) => findReplay(service, ride),
+      limit: limitCreations(service),
+      act: (ride) => createRide(service, ride),
+      present: (ride) => presentCreated(config, ride),
+      status: 201,
+    }),
+    get('/rides/:rideId', {
+      authenticate: authenticateForRide<ShownRide>(service, shownFields),
+      present: (ride) => presentRide(config, ride),
+    }),
+    get('/rides/:rideId/offers', {
+      authenticate: authenticateForRide<RideWithOffers>(service, offerFields),
+      present: presentOffers,
+    }),
+    post('/rides/:rideId/accept', {
+      authenticate: caller,
+      validate: async (ctx, { keyId }) => {
+        const { offerId } = validate(acceptSchema, await readJsonBody(ctx));
+        return { keyId, rideId: rideIdOf(ctx), offerId };
+      },
+      act: ({ keyId, rideId, offerId }) => applyAction(service, rideId, { action: 'accept', offerId }, { keyId }),
+      present: presentOutcome,
+    }),
+    post('/rides/:rideId/cancel', {
+      authenticate: caller,
+      // A body is ignored.
+      validate: (ctx, { keyId }) => ({ keyId, rideId: rideIdOf(ctx) }),
+      act: ({ keyId, rideId }) => applyAction(service, rideId, { action: 'cancel', by: 'partner' }, { keyId }),
+      present: presentOutcome,
+    }),
+  ];
+
+  const information = {
+    name: 'Ride Partner API',
+    version: 'v1',
+    docs: config.docsUrl,
+    endpoints: operations.map(({ method, path }) => `${method} ${path}`),
+  };
+  return [get('/', { authenticate: caller, present: () => information }), ...operations];
+}

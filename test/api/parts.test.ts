@@ -1,0 +1,106 @@
+import { expect } from 'chai';
+import { createApp } from '../../api/app.ts';
+import { type Serving, serve } from '../../api/http/serve.ts';
+import type { Part } from '../../api/part.ts';
+import type { Context } from '../../shared/context.ts';
+import { AppError } from '../../shared/errors.ts';
+import { testContext } from '../support/service.ts';
+import { testPart } from '../support/test-part.ts';
+
+const secret = 'sEcReT-detail';
+
+/** A part with pages: its own policy, and errors as HTML. */
+const pages: Part = testPart({
+  headers: new Map([['Content-Security-Policy', "default-src 'self'"]]),
+  renderError: ({ status, message }) => `<h1>${status}</h1><p>${message}</p>`,
+  handle: async (ctx, next) => {
+    if (ctx.path === '/test/refused') throw new AppError('ride_not_found', { headers: { 'X-Why': 'gone' } });
+    if (ctx.path === '/test/broken') throw new Error(secret);
+    if (ctx.path === '/test/typed') {
+      ctx.type = 'text/event-stream';
+      ctx.respond = false;
+      throw new AppError('unavailable');
+    }
+    if (ctx.path === '/test/begun') {
+      ctx.respond = false;
+      ctx.res.writeHead(200, { 'Content-Length': 100 });
+      ctx.res.write('begun');
+      throw new Error(secret);
+    }
+    if (ctx.path !== '/test') return next();
+    ctx.body = '<h1>Test</h1>';
+  },
+});
+
+describe('a part of the API', () => {
+  let ctx: Context;
+  let server: Serving;
+  let closed: number;
+
+  before(async () => {
+    ctx = await testContext();
+    closed = 0;
+    const close = async () => {
+      closed += 1;
+    };
+    server = await serve(ctx, createApp(ctx, [{ ...pages, close }]));
+  });
+  after(async () => {
+    await server.close();
+    expect(closed).to.equal(1);
+    await ctx.close();
+  });
+
+  const ask = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${server.port}${path}`, init);
+
+  it('sends its own headers, and a request id, with every answer', async () => {
+    for (const path of ['/test', '/test/refused', '/test/broken', '/test/nothing']) {
+      const { headers } = await ask(path);
+      expect(headers.get('content-security-policy')).to.equal("default-src 'self'");
+      expect(headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
+    }
+  });
+
+  for (const [path, status, text] of [
+    ['/test/refused', 404, '<h1>404</h1><p>Ride not found</p>'],
+    ['/test/nothing', 404, '<h1>404</h1><p>Not found</p>'],
+    ['/test/broken', 500, '<h1>500</h1><p>Internal error: the request is safe to retry</p>'],
+    ['/test/typed', 503, '<h1>503</h1><p>The service is temporarily unavailable: the request is safe to retry</p>'],
+  ] as const) {
+    it(`renders the ${status} of ${path} itself, from public text alone`, async () => {
+      const answer = await ask(path);
+      expect(answer.status).to.equal(status);
+      expect(answer.headers.get('content-type')).to.equal('text/html; charset=utf-8');
+      expect(await answer.text()).to.equal(text);
+    });
+  }
+
+  it("leaves an error's status and headers as they are", async () => {
+    expect((await ask('/test/refused')).headers.get('x-why')).to.equal('gone');
+    expect((await ask('/test/typed')).headers.get('retry-after')).to.equal('1');
+  });
+
+  it('changes nothing for paths that it does not own', async () => {
+    for (const [path, status] of [
+      ['/tests', 404],
+      ['/v1', 401],
+      ['/v1/test', 401],
+    ] as const) {
+      const answer = await ask(path);
+      expect(answer.status).to.equal(status);
+      expect(answer.headers.get('content-security-policy')).to.equal("default-src 'none';frame-ancestors 'none'");
+      expect(await answer.json()).to.have.all.keys('error');
+    }
+  });
+
+  it('never ends an answer as complete that has failed half-way, and the next request is served', async () => {
+    const failure = await ask('/test/begun')
+      .then((answer) => answer.text())
+      .then(
+        () => 'complete',
+        () => 'incomplete',
+      );
+    expect(failure).to.equal('incomplete');
+    expect((await ask('/test')).status).to.equal(200);
+  });
+});

@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import type { Logger } from '../../../shared/logger.ts';
+import { healthListener, type ReadinessCheck } from '../../../shared/ops/health.ts';
+
+describe('health of a process, without Koa', () => {
+  let server: http.Server;
+  let url: string;
+  let logged: object[];
+  const checks: Record<string, ReadinessCheck> = {};
+
+  beforeEach(async () => {
+    logged = [];
+    checks.mongo = checks.redis = async () => {};
+    const each = Object.fromEntries(['mongo', 'redis'].map((name) => [name, () => (checks[name] as ReadinessCheck)()]));
+    const listener = healthListener(each, { error: (line: object) => logged.push(line) } as unknown as Logger);
+    server = http.createServer((request, response) => void listener(request, response)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterEach(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+
+  const statusOf = async (path: string, method = 'GET') => (await fetch(url + path, { method })).status;
+
+  it('is ready where every check passes', async () => {
+    const answer = await fetch(`${url}/readyz`);
+    expect(answer.status).to.equal(200);
+    expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
+    expect(await answer.json()).to.deep.equal({ status: 'ready' });
+  });
+
+  it('is not ready where one check fails, names it in the log alone, and still lives', async () => {
+    checks.redis = () => Promise.reject(new Error('redis://user:password@host'));
+    const answer = await fetch(`${url}/readyz`);
+    expect(answer.status).to.equal(503);
+    expect(answer.headers.get('retry-after')).to.equal('1');
+    expect(await answer.json()).to.have.all.keys('error');
+    expect(logged).to.have.length(1);
+    expect(logged[0]).to.include({ check: 'redis' });
+    expect(JSON.stringify(logged)).not.to.include('password');
+    expect(await statusOf('/healthz')).to.equal(200);
+  });
+
+  it('logs one line for requests that share a failed check', async () => {
+    checks.mongo = () => Promise.reject(new Error('away'));
+    const statuses = await Promise.all(Array.from({ length: 5 }, () => statusOf('/readyz')));
+    expect(new Set(statuses)).to.deep.equal(new Set([503]));
+    expect(logged.length).to.be.below(5);
+  });
+
+  it('answers HEAD and a query, and no other method or path', async () => {
+    expect(await statusOf('/healthz?x=1')).to.equal(200);
+    expect(await statusOf('/readyz', 'HEAD')).to.equal(200);
+    expect(await statusOf('/readyz', 'POST')).to.equal(405);
+    expect(await statusOf('/metrics')).to.equal(404);
+  });
+
+  it('answers a request target that begins with scheme and host', async () => {
+    const { port } = server.address() as AddressInfo;
+    const request = http.get({ port, host: '127.0.0.1', path: 'http://rides.example/healthz?x=1' });
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+    response.resume();
+    expect(response.statusCode).to.equal(200);
+  });
+});
