@@ -8,13 +8,15 @@ import { requestLog } from './http/request-log.ts';
 import type { App } from './http/serve.ts';
 import { wellFormed } from './http/well-formed.ts';
 import { healthPart } from './ops/part.ts';
+import { assetsPart } from './pages/assets-part.ts';
 import type { Part } from './part.ts';
 import { partnerParts } from './partner/part.ts';
+import { trackPart } from './track/track-part.ts';
 import type { RequestState } from './types.ts';
 
 /** The order of middleware, and the parts of the service. `more` are parts that only a development stack or a test has. */
 export function createApp(service: Context, more: Part[] = []): App {
-  const parts = [...partnerParts(service), ...more, healthPart(service)];
+  const parts = [...partnerParts(service), trackPart(service), assetsPart(), ...more, healthPart(service)];
   const app = new Koa<RequestState>();
   // Errors of a connection that broke after the answer was made: there is nothing left to answer.
   app.on('error', (error) => service.log.debug({ error: describeError(error) }, 'connection error'));

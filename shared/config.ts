@@ -15,6 +15,10 @@ export interface Config {
   simulationSpeed: number;
   webhookLocalTargets: readonly string[];
   trustedProxyHops: number;
+  /** The pictures under the live map; without them it is drawn on a plain ground. */
+  tiles?: { url: string; attribution: string };
+  /** How many streams each process holds open for pages: in all, for one client address, and for one ride. */
+  streams: { all: number; perClient: number; perRide: number };
   shutdownGraceMs: number;
   logLevel: string;
   concurrency: { bidding: number; simulator: number; webhooks: number; 'webhooks-slow': number };
@@ -51,6 +55,7 @@ const graceMs = Joi.number()
   .max(3_600_000)
   .messages({ 'number.max': '{{#label}} must be at most 3600000 (one hour)' });
 const concurrency = Joi.number().integer().min(1).max(10_000);
+const count = Joi.number().integer().min(1).max(1_000_000);
 const settings = Joi.object({
   // Closed by default: only dev/ says "development".
   SERVICE_ENV: Joi.string().valid('production', 'development').default('production'),
@@ -80,6 +85,14 @@ const settings = Joi.object({
     'origins.form': '{{#label}} must be a comma-separated list of origins like http://127.0.0.1:4000',
   }),
   TRUSTED_PROXY_HOPS: Joi.number().integer().min(0).max(10).default(0),
+  TILE_URL: Joi.string().pattern(
+    /^https?:\/\/[^/{}]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})/,
+    'a host, and hold {z}, {x} and {y}',
+  ),
+  TILE_ATTRIBUTION: Joi.string().default(''),
+  MAX_STREAMS: count.default(10_000),
+  MAX_STREAMS_PER_CLIENT: count.default(20),
+  MAX_STREAMS_PER_RIDE: count.default(1_000),
   SHUTDOWN_GRACE_MS: graceMs.default(9_000),
   LOG_LEVEL: Joi.string().valid('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
   BIDDING_CONCURRENCY: concurrency.default(50),
@@ -128,6 +141,12 @@ export function readConfig(
     simulationSpeed: value.SIMULATION_SPEED,
     webhookLocalTargets: Object.freeze(value.WEBHOOK_LOCAL_TARGETS || []),
     trustedProxyHops: value.TRUSTED_PROXY_HOPS,
+    ...(value.TILE_URL && { tiles: Object.freeze({ url: value.TILE_URL, attribution: value.TILE_ATTRIBUTION }) }),
+    streams: Object.freeze({
+      all: value.MAX_STREAMS,
+      perClient: value.MAX_STREAMS_PER_CLIENT,
+      perRide: value.MAX_STREAMS_PER_RIDE,
+    }),
     shutdownGraceMs: value.SHUTDOWN_GRACE_MS,
     logLevel: value.LOG_LEVEL,
     concurrency: Object.freeze({

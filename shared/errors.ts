@@ -5,6 +5,7 @@ const errorTable = {
   https_required: [403, 'HTTPS is required: this key was sent in the clear and should be rotated'],
   not_found: [404, 'Not found'],
   ride_not_found: [404, 'Ride not found'],
+  link_not_found: [404, 'This link is no longer valid'],
   offer_not_found: [404, 'Offer not found on this ride'],
   method_not_allowed: [405, 'Method not allowed'],
   request_timeout: [408, 'The request took too long to arrive'],
@@ -18,6 +19,7 @@ const errorTable = {
   idempotency_conflict: [409, 'This Idempotency-Key was used with a different request'],
   payload_too_large: [413, 'The request body is larger than 16384 bytes'],
   rate_limited: [429, 'Rate limit exceeded: 30 rides per minute and 300 per hour for each key'],
+  too_many_streams: [429, 'Too many open streams'],
   headers_too_large: [431, 'The request headers are too large'],
   internal: [500, 'Internal error: the request is safe to retry'],
   /** The connection to MongoDB broke before the acknowledgement, so the write may have succeeded. */

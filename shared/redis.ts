@@ -55,6 +55,11 @@ export function connectWorkerRedis(url: string, log: Logger): Redis {
   return reported(new Redis(url, { maxRetriesPerRequest: null, reconnectOnError, ...reconnecting }), log);
 }
 
+/** The connection that hears of changes: it subscribes again by itself whenever Redis is back. */
+export function connectSubscriberRedis(url: string, log: Logger): Redis {
+  return reported(new Redis(url, { maxRetriesPerRequest: null, ...reconnecting }), log);
+}
+
 /** Resolves when the connection is ready, or after timeoutMs: a process starts without Redis, too. */
 export function redisReady(redis: Redis, timeoutMs: number): Promise<void> {
   if (redis.status === 'ready') return Promise.resolve();

@@ -18,7 +18,8 @@ const protect = helmet({
 /** The same for every answer, so helmet runs once, at the start. */
 export const dataHeaders: ReadonlyMap<string, string> = headersOf(protect);
 
-function headersOf(middleware: typeof protect): Map<string, string> {
+/** The headers that a helmet middleware sets. */
+export function headersOf(middleware: ReturnType<typeof helmet>): Map<string, string> {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);
   middleware(request, response, () => {});

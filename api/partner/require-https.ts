@@ -1,6 +1,7 @@
 import type { Config } from '../../shared/config.ts';
 import { AppError } from '../../shared/errors.ts';
-import type { Middleware, RequestContext } from '../types.ts';
+import { cameOverHttps } from '../http/came-over-https.ts';
+import type { Middleware } from '../types.ts';
 
 /**
  * In production, refuses a request that did not arrive over HTTPS. It is not redirected: its key has already leaked. TLS ends
@@ -13,14 +14,4 @@ export function requireHttps(config: Pick<Config, 'environment' | 'trustedProxyH
     }
     return next();
   };
-}
-
-/** Each proxy appends to X-Forwarded-Proto or replaces it, so values left of the trusted hops are the client's own claim. */
-function cameOverHttps(ctx: RequestContext, trustedHops: number): boolean {
-  if (trustedHops === 0) return ctx.secure;
-  const protocols = ctx
-    .get('x-forwarded-proto')
-    .split(',')
-    .map((protocol) => protocol.trim().toLowerCase());
-  return protocols.at(-Math.min(trustedHops, protocols.length)) === 'https';
 }

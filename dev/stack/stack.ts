@@ -1,5 +1,6 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { buildAssets } from '../../api/pages/build-assets.ts';
 import { migrate } from '../../shared/migrate.ts';
 import { poolNames } from '../../shared/queues.ts';
 import { startMongo } from '../servers/mongo.ts';
@@ -77,6 +78,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const REDIS_URL = await redisUrl(options, keep);
     serverCount = started.length;
     const env = { ...settings, MONGO_URL, REDIS_URL };
+    await buildAssets();
     options.progress(`starting the API and ${poolNames.length} worker pools`);
     await allStarted([startApi(options, env, keep), ...poolNames.map((pool) => startPool(pool, options, env, keep))]);
     const url = `http://${reachedAt(process.env.HOST)}:${options.port}`;

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
 import { committedReads } from '../mongo/durability.ts';
 import { NotYetCommitted } from '../mongo/outage.ts';
+import { publishRideChange } from '../wake.ts';
 import type { Change } from './decide.ts';
 import { eventBody } from './events.ts';
 import { enqueueNextDelivery, type Outbox } from './outbox.ts';
@@ -56,6 +57,7 @@ export async function changeRide(
     if (!changed) continue;
     const { status, seq, rev, cancelledBy } = changed;
     ctx.log.info({ rideId, keyId: changed.keyId, status, rev, seq, event: change.event, cancelledBy }, 'ride changed');
+    publishRideChange(ctx, rideId);
     await Promise.all([
       enqueueNextTimer(ctx, changed, ride),
       // The write that makes an event the oldest unsettled one adds its job; otherwise settling the event before it

@@ -9,6 +9,8 @@ export interface LiveLocation {
   /** Degrees clockwise from north, 0 to 360. */
   heading: number;
   status: RideStatus;
+  /** When the car is there, in Unix ms. */
+  at: number;
 }
 
 /** Positions stay a centimetre away from a pole: turf's functions need a longitude, which a pole does not have. */
@@ -53,22 +55,29 @@ export function legBetween(from: Location, to: Location, startAt: Date, duration
   };
 }
 
-/** The car's location at a time (Unix ms), or null while the trip is not moving (contract, section 2.1). Pure. */
+/** Where the car is at a time (Unix ms), or null while there is none to show (contract, section 2.1). Pure. */
 export function positionAt(ride: Pick<RideState, 'status' | 'leg'>, nowMs: number): LiveLocation | null {
   const { leg, status } = ride;
   if (!leg || !isMoving(status)) return null;
-  const duration = leg.endAt.getTime() - leg.startAt.getTime();
-  const share = duration > 0 ? Math.min(1, Math.max(0, (nowMs - leg.startAt.getTime()) / duration)) : 1;
-  if (status === 'arrived' || share === 1) {
-    return { lat: leg.to.lat, lng: leg.to.lng, heading: arrivalHeading(leg), status };
-  }
+  const place = placeOnLeg(leg, status === 'arrived' ? Number(leg.endAt) : nowMs);
+  return { ...place, status, at: Math.round(nowMs) };
+}
+
+/** A leg as the ride has it, or as JSON brings it to a browser, with Unix ms for its times. */
+export type TimedLeg = Pick<Leg, 'from' | 'to' | 'heading'> & Record<'startAt' | 'endAt', Date | number>;
+
+/** The place and heading of a car that drives a leg, at a time (Unix ms). */
+export function placeOnLeg(leg: TimedLeg, nowMs: number): { lat: number; lng: number; heading: number } {
+  const duration = Number(leg.endAt) - Number(leg.startAt);
+  const share = duration > 0 ? Math.min(1, Math.max(0, (nowMs - Number(leg.startAt)) / duration)) : 1;
+  if (share === 1) return { lat: leg.to.lat, lng: leg.to.lng, heading: arrivalHeading(leg) };
   const km = share * distanceKm(leg.from, leg.to);
-  const place = pointAt(leg.from, km, initialBearing(leg));
-  return { lat: place.lat, lng: place.lng, heading: isSamePlace(leg) ? leg.heading : headingAfter(leg, km), status };
+  const { lat, lng } = pointAt(leg.from, km, initialBearing(leg));
+  return { lat, lng, heading: isSamePlace(leg) ? leg.heading : headingAfter(leg, km) };
 }
 
 /** The heading at the end of a drive, which the car keeps while it stands. */
-export function arrivalHeading(leg: Leg): number {
+export function arrivalHeading(leg: Pick<Leg, 'from' | 'to' | 'heading'>): number {
   return isSamePlace(leg) ? leg.heading : headingAfter(leg, distanceKm(leg.from, leg.to));
 }
 
@@ -76,7 +85,8 @@ type Route = Pick<Leg, 'from' | 'to'>;
 
 const isSamePlace = ({ from, to }: Route): boolean => greatCircleKm(from, to) === 0;
 
-const initialBearing = ({ from, to }: Route): number => bearing(point(from), point(to));
+/** Degrees clockwise from north, at the start of the great circle. */
+export const initialBearing = ({ from, to }: Route): number => bearing(point(from), point(to));
 
 /**
  * The heading after `km` along a great circle; it changes on the way, except along a meridian or the equator. Computed

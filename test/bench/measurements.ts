@@ -2,6 +2,7 @@ import type { Measurement } from './bench.ts';
 import { delivery } from './delivery/delivery.ts';
 import { firstByte } from './delivery/first-byte.ts';
 import { twoProcesses } from './delivery/two-processes.ts';
+import { map } from './pages/map.ts';
 import { create } from './paths/create.ts';
 import { offers, retrieve } from './paths/reads.ts';
 import { redisMemory } from './processes/redis-memory.ts';
@@ -24,6 +25,7 @@ export const measurements = {
   'whole-rides': wholeRides,
   million,
   backlog,
+  map,
   'redis-memory': redisMemory,
   'two-processes': twoProcesses,
   start: apiStart,

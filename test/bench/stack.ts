@@ -5,6 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import mongoose from 'mongoose';
+import { buildAssets } from '../../api/pages/build-assets.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
 import { freePort } from '../../dev/servers/ports.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
@@ -115,6 +116,7 @@ async function compile(): Promise<string> {
   const project = path.join(import.meta.dirname, 'tsconfig.json');
   try {
     await promisify(execFile)(process.execPath, [compiler, '-p', project, '--outDir', folder]);
+    await buildAssets(path.join(folder, 'api/pages/built'));
   } catch (error) {
     await fs.rm(folder, { recursive: true, force: true });
     throw new Error(`the compiler refuses:\n${(error as { stdout?: string }).stdout}`);

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildAssets } from '../../api/pages/build-assets.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
 import { startReplicaSet } from './replica-set.ts';
@@ -14,6 +15,7 @@ let folder: string;
 const stops: (() => Promise<void>)[] = [];
 
 export async function mochaGlobalSetup(): Promise<void> {
+  await buildAssets();
   folder = await mkdtemp(join(tmpdir(), 'rides-test-'));
   const mongo = await startMongo({ dataDir: join(folder, 'mongo') });
   stops.push(mongo.stop);

@@ -28,10 +28,10 @@ describe('great-circle distance', () => {
 describe('the position of the car', () => {
   it('is at the start, a quarter, half and at the end of the way at those fractions of the time', () => {
     const leg = drive([0, 10], [0, 11]);
-    expect(at(leg, 0)).to.deep.equal({ lat: 0, lng: 10, heading: 90, status: 'in_progress' });
-    expect(at(leg, 0.25)).to.deep.equal({ lat: 0, lng: 10.25, heading: 90, status: 'in_progress' });
-    expect(at(leg, 0.5)).to.deep.equal({ lat: 0, lng: 10.5, heading: 90, status: 'in_progress' });
-    expect(at(leg, 1)).to.deep.equal({ lat: 0, lng: 11, heading: 90, status: 'in_progress' });
+    expect(at(leg, 0)).to.deep.include({ lat: 0, lng: 10, heading: 90, status: 'in_progress' });
+    expect(at(leg, 0.25)).to.deep.include({ lat: 0, lng: 10.25, heading: 90, status: 'in_progress' });
+    expect(at(leg, 0.5)).to.deep.include({ lat: 0, lng: 10.5, heading: 90, status: 'in_progress' });
+    expect(at(leg, 1)).to.deep.include({ lat: 0, lng: 11, heading: 90, status: 'in_progress' });
   });
 
   it('stays at the end when it is late, and at the start before it has begun', () => {
@@ -75,7 +75,7 @@ describe('the position of the car', () => {
   it('keeps its last heading where the destination is the pickup', () => {
     const leg = drive([40, -70], [40, -70], 123.4);
     for (const share of [0, 0.5, 1, 2]) {
-      expect(at(leg, share)).to.deep.equal({ lat: 40, lng: -70, heading: 123.4, status: 'in_progress' });
+      expect(at(leg, share)).to.deep.include({ lat: 40, lng: -70, heading: 123.4, status: 'in_progress' });
     }
   });
 

@@ -1,0 +1,14 @@
+import type { RequestContext } from '../types.ts';
+
+/**
+ * The address of the client that limits count. Each proxy adds the address that it saw to the right of X-Forwarded-For, so
+ * with so many trusted hops the client stands that far from the right; what stands further left anyone may write.
+ */
+export function clientAddress(ctx: RequestContext, trustedHops: number): string {
+  const forwarded = ctx
+    .get('x-forwarded-for')
+    .split(',')
+    .flatMap((address) => address.trim() || []);
+  const trusted = trustedHops > 0 ? forwarded.at(-Math.min(trustedHops, forwarded.length)) : undefined;
+  return trusted ?? ctx.req.socket.remoteAddress ?? 'unknown';
+}

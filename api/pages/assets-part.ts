@@ -1,0 +1,13 @@
+import type { Part } from '../part.ts';
+import { assetBase, serveAssets } from './assets.ts';
+import { pageHeaders } from './headers.ts';
+import { pageError } from './page-error.ts';
+
+/** The stylesheet, the icon and the browser scripts of all pages. */
+export const assetsPart = (): Part => ({
+  name: 'assets',
+  owns: (path) => path.startsWith(assetBase),
+  headers: pageHeaders(),
+  handle: serveAssets(),
+  renderError: pageError,
+});

@@ -1,0 +1,78 @@
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+import { build, type Plugin } from 'esbuild';
+import { assetFolder, manifestName } from './assets.ts';
+
+const api = path.join(import.meta.dirname, '..');
+const brotli = promisify(zlib.brotliCompress);
+const gzip = promisify(zlib.gzip);
+
+/** Of Leaflet's builds the one that can be cut down to what is used. */
+const leafletAsModule: Plugin = {
+  name: 'leaflet as a module',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^leaflet$/ }, () => ({
+      path: fileURLToPath(import.meta.resolve('leaflet/dist/leaflet-src.esm.js')),
+    })),
+};
+
+/**
+ * Bundles the stylesheet and the browser scripts (each file directly in an `api/<part>/browser/` whose name ends in
+ * `-page.ts`) into a folder, with a hash of the content in each name, a compressed copy beside each, and a manifest.
+ */
+export async function buildAssets(folder = assetFolder): Promise<void> {
+  const { outputFiles, metafile } = await build({
+    entryPoints: [
+      { in: path.join(api, 'pages/styles/styles.css'), out: 'styles' },
+      { in: path.join(api, 'pages/icon.svg'), out: 'icon' },
+      ...(await pageScripts()),
+    ],
+    outdir: folder,
+    entryNames: '[name]-[hash]',
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    plugins: [leafletAsModule],
+    // Leaflet's stylesheet names pictures of controls that no page of ours has.
+    loader: { '.png': 'empty', '.svg': 'copy' },
+    metafile: true,
+    write: false,
+    logLevel: 'warning',
+  });
+  await mkdir(folder, { recursive: true });
+  for (const { path: file, contents } of outputFiles) {
+    await writeFile(file, contents);
+    await writeFile(`${file}.br`, await brotli(contents));
+    await writeFile(`${file}.gz`, await gzip(contents, { level: 9 }));
+  }
+  const entries = Object.entries(metafile.outputs).flatMap(([file, { entryPoint }]) =>
+    entryPoint ? [[path.basename(entryPoint).replace(/\.ts$/, '.js'), path.basename(file)]] : [],
+  );
+  await writeManifest(folder, Object.fromEntries(entries));
+}
+
+/** In one step, and then what it no longer names goes: a process that starts meanwhile finds a whole set. */
+async function writeManifest(folder: string, manifest: Record<string, string>): Promise<void> {
+  const file = path.join(folder, manifestName);
+  const draft = `${file}.${process.pid}`;
+  await writeFile(draft, JSON.stringify(manifest));
+  await rename(draft, file);
+  const named = new Set(Object.values(manifest));
+  const old = (await readdir(folder)).filter(
+    (name) => !named.has(name.replace(/\.(br|gz)$/, '')) && /-[0-9A-Z]{8}\./.test(name),
+  );
+  await Promise.all(old.map((name) => rm(path.join(folder, name), { force: true })));
+}
+
+async function pageScripts(): Promise<{ in: string; out: string }[]> {
+  const files = await readdir(api, { recursive: true });
+  return files
+    .filter((file) => /^[^/]+\/browser\/[^/]+-page\.ts$/.test(file))
+    .map((file) => ({ in: path.join(api, file), out: path.basename(file, '.ts') }));
+}
+
+if (import.meta.filename === process.argv[1]) await buildAssets(process.argv[2] && path.resolve(process.argv[2]));

@@ -1,0 +1,38 @@
+import type { ComponentChildren } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import { assetUrl } from './assets.ts';
+
+export interface DocumentProps {
+  /** What the browser's tab says; the service's name is added. */
+  title: string;
+  /** Names of bundled browser scripts. The page works without them. */
+  scripts?: readonly string[];
+  /** The kind of page, by which the stylesheet tells them apart. */
+  kind: string;
+  children: ComponentChildren;
+}
+
+/** A whole page as HTML. Everything that a partner typed is escaped here. */
+export function renderDocument(props: DocumentProps): string {
+  return `<!doctype html>${renderToString(<Document {...props} />)}`;
+}
+
+function Document({ title, scripts = [], kind, children }: DocumentProps) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>{`${title} - Ride Partner`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <link rel="icon" type="image/svg+xml" href={assetUrl('icon.svg')} />
+        <link rel="stylesheet" href={assetUrl('styles.css')} />
+        {scripts.map((name) => (
+          <script key={name} type="module" src={assetUrl(name)} />
+        ))}
+      </head>
+      <body class={kind}>{children}</body>
+    </html>
+  );
+}

@@ -1,0 +1,84 @@
+import { AppError } from '../../shared/errors.ts';
+import { HeldResponses } from '../http/held-responses.ts';
+import type { RequestContext } from '../types.ts';
+
+/** The server closes a connection that is silent for 14 s, and some proxies close it sooner. */
+const beatMs = 10_000;
+/** A client that reads so slowly is better off with a new stream, which begins with the present state. */
+const maxUnsentBytes = 65_536;
+
+/** One client's stream of server-sent events. */
+export interface Stream {
+  /** Sends text in the form of `eventText`. */
+  send(text: string): void;
+  end(): void;
+  onClose(listener: () => void): void;
+}
+
+export interface Streams {
+  /** Answers a request with a stream, or throws `too_many_streams`. Streams are counted by `client`, an address. */
+  open(ctx: RequestContext, client: string): Stream;
+  readonly count: number;
+  endAll(): void;
+  close(): void;
+}
+
+/** An event in the form of server-sent events. */
+export const eventText = (id: number, data: string): string => `id: ${id}\ndata: ${data}\n\n`;
+
+/** The streams that this process holds open for pages: at most `all`, and at most `perClient` of one client. */
+export function createStreams(limits: { all: number; perClient: number }): Streams {
+  const held = new HeldResponses();
+  const open = new Set<Response>();
+  const perClient = new Map<string, number>();
+  const beat = setInterval(() => {
+    for (const response of open) write(response, ': still here\n\n');
+  }, beatMs).unref();
+
+  function countIn(client: string): void {
+    const count = perClient.get(client) ?? 0;
+    if (open.size >= limits.all || count >= limits.perClient) throw new AppError('too_many_streams');
+    perClient.set(client, count + 1);
+  }
+
+  function countOut(client: string): void {
+    const left = (perClient.get(client) ?? 1) - 1;
+    if (left > 0) perClient.set(client, left);
+    else perClient.delete(client);
+  }
+
+  return {
+    open(ctx, client) {
+      countIn(client);
+      ctx.set({
+        'Content-Type': 'text/event-stream; charset=utf-8',
+        'Cache-Control': 'no-store, no-transform',
+        'X-Accel-Buffering': 'no',
+      });
+      const response = ctx.res;
+      open.add(response);
+      response.once('close', () => {
+        open.delete(response);
+        countOut(client);
+      });
+      held.hold(ctx);
+      return {
+        send: (text) => write(response, text),
+        end: () => response.end(),
+        onClose: (listener) => void response.once('close', listener),
+      };
+    },
+    get count() {
+      return open.size;
+    },
+    endAll: () => held.endAll(),
+    close: () => clearInterval(beat),
+  };
+}
+
+type Response = RequestContext['res'];
+
+function write(response: Response, text: string): void {
+  if (response.writableLength > maxUnsentBytes) response.destroy();
+  else if (!response.writableEnded) response.write(text);
+}

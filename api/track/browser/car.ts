@@ -1,0 +1,58 @@
+import { placeOnLeg } from '../../../shared/rides/position.ts';
+import { metersBetween } from '../geometry.ts';
+import type { TrackState } from '../track-state.ts';
+import { oldReportMs } from '../words.ts';
+
+export interface CarView {
+  lat: number;
+  lng: number;
+  /** Degrees clockwise from north. */
+  heading: number;
+  /** The last report is too old to be believed. */
+  isOld: boolean;
+}
+
+type Report = NonNullable<TrackState['position']>;
+
+/** A real car is drawn so much later than it was, so that there is a report on either side to draw it between. */
+const trailMs = 2_500;
+/** What lies between two reports that are further apart is not known, and not drawn. */
+const maxGapMs = 10_000;
+const maxJumpMeters = 500;
+
+/** Where to draw the car at any time (Unix ms, server's clock). A simulated one follows its leg, a real one its reports. */
+export function createCar() {
+  let leg: TrackState['leg'];
+  let reports: Report[] = [];
+
+  return {
+    learn(state: TrackState): void {
+      leg = state.leg;
+      if (!state.position) reports = [];
+      else if (state.position.at > (reports.at(-1)?.at ?? 0)) reports = [...reports, state.position].slice(-10);
+    },
+    at(now: number): CarView | null {
+      if (leg) return { ...placeOnLeg(leg, now), isOld: false };
+      const last = reports.at(-1);
+      return last ? { ...between(reports, now - trailMs), isOld: now - last.at > oldReportMs } : null;
+    },
+  };
+}
+
+/** The place between the two reports around a time, or the nearest report where there are no two, or too far apart. */
+function between(reports: readonly Report[], time: number): Report {
+  const next = reports.findIndex(({ at }) => at > time);
+  const [before, after] = [reports[next === -1 ? reports.length - 1 : next - 1], reports[next]];
+  if (!before || !after) return (before ?? after) as Report;
+  if (after.at - before.at > maxGapMs || metersBetween(before, after) > maxJumpMeters) return before;
+  const share = (time - before.at) / (after.at - before.at);
+  return {
+    lat: before.lat + (after.lat - before.lat) * share,
+    lng: before.lng + shorterWay(before.lng, after.lng) * share,
+    heading: before.heading + shorterWay(before.heading, after.heading) * share,
+    at: time,
+  };
+}
+
+/** From one angle to another by the shorter turn, -180 to 180 degrees. */
+export const shorterWay = (from: number, to: number): number => ((((to - from + 180) % 360) + 360) % 360) - 180;

@@ -1,0 +1,161 @@
+import type { TrackState } from '../track-state.ts';
+
+const pollMs = 5_000;
+/** A stream writes a comment every 10 s: one that is silent for longer is dead, whatever the browser thinks. */
+const silenceMs = 25_000;
+/** A browser has six connections to a host over HTTP/1.1, for all of its tabs: streams leave the others free. */
+const maxStreams = 3;
+/** After a 429 or without a free stream, it is tried again so much later. */
+const pollForMs = 30_000;
+
+interface Listener {
+  onState(state: TrackState): void;
+  /** Whether the page hears of news. */
+  onConnection(isGood: boolean): void;
+}
+
+type StreamEnd = 'over' | 'refused' | 'broken';
+
+/**
+ * Keeps a page at the ride's present state until the ride ends. A visible page holds a stream or polls; tabs of the same link
+ * share one stream; a hidden page holds nothing, and asks for the present state when it is shown again.
+ */
+export function followRide(base: string, first: TrackState, { onState, onConnection }: Listener): void {
+  const otherTabs = new BroadcastChannel(base);
+  let newest = first.now;
+  let isOver = hasEnded(first);
+  let visible = new AbortController();
+
+  function take(state: TrackState): void {
+    if (state.now <= newest || isOver) return;
+    newest = state.now;
+    isOver = hasEnded(state);
+    onConnection(true);
+    onState(state);
+    if (isOver) visible.abort();
+  }
+
+  function takeAndShare(state: TrackState): void {
+    otherTabs.postMessage(state);
+    take(state);
+  }
+
+  async function askForState(signal: AbortSignal): Promise<boolean> {
+    const response = await fetch(`${base}/state`, { signal, cache: 'no-store' });
+    if (response.status === 404) end();
+    if (response.ok) takeAndShare((await response.json()) as TrackState);
+    return response.ok;
+  }
+
+  function end(): void {
+    isOver = true;
+    visible.abort();
+  }
+
+  /** In this tab alone among those of the link, until it is hidden or the ride is over. */
+  async function lead(signal: AbortSignal): Promise<void> {
+    for (let failures = 0; !signal.aborted; ) {
+      const ended = await withFreeStream(() =>
+        readStream(`${base}/events`, signal, takeAndShare, () => (failures = 0)),
+      );
+      if (ended === 'refused') await poll(signal);
+      // The end may have come while no tab was listening.
+      else if (ended === 'over' && (await askForState(signal).catch(() => false))) end();
+      else await pauseAfter(++failures, signal);
+    }
+  }
+
+  async function pauseAfter(failures: number, signal: AbortSignal): Promise<void> {
+    if (failures > 1) onConnection(false);
+    await pause(backoffMs(failures), signal);
+  }
+
+  async function poll(signal: AbortSignal): Promise<void> {
+    for (const until = performance.now() + pollForMs; !signal.aborted && performance.now() < until; ) {
+      await pause(pollMs, signal);
+      onConnection(await askForState(signal).catch(() => false));
+    }
+  }
+
+  function start(): void {
+    if (document.hidden || isOver) return;
+    visible = new AbortController();
+    const { signal } = visible;
+    askForState(signal).catch(() => {});
+    exclusively(base, signal, () => lead(signal)).catch(() => {});
+  }
+
+  otherTabs.onmessage = ({ data }) => take(data as TrackState);
+  document.addEventListener('visibilitychange', () => (document.hidden ? visible.abort() : start()));
+  // A page that the browser puts aside, to show again at Back, holds nothing meanwhile.
+  addEventListener('pagehide', () => visible.abort());
+  addEventListener('pageshow', ({ persisted }) => persisted && start());
+  start();
+}
+
+const hasEnded = ({ status }: TrackState): boolean => status === 'completed' || status === 'cancelled';
+
+/** 1 to 30 s, longer each time, and never the same for all pages that lost their server together. */
+const backoffMs = (failures: number): number =>
+  Math.max(1_000, Math.min(30_000, 1_000 * 2 ** failures) * Math.random());
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const stop = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** Runs while no other tab of this browser does, under the same name. */
+async function exclusively(name: string, signal: AbortSignal, run: () => Promise<void>): Promise<void> {
+  if (!navigator.locks) return run();
+  await navigator.locks.request(name, { signal }, run);
+}
+
+/** Reads a stream under one of the few places that all tabs of this host share; `refused` where none is free. */
+async function withFreeStream(read: () => Promise<StreamEnd>): Promise<StreamEnd> {
+  if (!navigator.locks) return read();
+  for (let place = 0; place < maxStreams; place++) {
+    const ended = await navigator.locks.request(`stream ${place}`, { ifAvailable: true }, (lock) => lock && read());
+    if (ended) return ended;
+  }
+  return 'refused';
+}
+
+/** Reads server-sent events until the stream ends. By fetch, since EventSource does not tell one status from another. */
+async function readStream(
+  url: string,
+  signal: AbortSignal,
+  onState: (state: TrackState) => void,
+  onOpen: () => void,
+): Promise<StreamEnd> {
+  const silence = new AbortController();
+  let timer = setTimeout(() => silence.abort(), silenceMs);
+  try {
+    const response = await fetch(url, { signal: AbortSignal.any([signal, silence.signal]), cache: 'no-store' });
+    if (response.status === 204 || response.status === 404) return 'over';
+    if (!response.ok || !response.body) return response.status === 429 ? 'refused' : 'broken';
+    onOpen();
+    let unread = '';
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), silenceMs);
+      const events = (unread + piece.value).split('\n\n');
+      unread = events.pop() ?? '';
+      for (const event of events) {
+        const data = /^data: (.*)$/m.exec(event)?.[1];
+        if (data) onState(JSON.parse(data) as TrackState);
+      }
+    }
+    return 'broken';
+  } catch {
+    return 'broken';
+  } finally {
+    clearTimeout(timer);
+  }
+}

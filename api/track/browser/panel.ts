@@ -1,0 +1,76 @@
+import type { TrackState } from '../track-state.ts';
+import { seenWords, steps, stepWords, wordsFor } from '../words.ts';
+
+const element = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
+
+/** Changes a text only where it differs: what is read out is read once. */
+function setText(id: string, text: string): void {
+  const target = element(id);
+  if (target.textContent !== text) target.textContent = text;
+}
+
+/** The facts in words beside the map. */
+export function createPanel() {
+  let spokenFirst = true;
+
+  function show(state: TrackState, now: number): void {
+    const { headline, status } = wordsFor(state, now);
+    setText('headline', headline);
+    setText('status', status);
+    document.title = document.title.replace(/^.* - /, `${headline} - `);
+    // What the page began with has been read with the page.
+    if (!spokenFirst) setText('spoken', `${headline}. ${status}`);
+    spokenFirst = false;
+    const seen = seenWords(state, now);
+    element('seen').hidden = seen === null;
+    setText('seen', seen ?? '');
+    showDriver(state.driver);
+    showSteps(state);
+  }
+
+  return {
+    show,
+    showConnection: (isGood: boolean): void => {
+      element('connection').hidden = isGood;
+    },
+  };
+}
+
+function showDriver(driver: TrackState['driver']): void {
+  element('driver').hidden = !driver;
+  if (!driver) return;
+  setText('plate', driver.plate);
+  setText('vehicle', driver.vehicle);
+  setText('first-name', driver.firstName);
+  setText('rating', `★ ${driver.rating.toFixed(1)}`);
+}
+
+const clockTime = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
+let shownSteps = '';
+
+function showSteps(state: TrackState): void {
+  const key = JSON.stringify(state.steps);
+  if (key === shownSteps) return;
+  shownSteps = key;
+  const times = new Map(state.steps.map(({ status, at }) => [status, at]));
+  const shown = state.status === 'cancelled' ? state.steps.map(({ status }) => status) : steps;
+  element('steps').replaceChildren(
+    ...shown.map((status) => {
+      const item = document.createElement('li');
+      const at = times.get(status);
+      item.dataset.step = status;
+      item.className = status === state.status ? 'present' : at === undefined ? 'to-come' : 'passed';
+      if (status === state.status) item.setAttribute('aria-current', 'step');
+      const word = document.createElement('span');
+      word.textContent = stepWords[status];
+      item.append(word);
+      if (at !== undefined) {
+        const time = document.createElement('time');
+        time.dateTime = new Date(at).toISOString();
+        time.textContent = clockTime.format(at);
+        item.append(time);
+      }
+      return item;
+    }),
+  );
+}

@@ -1,0 +1,39 @@
+import type { TrackState } from '../track-state.ts';
+import { createCar } from './car.ts';
+import { followRide } from './follow.ts';
+import { createMap } from './map.ts';
+import { createPanel } from './panel.ts';
+import { serverClock } from './server-clock.ts';
+
+const facts = document.getElementById('facts') as HTMLElement;
+const first = JSON.parse(facts.dataset.state ?? '') as TrackState;
+const map = createMap(document.getElementById('map') as HTMLElement, first);
+const panel = createPanel();
+const clock = serverClock();
+const car = createCar();
+const wantsNoMotion = matchMedia('(prefers-reduced-motion: reduce)');
+let present = first;
+
+function take(state: TrackState): void {
+  present = state;
+  clock.learn(state.now);
+  car.learn(state);
+  map.showRide(state);
+  panel.show(state, clock.now());
+  draw();
+}
+
+function draw(): void {
+  map.showCar(car.at(clock.now()), present);
+}
+
+function animate(): void {
+  if (!wantsNoMotion.matches && !document.hidden) draw();
+  requestAnimationFrame(animate);
+}
+
+take(first);
+requestAnimationFrame(animate);
+// The ETA and the age of a report change by themselves.
+setInterval(() => panel.show(present, clock.now()), 1_000);
+followRide(location.pathname.replace(/\/$/, ''), first, { onState: take, onConnection: panel.showConnection });

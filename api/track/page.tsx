@@ -1,0 +1,102 @@
+import { renderDocument } from '../pages/document.tsx';
+import type { TrackState } from './track-state.ts';
+import { steps, stepWords, wordsFor } from './words.ts';
+
+export interface Tiles {
+  /** A URL with {z}, {x} and {y}. */
+  url: string;
+  attribution: string;
+}
+
+/** The public live map. All facts stand as text beside the map, and are there without scripts too. */
+export function trackPage(state: TrackState, tiles?: Tiles): string {
+  const { headline, status } = wordsFor(state, state.now);
+  return renderDocument({
+    title: headline,
+    kind: 'track',
+    scripts: ['track-page.js'],
+    children: (
+      <>
+        <a class="skip-link" href="#facts">
+          Skip the map
+        </a>
+        <section
+          id="map"
+          aria-label="Map: pickup, destination and car"
+          data-tiles={tiles?.url}
+          data-attribution={tiles?.attribution}
+        />
+        <main id="facts" class="sheet" tabIndex={-1} data-state={JSON.stringify(state)}>
+          {state.testMode && <p class="test-band">Test data: a simulated driver</p>}
+          <div class="answer">
+            <h1 id="headline">{headline}</h1>
+            <p id="status">{status}</p>
+            <p class="spoken" role="status" id="spoken" />
+            <p class="quiet seen" id="seen" hidden />
+          </div>
+          <DriverCard driver={state.driver} />
+          <Steps state={state} />
+          <noscript>
+            <p class="quiet note">
+              Reload this page for the latest state: without scripts it does not follow by itself.
+            </p>
+          </noscript>
+          <p class="quiet note" id="connection" hidden>
+            Connection lost. Trying again…
+          </p>
+        </main>
+      </>
+    ),
+  });
+}
+
+function DriverCard({ driver }: Pick<TrackState, 'driver'>) {
+  return (
+    <section class="driver" id="driver" aria-label="Driver and car" hidden={!driver}>
+      <p class="plate" id="plate">
+        {driver?.plate}
+      </p>
+      <div>
+        <p id="vehicle">{driver?.vehicle}</p>
+        <p class="quiet">
+          <span id="first-name">{driver?.firstName}</span>
+          <span class="rating" id="rating">
+            {driver && ratingText(driver.rating)}
+          </span>
+        </p>
+      </div>
+    </section>
+  );
+}
+
+const ratingText = (rating: number): string => `★ ${rating.toFixed(1)}`;
+
+function Steps({ state }: { state: TrackState }) {
+  const shown = state.status === 'cancelled' ? state.steps.map(({ status }) => status) : steps;
+  const times = new Map(state.steps.map(({ status, at }) => [status, at]));
+  return (
+    <ol class="steps" id="steps" aria-label="Steps of the ride">
+      {shown.map((status) => {
+        const at = times.get(status);
+        return (
+          <li
+            key={status}
+            data-step={status}
+            class={stepClass(state, status, at)}
+            aria-current={status === state.status ? 'step' : undefined}
+          >
+            <span>{stepWords[status]}</span>
+            {at !== undefined && (
+              <time dateTime={new Date(at).toISOString()}>{`${new Date(at).toISOString().slice(11, 16)} UTC`}</time>
+            )}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+function stepClass(state: TrackState, status: string, at: number | undefined): string {
+  if (status === state.status) return 'present';
+  return at === undefined ? 'to-come' : 'passed';
+}

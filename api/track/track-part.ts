@@ -1,0 +1,88 @@
+import Router from '@koa/router';
+import compose from 'koa-compose';
+import { batchedFind } from '../../shared/batch.ts';
+import type { Context } from '../../shared/context.ts';
+import { AppError } from '../../shared/errors.ts';
+import { committedReads } from '../../shared/mongo/durability.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import { hasEnded } from '../../shared/rides/transitions.ts';
+import { subscribeToRideChanges } from '../../shared/wake.ts';
+import { clientAddress } from '../http/client-address.ts';
+import { errorPage } from '../pages/error-page.tsx';
+import { pageHeaders } from '../pages/headers.ts';
+import { pageError } from '../pages/page-error.ts';
+import { redirectToHttps } from '../pages/redirect-to-https.ts';
+import { createStreams } from '../pages/streams.ts';
+import type { Part } from '../part.ts';
+import type { Middleware, RequestContext, RequestState } from '../types.ts';
+import { followRides } from './followed-rides.ts';
+import { trackPage } from './page.tsx';
+import { type TrackedRide, type TrackState, trackFields, trackState } from './track-state.ts';
+
+const base = '/track';
+const tokenForm = /^[0-9A-Za-z]{22}$/;
+const findByToken = batchedFind<Ride, TrackedRide>(rides, 'trackToken', trackFields, committedReads);
+
+/** One text for every link that shows nothing, so that a guess learns nothing. */
+const noSuchLink = {
+  title: 'This link is no longer valid',
+  text: 'A live map can be seen until 24 hours after its ride has ended.',
+  advice: 'Check that the whole link was copied, or ask the sender for a new one.',
+};
+
+/** The public live map (contract, section 2.1): the page, its state as JSON, and the stream of states. */
+export function trackPart(service: Context): Part {
+  const { config } = service;
+  const wake = subscribeToRideChanges(service);
+  const streams = createStreams(config.streams);
+  const followed = followRides(service, wake);
+
+  const router = new Router<RequestState>({ prefix: base });
+  const get = (path: string, answer: (ctx: RequestContext, found: Tracked) => void) =>
+    router.register(path, ['GET'], async (ctx: RequestContext) => answer(ctx, await tracked(ctx)));
+  get('/:token', (ctx, { state }) => {
+    ctx.type = 'html';
+    ctx.body = trackPage(state, config.tiles);
+  });
+  get('/:token/state', (ctx, { state }) => {
+    ctx.body = state;
+  });
+  get('/:token/events', (ctx, { ride, state }) => {
+    if (hasEnded(state.status)) ctx.status = 204;
+    else followed.follow(ride, state, () => streams.open(ctx, clientAddress(ctx, config.trustedProxyHops)));
+  });
+
+  const tileOrigin = config.tiles && new URL(config.tiles.url).origin;
+  return {
+    name: 'track',
+    owns: (path) => path === base || path.startsWith(`${base}/`),
+    headers: new Map([...pageHeaders({ tileOrigin, referrer: 'strict-origin' }), ['Cache-Control', 'no-store']]),
+    handle: compose<RequestContext>([redirectToHttps(config), router.routes() as unknown as Middleware]),
+    renderError: (error, ctx) => {
+      if (error.code !== 'link_not_found') return pageError(error, ctx);
+      ctx.response.type = 'html';
+      return errorPage(error.status, { message: noSuchLink });
+    },
+    endHeld: streams.endAll,
+    async close() {
+      streams.close();
+      followed.close();
+      wake.close();
+    },
+  };
+}
+
+interface Tracked {
+  ride: TrackedRide;
+  state: TrackState;
+}
+
+/** The ride of the link. Throws `link_not_found`, the same for a token that is malformed, unknown or has run out. */
+async function tracked(ctx: RequestContext): Promise<Tracked> {
+  const { token } = (ctx as unknown as { params: { token: string } }).params;
+  const ride = tokenForm.test(token) ? await findByToken(token) : null;
+  const state = ride && trackState(ride);
+  if (!ride || !state) throw new AppError('link_not_found');
+  return { ride, state };
+}

@@ -1,0 +1,141 @@
+import { type LiveLocation, positionAt } from '../../shared/rides/position.ts';
+import type { Leg, Location, Ride, RideStatus } from '../../shared/rides/ride-types.ts';
+import { hasEnded, isMoving } from '../../shared/rides/transitions.ts';
+
+/** A link goes on for so long after the ride's end. */
+const linkLifeMs = 24 * 3_600_000;
+/** What a trip takes where nobody measures it: a car in a town, stops included. */
+const assumedKmPerHour = 30;
+
+type Point = Pick<Location, 'lat' | 'lng'>;
+
+/**
+ * All that the public live map knows of a ride: what anyone with the link may see. No phone number, passenger, notes, fare,
+ * address, key or account. Times are Unix ms, by MongoDB's clock.
+ */
+export interface TrackState {
+  now: number;
+  status: RideStatus;
+  testMode: boolean;
+  pickup: Point;
+  destination: Point;
+  /** The statuses passed, in order, and when each began. */
+  steps: { status: RideStatus; at: number }[];
+  driver?: { firstName: string; vehicle: string; plate: string; rating: number };
+  /** When the car reaches the pickup, or the destination, as far as is known. */
+  arrivesAt?: number;
+  /** Where the car was last seen. */
+  position?: Point & { heading: number; at: number };
+  /** A simulated driver's present drive: where the car is at any time follows from it. */
+  leg?: { from: Point; to: Point; heading: number; startAt: number; endAt: number };
+  /** Why a cancelled ride ended: nobody was found, or someone cancelled. */
+  endedBy?: 'no_driver' | 'cancelled';
+}
+
+/** What is read of a ride for its map, with MongoDB's clock. */
+export const trackFields = {
+  trackToken: 1,
+  mode: 1,
+  status: 1,
+  statusAt: 1,
+  createdAt: 1,
+  pickup: 1,
+  destination: 1,
+  distanceKm: 1,
+  'driver.name': 1,
+  'driver.vehicle': 1,
+  'driver.plate': 1,
+  'driver.rating': 1,
+  leg: 1,
+  cancelledBy: 1,
+  acceptedOfferId: 1,
+  'offers.offerId': 1,
+  'offers.etaMinutes': 1,
+  statusesAt: {
+    $map: { input: { $filter: { input: '$events', cond: { $eq: ['$$this.event', 'ride.status'] } } }, in: '$$this.at' },
+  },
+  now: '$$NOW',
+} as const;
+
+export type TrackedRide = Pick<
+  Ride,
+  | '_id'
+  | 'trackToken'
+  | 'mode'
+  | 'status'
+  | 'statusAt'
+  | 'createdAt'
+  | 'pickup'
+  | 'destination'
+  | 'distanceKm'
+  | 'leg'
+  | 'cancelledBy'
+  | 'acceptedOfferId'
+> & {
+  driver?: { name: string; vehicle: string; plate: string; rating: number };
+  offers: { offerId: string; etaMinutes: number }[];
+  statusesAt: Date[];
+  now: Date;
+};
+
+/** The ride as its map shows it, or null where the link has run out. Pure. */
+export function trackState(ride: TrackedRide): TrackState | null {
+  const now = ride.now.getTime();
+  const ended = hasEnded(ride.status);
+  if (ended && now >= ride.statusAt.getTime() + linkLifeMs) return null;
+  const steps = stepsOf(ride);
+  const position = positionAt(ride, now);
+  const drives = isMoving(ride.status) && ride.status !== 'arrived';
+  const arrival = drives ? arrivesAt(ride) : undefined;
+  return {
+    now,
+    status: ride.status,
+    testMode: ride.mode === 'test',
+    pickup: point(ride.pickup),
+    destination: point(ride.destination),
+    steps,
+    ...(ride.driver && { driver: shownDriver(ride.driver) }),
+    ...(arrival !== undefined && { arrivesAt: arrival }),
+    ...(position && { position: shownPosition(position) }),
+    ...(drives && ride.leg && { leg: shownLeg(ride.leg) }),
+    ...(ride.status === 'cancelled' && {
+      endedBy: steps.length === 2 && ride.cancelledBy === 'timeout' ? 'no_driver' : 'cancelled',
+    }),
+  };
+}
+
+const point = ({ lat, lng }: Point): Point => ({ lat, lng });
+
+const shownPosition = ({ lat, lng, heading, at }: LiveLocation) => ({ lat, lng, heading, at });
+
+const shownLeg = ({ from, to, heading, startAt, endAt }: Leg): TrackState['leg'] => ({
+  from: point(from),
+  to: point(to),
+  heading,
+  startAt: startAt.getTime(),
+  endAt: endAt.getTime(),
+});
+
+function shownDriver({ name, vehicle, plate, rating }: NonNullable<TrackedRide['driver']>): TrackState['driver'] {
+  return { firstName: name.trim().split(/\s+/)[0] ?? '', vehicle, plate, rating };
+}
+
+const way: readonly RideStatus[] = ['driver_arriving', 'arrived', 'in_progress', 'completed'];
+
+/** Each change of status has one event, so the events' times in order are the statuses' times in order. */
+function stepsOf({ createdAt, status, statusesAt }: TrackedRide): TrackState['steps'] {
+  const times = statusesAt.map((at) => at.getTime());
+  const passed = times.map((at, index) => {
+    const isLast = index === times.length - 1;
+    return { status: isLast ? status : (way[index] as RideStatus), at };
+  });
+  return [{ status: 'bidding', at: createdAt.getTime() }, ...passed];
+}
+
+function arrivesAt({ status, statusAt, leg, offers, acceptedOfferId, distanceKm }: TrackedRide): number | undefined {
+  if (leg) return leg.endAt.getTime();
+  const since = statusAt.getTime();
+  if (status === 'in_progress') return since + (distanceKm / assumedKmPerHour) * 3_600_000;
+  const offer = offers.find(({ offerId }) => offerId === acceptedOfferId);
+  return offer && since + offer.etaMinutes * 60_000;
+}

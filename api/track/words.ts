@@ -1,0 +1,81 @@
+import type { RideStatus } from '../../shared/rides/ride-types.ts';
+import type { TrackState } from './track-state.ts';
+
+/** What a step is called in the list of steps. */
+export const stepWords: Record<RideStatus, string> = {
+  bidding: 'Requested',
+  driver_arriving: 'Driver on the way',
+  arrived: 'Driver at the pickup',
+  in_progress: 'Trip under way',
+  completed: 'Trip completed',
+  cancelled: 'Ride cancelled',
+};
+
+/** The steps that a ride takes when all goes well. */
+export const steps: readonly RideStatus[] = ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
+
+/** A report of the car's position that is older is not worth an ETA. */
+export const oldReportMs = 15_000;
+/** And one older than this is said in words. */
+export const lostReportMs = 120_000;
+
+export interface Words {
+  /** The answer in three seconds: the largest text of the page. */
+  headline: string;
+  /** The status in plain words. */
+  status: string;
+}
+
+/** What the page says of a ride at a time (Unix ms, MongoDB's clock). Pure: server and browser say the same. */
+export function wordsFor(state: TrackState, now: number): Words {
+  switch (state.status) {
+    case 'bidding':
+      return { headline: 'Finding a driver', status: 'Drivers nearby are being asked.' };
+    case 'driver_arriving':
+      return {
+        headline: arrival(state, now, 'Driver on the way'),
+        status: whereabouts(state, now, 'On the way to the pickup.'),
+      };
+    case 'arrived':
+      return { headline: 'Driver is here', status: 'The car is waiting at the pickup.' };
+    case 'in_progress':
+      return {
+        headline: arrival(state, now, 'On the way'),
+        status: whereabouts(state, now, 'On the way to the destination.'),
+      };
+    case 'completed':
+      return { headline: 'Trip completed', status: 'The passenger was dropped off.' };
+    case 'cancelled':
+      return {
+        headline: 'Ride cancelled',
+        status: state.endedBy === 'no_driver' ? 'No driver was found in time.' : 'This ride will not take place.',
+      };
+  }
+}
+
+function arrival(state: TrackState, now: number, otherwise: string): string {
+  if (state.arrivesAt === undefined || isOld(state, now)) return otherwise;
+  const leftMs = state.arrivesAt - now;
+  return leftMs < 30_000 ? 'Arriving now' : `Arrives in ${minutes(leftMs)}`;
+}
+
+function minutes(ms: number): string {
+  const total = Math.ceil(ms / 60_000);
+  const [hours, rest] = [Math.floor(total / 60), total % 60];
+  return [hours && `${hours} h`, rest && `${rest} min`].filter(Boolean).join(' ');
+}
+
+const isOld = ({ position }: TrackState, now: number): boolean =>
+  position !== undefined && now - position.at > oldReportMs;
+
+function whereabouts(state: TrackState, now: number, otherwise: string): string {
+  const isLost = state.position !== undefined && now - state.position.at > lostReportMs;
+  return isLost ? "The car's position has not been reported for a while." : otherwise;
+}
+
+/** How long ago the car was seen, where that is worth saying. */
+export function seenWords(state: TrackState, now: number): string | null {
+  if (!state.position || !isOld(state, now)) return null;
+  const seconds = Math.round((now - state.position.at) / 1_000);
+  return seconds < 120 ? `Seen ${seconds} s ago` : `Seen ${Math.floor(seconds / 60)} min ago`;
+}

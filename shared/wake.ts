@@ -1,0 +1,36 @@
+import type { Redis } from 'ioredis';
+import type { Context } from './context.ts';
+import { connectSubscriberRedis } from './redis.ts';
+
+const channel = 'rides:changed';
+
+/**
+ * Tells every process that waits that a ride has changed. Lossy: who waits also looks by itself every 2 s, so nothing is
+ * awaited here and nothing fails.
+ */
+export function publishRideChange({ redis }: Pick<Context, 'redis'>, rideId: string): void {
+  if (redis.status === 'ready') redis.publish(channel, rideId).catch(() => {});
+}
+
+export interface Wake {
+  /** Calls the listener with the id of each ride that changes; answers how to stop that. */
+  onRideChange(listener: (rideId: string) => void): () => void;
+  close(): void;
+}
+
+/** The process's one subscribing connection. */
+export function subscribeToRideChanges({ config, log }: Pick<Context, 'config' | 'log'>): Wake {
+  const listeners = new Set<(rideId: string) => void>();
+  const subscriber: Redis = connectSubscriberRedis(config.secrets.redisUrl, log);
+  subscriber.subscribe(channel).catch(() => {});
+  subscriber.on('message', (_channel, rideId) => {
+    for (const listener of listeners) listener(rideId);
+  });
+  return {
+    onRideChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close: () => subscriber.disconnect(),
+  };
+}

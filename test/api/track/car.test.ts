@@ -1,0 +1,72 @@
+import { expect } from 'chai';
+import { createCar, shorterWay } from '../../../api/track/browser/car.ts';
+import type { TrackState } from '../../../api/track/track-state.ts';
+import { positionAt } from '../../../shared/rides/position.ts';
+
+const start = 1_700_000_000_000;
+const place = { lat: 40, lng: -74 };
+const state = (changes: Partial<TrackState>): TrackState => ({
+  now: start,
+  status: 'in_progress',
+  testMode: true,
+  pickup: place,
+  destination: place,
+  steps: [],
+  ...changes,
+});
+/** A real driver's car that has reported at these seconds and places. */
+function reportedCar(...reports: [second: number, lat: number, lng: number, heading: number][]) {
+  const car = createCar();
+  for (const [second, lat, lng, heading] of reports) {
+    car.learn(state({ testMode: false, position: { lat, lng, heading, at: start + second * 1_000 } }));
+  }
+  return { at: (second: number) => car.at(start + second * 1_000) };
+}
+
+describe('the car on a live map', () => {
+  it('of a simulated driver stands where liveLocation says, at any time', () => {
+    const leg = { from: place, to: { lat: 40.02, lng: -74.03 }, heading: 0, startAt: start, endAt: start + 9_000 };
+    const stored = { ...leg, startAt: new Date(leg.startAt), endAt: new Date(leg.endAt) };
+    const car = createCar();
+    car.learn(state({ leg, position: { ...place, heading: 0, at: start } }));
+    for (const now of [start - 1, start, start + 4_321, start + 9_000, start + 60_000]) {
+      const { lat, lng, heading } = positionAt({ status: 'in_progress', leg: stored }, now) ?? {};
+      expect(car.at(now)).to.deep.equal({ lat, lng, heading, isOld: false });
+    }
+  });
+
+  it('of a real driver is drawn 2.5 s late, between the reports around that time', () => {
+    const car = reportedCar([0, 40, -74, 10], [4, 40.001, -74.002, 20]);
+    expect(car.at(4.5)?.lat).to.be.closeTo(40.0005, 1e-9);
+    expect(car.at(4.5)?.lng).to.be.closeTo(-74.001, 1e-9);
+    expect(car.at(4.5)?.heading).to.equal(15);
+    expect(car.at(2.5)).to.deep.include({ lat: 40, lng: -74, heading: 10 });
+    expect(car.at(9)).to.deep.include({ lat: 40.001, lng: -74.002, heading: 20 });
+  });
+
+  it('turns by the shorter way', () => {
+    expect(reportedCar([0, 40, -74, 350], [4, 40, -74, 30]).at(4.5)?.heading).to.equal(370);
+    expect([shorterWay(350, 10), shorterWay(10, 350), shorterWay(725, 10)]).to.deep.equal([20, -20, 5]);
+  });
+
+  it('is not slid over a gap of more than 10 s or a jump of more than 500 m', () => {
+    expect(reportedCar([0, 40, -74, 0], [11, 40.001, -74, 0]).at(10)).to.include({ lat: 40 });
+    expect(reportedCar([0, 40, -74, 0], [4, 40.006, -74, 0]).at(5)).to.include({ lat: 40 });
+  });
+
+  it('ignores a report that is older than the one it has', () => {
+    expect(reportedCar([4, 41, -74, 0], [1, 40, -74, 0]).at(20)).to.include({ lat: 41 });
+  });
+
+  it('is old 15 s after its last report', () => {
+    const car = reportedCar([0, 40, -74, 0]);
+    expect([car.at(15)?.isOld, car.at(15.1)?.isOld]).to.deep.equal([false, true]);
+  });
+
+  it('is gone when its position is', () => {
+    const car = createCar();
+    car.learn(state({ position: { ...place, heading: 0, at: start } }));
+    car.learn(state({ status: 'completed' }));
+    expect(car.at(start)).to.equal(null);
+  });
+});

@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import { type TrackedRide, trackState } from '../../../api/track/track-state.ts';
+
+const minute = 60_000;
+const start = Date.parse('2026-01-02T03:00:00Z');
+const at = (minutes: number) => new Date(start + minutes * minute);
+
+/** A live ride `minutes` after its creation, as the map reads it, with fields that no map may show. */
+function rideAfter(minutes: number, changes: Partial<TrackedRide>): TrackedRide {
+  return {
+    _id: 'ride_1',
+    trackToken: 'token',
+    mode: 'live',
+    status: 'bidding',
+    statusAt: at(0),
+    createdAt: at(0),
+    pickup: { lat: 1, lng: 2, address: 'secret address' },
+    destination: { lat: 1.1, lng: 2.1 },
+    distanceKm: 15,
+    offers: [{ offerId: 'offer_1', etaMinutes: 4 }],
+    statusesAt: [],
+    now: at(minutes),
+    ...changes,
+  } as TrackedRide;
+}
+
+const driver = { name: 'Dana van Okoye', phone: '+12025550100', vehicle: 'Prius', plate: 'T-1', rating: 4.8 };
+const accepted = {
+  status: 'driver_arriving',
+  statusAt: at(1),
+  statusesAt: [at(1)],
+  acceptedOfferId: 'offer_1',
+  driver,
+} as const;
+
+describe('the state that a live map shows', () => {
+  it('has the two places without their addresses, and the request as the only step, while bidding', () => {
+    expect(trackState(rideAfter(0, {}))).to.deep.equal({
+      now: start,
+      status: 'bidding',
+      testMode: false,
+      pickup: { lat: 1, lng: 2 },
+      destination: { lat: 1.1, lng: 2.1 },
+      steps: [{ status: 'bidding', at: start }],
+    });
+  });
+
+  it('has the driver by first name, and when the car arrives by the accepted offer', () => {
+    const state = trackState(rideAfter(2, { ...accepted, statusesAt: [...accepted.statusesAt] }));
+    expect(state?.driver).to.deep.equal({ firstName: 'Dana', vehicle: 'Prius', plate: 'T-1', rating: 4.8 });
+    expect(state?.arrivesAt).to.equal(start + 5 * minute);
+  });
+
+  it('has each status passed with its time, in order', () => {
+    const times = [at(1), at(5), at(6)];
+    const state = trackState(rideAfter(7, { ...accepted, status: 'in_progress', statusAt: at(6), statusesAt: times }));
+    expect(state?.steps.map(({ status }) => status)).to.deep.equal([
+      'bidding',
+      'driver_arriving',
+      'arrived',
+      'in_progress',
+    ]);
+    expect(state?.steps.map(({ at }) => at - start)).to.deep.equal([0, minute, 5 * minute, 6 * minute]);
+    expect(state?.arrivesAt).to.equal(start + 36 * minute, 'the trip at 30 km/h');
+  });
+
+  it('says nothing of an arrival while the car waits at the pickup', () => {
+    const state = trackState(
+      rideAfter(6, { ...accepted, status: 'arrived', statusAt: at(5), statusesAt: [at(1), at(5)] }),
+    );
+    expect(state).not.to.have.property('arrivesAt');
+  });
+
+  for (const [cancelledBy, statusesAt, endedBy] of [
+    ['timeout', [at(10)], 'no_driver'],
+    ['partner', [at(10)], 'cancelled'],
+    ['timeout', [at(1), at(10)], 'cancelled'],
+    ['driver', [at(1), at(10)], 'cancelled'],
+  ] as const) {
+    it(`says "${endedBy}" of a ride cancelled by ${cancelledBy} after ${statusesAt.length} changes, and has no car`, () => {
+      const state = trackState(
+        rideAfter(11, { status: 'cancelled', statusAt: at(10), statusesAt: [...statusesAt], cancelledBy }),
+      );
+      expect(state).to.include({ status: 'cancelled', endedBy });
+      expect(state?.steps.at(-1)).to.deep.equal({ status: 'cancelled', at: at(10).getTime() });
+      expect(state).not.to.have.any.keys('position', 'leg', 'arrivesAt');
+    });
+  }
+
+  it('is gone 24 hours after the end', () => {
+    const ended = {
+      ...accepted,
+      status: 'completed',
+      statusAt: at(30),
+      statusesAt: [at(1), at(2), at(3), at(30)],
+    } as const;
+    const atMinute = (minutes: number) =>
+      trackState(rideAfter(minutes, { ...ended, statusesAt: [...ended.statusesAt] }));
+    expect(atMinute(30 + 24 * 60 - 1)).to.include({ status: 'completed' });
+    expect(atMinute(30 + 24 * 60)).to.equal(null);
+  });
+});

@@ -1,0 +1,159 @@
+import { expect } from 'chai';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { type EventStream, openEventStream } from '../../support/event-stream.ts';
+import { offerOn } from '../../support/ride-steps.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+
+describe('the stream of a live map', () => {
+  let api: TestApi;
+  const opened: EventStream[] = [];
+  before(async () => {
+    api = await startTestApi({
+      MAX_STREAMS: '8',
+      MAX_STREAMS_PER_CLIENT: '3',
+      MAX_STREAMS_PER_RIDE: '4',
+      TRUSTED_PROXY_HOPS: '1',
+    });
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((stream) => stream.close()));
+  });
+  after(() => api.close());
+
+  async function newRide() {
+    const partner = await api.partner('test');
+    const { body } = await partner.createRide({}, { 'X-Service-Test-Scenario': 'no_offers' });
+    return { partner, rideId: body.rideId as string, url: `${api.url}${new URL(body.trackUrl).pathname}` };
+  }
+  const open = async (url: string, client = '203.0.113.1') => {
+    const stream = await openEventStream(`${url}/events`, { 'X-Forwarded-For': client });
+    opened.push(stream);
+    return stream;
+  };
+
+  it('begins with the whole state, is told of each change, and ends with the ride; then it is a 204', async () => {
+    const { partner, rideId, url } = await newRide();
+    const stream = await open(url);
+    expect(stream.headers.get('content-type')).to.match(/^text\/event-stream/);
+    expect(stream.headers.get('cache-control')).to.equal('no-store, no-transform');
+    expect(stream.headers.get('x-accel-buffering')).to.equal('no');
+    expect(await stream.next()).to.include({ status: 'bidding' });
+    const { offerId } = await offerOn(api.ctx, rideId);
+    await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
+    const accepted = await stream.next();
+    expect(accepted).to.include({ status: 'driver_arriving' });
+    expect(accepted.driver.firstName).to.equal('Dana');
+    await partner.post(`/rides/${rideId}/cancel`);
+    let last = await stream.next();
+    while (last.status !== 'cancelled') last = await stream.next();
+    expect(last).not.to.have.any.keys('position', 'leg');
+    expect(await stream.next()).to.equal(null);
+    expect((await open(url)).status).to.equal(204);
+  });
+
+  it('sends the position of a moving car again and again, each later than the one before', async () => {
+    const { rideId, url } = await newRide();
+    const { offerId } = await offerOn(api.ctx, rideId);
+    await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
+    const stream = await open(url);
+    const [first, second] = [await stream.next(), await stream.next()];
+    expect(second.position.at).to.be.above(first.position.at);
+    expect(second.now).to.be.above(first.now);
+  });
+
+  it('has the same state as the page and as what is polled', async () => {
+    const { url } = await newRide();
+    const { now: _, ...streamed } = await (await open(url)).next();
+    const { now: __, ...polled } = (await (await fetch(`${url}/state`)).json()) as { now: number };
+    expect(polled).to.deep.equal(streamed);
+    expect(await (await fetch(url)).text()).to.include('Finding a driver');
+  });
+
+  it('is a 429 beyond the limit of a client, of a ride and of the process, and free again when one ends', async () => {
+    const { url } = await newRide();
+    const [first, second] = [await newRide(), await newRide()];
+    const statuses = async (to: string, client: string, count: number) => {
+      const found = [];
+      for (let tried = 0; tried < count; tried++) found.push((await open(to, client)).status);
+      return found;
+    };
+    expect(await statuses(url, '203.0.113.1', 4)).to.deep.equal([200, 200, 200, 429], 'of a client');
+    expect(await statuses(url, '203.0.113.2', 2)).to.deep.equal([200, 429], 'of a ride');
+    expect(await statuses(first.url, '203.0.113.3', 3)).to.deep.equal([200, 200, 200]);
+    expect(await statuses(second.url, '203.0.113.4', 2)).to.deep.equal([200, 429], 'of the process');
+    await opened.shift()?.close();
+    let status = 429;
+    while (status === 429) [status = 429] = await statuses(second.url, '203.0.113.5', 1);
+    expect(status).to.equal(200);
+  });
+
+  it('is not found under a token that is malformed, unknown, or of a ride that ended 24 hours ago, each byte for byte', async () => {
+    const { rideId, url } = await newRide();
+    await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
+    await rides.updateOne({ _id: rideId }, { $set: { statusAt: new Date(Date.now() - 24 * 3_600_000) } });
+    const links = [url, `${api.url}/track/nothing`, `${api.url}/track/${'a'.repeat(22)}`];
+    const answers = await Promise.all(links.flatMap((link) => [fetch(link), fetch(`${link}/events`)]));
+    expect(answers.map(({ status }) => status)).to.deep.equal([404, 404, 404, 404, 404, 404]);
+    expect(new Set(await Promise.all(answers.map((answer) => answer.text()))).size).to.equal(1);
+  });
+
+  it('does not keep a stop waiting, and is ended by it', async () => {
+    const other = await startTestApi();
+    const partner = await other.partner('test');
+    const { body } = await partner.createRide({}, { 'X-Service-Test-Scenario': 'no_offers' });
+    const stream = await openEventStream(`${other.url}${new URL(body.trackUrl).pathname}/events`);
+    await stream.next();
+    await other.close();
+    expect(await stream.next()).to.equal(null);
+  });
+});
+
+describe('pages', () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi({
+      SERVICE_ENV: 'production',
+      TRUSTED_PROXY_HOPS: '1',
+      TILE_URL: 'https://tiles.example/{z}/{x}/{y}.png',
+      TILE_ATTRIBUTION: 'Tiles by Example',
+    });
+  });
+  after(() => api.close());
+  const get = (path: string, proto = 'https') =>
+    fetch(`${api.url}${path}`, { headers: { 'X-Forwarded-Proto': proto }, redirect: 'manual' });
+
+  it('are redirected to https in production, to the configured address whatever Host says', async () => {
+    const answer = await get('/track/some?query=1', 'http');
+    expect(answer.status).to.equal(308);
+    expect(answer.headers.get('location')).to.equal('https://rides.example/track/some?query=1');
+  });
+
+  it('answer errors as pages, with a policy that allows our own scripts and the tiles alone', async () => {
+    const answer = await get('/track/nothing');
+    expect(answer.status).to.equal(404);
+    expect(answer.headers.get('content-type')).to.match(/^text\/html/);
+    expect(answer.headers.get('referrer-policy')).to.equal('strict-origin');
+    expect(answer.headers.has('set-cookie')).to.equal(false);
+    const policy = answer.headers.get('content-security-policy');
+    expect(policy)
+      .to.include("default-src 'none'")
+      .and.include("script-src 'self'")
+      .and.include("img-src 'self' data: https://tiles.example");
+    expect(policy).not.to.include('unsafe');
+    expect((await get('/track')).status).to.equal(404);
+    expect((await get('/track/a/b/c')).status).to.equal(404);
+  });
+
+  it('serve their assets for ever under names that change with the content, compressed where a browser takes it', async () => {
+    const page = await (await get('/track/nothing')).text();
+    const path = /href="(\/assets\/styles-[^"]+\.css)"/.exec(page)?.[1] ?? '';
+    const answer = await fetch(`${api.url}${path}`, {
+      headers: { 'X-Forwarded-Proto': 'https', 'Accept-Encoding': 'br, gzip' },
+    });
+    expect(answer.headers.get('cache-control')).to.equal('public, max-age=31536000, immutable');
+    expect(answer.headers.get('content-encoding')).to.equal('br');
+    expect(await answer.text()).to.match(/--accent/);
+    expect((await get('/assets/nothing.js')).status).to.equal(404);
+  });
+});

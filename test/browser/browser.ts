@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { chromiumPath, ensureChromium } from './install-chromium.ts';
+
+/** Pictures of every page that a test looked at; git ignores them. */
+export const shotFolder = path.join(import.meta.dirname, 'shots');
+
+const axeSource = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+let launched: Promise<Browser> | undefined;
+
+async function launch(): Promise<Browser> {
+  await ensureChromium();
+  return chromium.launch({
+    executablePath: chromiumPath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+    ],
+  });
+}
+
+export async function closeBrowser(): Promise<void> {
+  await (await launched?.catch(() => undefined))?.close();
+  launched = undefined;
+}
+
+const profiles: BrowserContext[] = [];
+
+/** Ends every profile that a test has opened. */
+export async function closeProfiles(): Promise<void> {
+  await Promise.all(profiles.splice(0).map((profile) => profile.close()));
+}
+
+/** A browser profile of its own, which reaches this machine alone. */
+export async function openProfile(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  launched ??= launch();
+  const browser = await launched;
+  const profile = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    locale: 'en-US',
+    timezoneId: 'America/New_York',
+    ...options,
+  });
+  profiles.push(profile);
+  return profile;
+}
+
+/** A page that keeps what it must not have: messages on its console, and requests to another host. */
+export async function openPage(profile: BrowserContext, url: string): Promise<Page & { complaints: string[] }> {
+  const page = await profile.newPage();
+  const complaints: string[] = [];
+  const { host } = new URL(url);
+  page.on('console', (message) => {
+    // Chromium notes the status of a page that is an error page: that is what the test asked for.
+    if (message.location().url !== url) complaints.push(`console ${message.type()}: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+  page.on('request', (request) => {
+    const target = new URL(request.url());
+    if (!['data:', 'blob:'].includes(target.protocol) && target.host !== host)
+      complaints.push(`request to ${target.host}`);
+  });
+  await page.goto(url);
+  return Object.assign(page, { complaints });
+}
+
+export const looks = [
+  { name: '360-light', viewport: { width: 360, height: 740 }, colorScheme: 'light' },
+  { name: '360-dark', viewport: { width: 360, height: 740 }, colorScheme: 'dark' },
+  { name: '1280-light', viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
+  { name: '1280-dark', viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
+] as const;
+
+/**
+ * Opens a page on a phone and a desktop, light and dark: nothing on the console, no request to another host, nothing that
+ * axe-core calls serious, nothing wider than the screen. Leaves a picture of each in `shots/`.
+ */
+export async function lookAt(
+  name: string,
+  url: string,
+  {
+    prepare = async () => {},
+    options = {},
+    fullPage = false,
+  }: { prepare?: (page: Page) => Promise<void>; options?: BrowserContextOptions; fullPage?: boolean } = {},
+): Promise<void> {
+  await mkdir(shotFolder, { recursive: true });
+  for (const { name: look, viewport, colorScheme } of looks) {
+    const profile = await openProfile({ ...options, viewport, colorScheme, hasTouch: viewport.width < 500 });
+    try {
+      const page = await openPage(profile, url);
+      await prepare(page);
+      await page.screenshot({ path: path.join(shotFolder, `${name}-${look}.png`), fullPage });
+      assert.deepEqual(await seriousFindings(page), [], `${name} ${look}: axe`);
+      const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(tooWide <= 0, `${name} ${look}: ${tooWide} px wider than the screen`);
+      assert.deepEqual(page.complaints, [], `${name} ${look}`);
+    } finally {
+      await profile.close();
+    }
+  }
+}
+
+/** What axe-core finds serious or critical, a line each. It is put in past the page's own content policy. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate(await readFile(axeSource, 'utf8'));
+  return page.evaluate(async () => {
+    // biome-ignore lint/suspicious/noExplicitAny: axe puts itself on the window.
+    const { violations } = await (window as any).axe.run();
+    return violations
+      .filter(({ impact }: { impact: string }) => impact === 'serious' || impact === 'critical')
+      .map(
+        ({ id, nodes }: { id: string; nodes: { html: string; failureSummary: string }[] }) =>
+          `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`,
+      );
+  });
+}

@@ -1,0 +1,200 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { applyAction } from '../../shared/rides/apply-action.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Client } from '../support/client.ts';
+import { offerOn } from '../support/ride-steps.ts';
+import type { TestApi } from '../support/service.ts';
+import { startTestService } from '../support/workers.ts';
+import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
+
+const timesSquare = { lat: 40.758, lng: -73.9855 };
+const cityHall = { lat: 40.7128, lng: -74.006 };
+
+describe('the live map', () => {
+  let api: TestApi;
+  let partner: Client;
+  before(async () => {
+    // A simulated drive takes 12 s.
+    api = await startTestService({ SIMULATION_SPEED: '0.25', MAX_STREAMS_PER_CLIENT: '100' });
+    partner = await api.partner('test');
+  });
+  afterEach(closeProfiles);
+  after(() => api.close());
+
+  /** A ride whose driver does nothing by itself, and the address of its map. */
+  async function newRide(scenario = 'no_offers', fields: object = {}) {
+    const { body } = await partner.createRide(
+      { pickup: timesSquare, destination: cityHall, ...fields },
+      { 'X-Service-Test-Scenario': scenario },
+    );
+    const rideId: string = body.rideId;
+    const act = (action: 'arrive' | 'start' | 'complete') => applyAction(api.ctx, rideId, { action }, 'anyone');
+    const accept = async () => {
+      const { offerId } = await offerOn(api.ctx, rideId, {
+        driver: {
+          driverId: 'sim',
+          name: 'Dana Okoye',
+          phone: '+12025550100',
+          rating: 4.8,
+          vehicle: 'Toyota Prius, blue',
+          plate: 'TST 1043',
+        },
+      });
+      await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
+    };
+    const url = `${api.url}${new URL(body.trackUrl).pathname}`;
+    return { rideId, url, accept, act };
+  }
+  const headline = (page: Page, words: string | RegExp) => page.locator('#headline', { hasText: words }).waitFor();
+  const carOn = async (page: Page) => (await page.locator('#map').getAttribute('data-car'))?.split(',').map(Number);
+
+  it('looks finished at each step, on a phone and a desktop, light and dark', async () => {
+    const { url, accept, act, rideId } = await newRide();
+    await lookAt('track-bidding', url);
+    await accept();
+    await lookAt('track-driver-arriving', url);
+    await act('arrive');
+    await lookAt('track-arrived', url);
+    await act('start');
+    await lookAt('track-in-progress', url);
+    await act('complete');
+    await lookAt('track-completed', url);
+    const cancelled = await newRide();
+    await applyAction(api.ctx, cancelled.rideId, { action: 'cancel', by: 'timeout' }, 'anyone');
+    await lookAt('track-cancelled', cancelled.url);
+    await lookAt('track-no-such-link', `${api.url}/track/${rideId}`);
+  }).timeout(180_000);
+
+  it('follows a ride from bidding to its end by itself', async () => {
+    const { url, rideId } = await newRide('default');
+    const page = await openPage(await openProfile(), url);
+    await headline(page, 'Finding a driver');
+    await headline(page, /^Arriv/);
+    expect(await page.locator('#first-name').textContent()).to.equal('Alex');
+    const before = await carOn(page);
+    await headline(page, 'Driver is here');
+    await headline(page, /^Arriv/);
+    const after = await carOn(page);
+    expect(after).not.to.deep.equal(before, 'the car has moved');
+    const { liveLocation } = (await partner.get(`/rides/${rideId}`)).body;
+    const [lat = 0, lng = 0] = (await carOn(page)) ?? [];
+    // What the car drives in 2.5 s, of 12 s for 5.3 km.
+    expect(Math.abs(lat - liveLocation.lat)).to.be.below((timesSquare.lat - cityHall.lat) / 4);
+    expect(Math.abs(lng - liveLocation.lng)).to.be.below((timesSquare.lng - cityHall.lng) / 4);
+    await headline(page, 'Trip completed');
+    expect(await carOn(page)).to.deep.equal([0]);
+    expect(await page.locator('#steps time').count()).to.equal(5);
+    expect(page.complaints).to.deep.equal([]);
+  }).timeout(120_000);
+
+  it('says when a ride is cancelled, and that a stalled one is still on its way', async () => {
+    const [cancelled, stalled] = [await newRide('no_auto_accept'), await newRide('stalls')];
+    const profile = await openProfile();
+    const [first, second] = [await openPage(profile, cancelled.url), await openPage(profile, stalled.url)];
+    await partner.post(`/rides/${cancelled.rideId}/cancel`);
+    await headline(first, 'Ride cancelled');
+    await headline(second, 'Arriving now');
+  }).timeout(90_000);
+
+  it('shows nothing of the passenger, the fare, the notes, the phones or the key', async () => {
+    const canary = 'Xanadu';
+    const { url, accept, rideId } = await newRide('no_offers', {
+      fare: 987.65,
+      notes: `${canary} notes`,
+      passenger: { name: `${canary} passenger`, phone: '+15550001111' },
+      pickup: { ...timesSquare, address: `${canary} address` },
+      webhookUrl: `https://${canary}.example/hook`,
+    });
+    await accept();
+    const ride = await rides.findOne({ _id: rideId });
+    const profile = await openProfile();
+    const page = await openPage(profile, url);
+    await headline(page, /^Arriv/);
+    const state = await (await fetch(`${url}/state`)).text();
+    const stream = await fetch(`${url}/events`);
+    const firstEvent = new TextDecoder().decode((await stream.body?.getReader().read())?.value);
+    const hidden = [canary.toLowerCase(), '987.65', '+1555', '+1202', 'okoye', ride?.keyId, ride?.accountId, rideId];
+    for (const text of [await page.content(), state, firstEvent]) {
+      for (const secret of hidden) expect(text.toLowerCase()).not.to.include(String(secret).toLowerCase());
+    }
+  });
+
+  it('answers the same 404 to a link that is malformed, unknown or has run out, on page and stream', async () => {
+    const { url, rideId } = await newRide();
+    await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
+    expect((await fetch(`${url}/events`)).status).to.equal(204);
+    await rides.updateOne({ _id: rideId }, { $set: { statusAt: new Date(Date.now() - 24 * 3_600_000) } });
+    const links = [url, `${api.url}/track/nothing`, `${api.url}/track/${'a'.repeat(22)}`];
+    const answers = await Promise.all(links.flatMap((link) => [fetch(link), fetch(`${link}/events`)]));
+    expect(answers.map(({ status }) => status)).to.deep.equal([404, 404, 404, 404, 404, 404]);
+    expect(new Set(await Promise.all(answers.map((answer) => answer.text()))).size).to.equal(1);
+  });
+
+  it('is followed by eight tabs of one link over HTTP/1.1', async () => {
+    const { url, accept, rideId } = await newRide();
+    const profile = await openProfile();
+    const pages = [];
+    for (let tab = 0; tab < 8; tab++) pages.push(await openPage(profile, url));
+    await Promise.all(pages.map((page) => headline(page, 'Finding a driver')));
+    await accept();
+    await Promise.all(pages.map((page) => headline(page, /^Arriv/)));
+    await pages[0]?.close();
+    await partner.post(`/rides/${rideId}/cancel`);
+    await Promise.all(pages.slice(1).map((page) => headline(page, 'Ride cancelled')));
+  }).timeout(90_000);
+
+  it('has all facts as text without scripts, and says to reload', async () => {
+    const { url, accept } = await newRide();
+    await accept();
+    const page = await openPage(await openProfile({ javaScriptEnabled: false }), url);
+    expect(await page.locator('#headline').textContent()).to.match(/^Arriv/);
+    expect(await page.locator('#plate').textContent()).to.equal('TST 1043');
+    expect(await page.locator('#steps time').count()).to.equal(2);
+    expect(await page.locator('noscript').textContent()).to.match(/Reload/);
+  });
+
+  it('is used with the keyboard alone: the map is skipped, zoomed and moved by keys', async () => {
+    const { url } = await newRide();
+    const page = await openPage(await openProfile(), url);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).to.match(/Skip the map/);
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate(() => document.activeElement?.id)).to.equal('facts');
+    await page.locator('#map').focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('button', { name: 'Show all' }).waitFor();
+  });
+
+  it('costs less than 120 kB over the wire', async () => {
+    const { url } = await newRide();
+    const page = await (await openProfile()).newPage();
+    const sizes: Promise<number>[] = [];
+    page.on('requestfinished', (request) =>
+      sizes.push(
+        request.sizes().then(({ responseBodySize, responseHeadersSize }) => responseBodySize + responseHeadersSize),
+      ),
+    );
+    await page.goto(url);
+    await page.waitForLoadState('load');
+    const total = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    expect(total).to.be.below(120_000);
+  });
+
+  it('never slides the car where motion is not wanted', async () => {
+    const { url, accept } = await newRide();
+    await accept();
+    const page = await openPage(await openProfile({ reducedMotion: 'reduce' }), url);
+    await headline(page, /^Arriv/);
+    const places = await page.evaluate(async () => {
+      const seen = new Set<string>();
+      const until = performance.now() + 1_500;
+      while (performance.now() < until) {
+        seen.add((document.getElementById('map') as HTMLElement).dataset.car ?? '');
+        await new Promise(requestAnimationFrame);
+      }
+      return seen.size;
+    });
+    expect(places).to.be.at.most(3);
+  });
+});
