@@ -25,8 +25,8 @@ export type Message = {
 };
 
 /**
- * Posts a message on an open connection and judges the status line of the answer. Always closes the connection: after the
- * rest of the answer is read, or 0.5 s after the status line.
+ * Posts a message on an open connection and judges the status line of the answer. Always closes the connection. The rest of
+ * an answer is read first, for 0.5 s at most.
  */
 export async function post(url: URL, socket: Socket, message: Message, signal: AbortSignal): Promise<AttemptResult> {
   const request = openRequest(url, socket);
