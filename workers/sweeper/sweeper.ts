@@ -3,7 +3,7 @@ import { describeError } from '../../shared/errors.ts';
 import { onBrokenConnection } from '../../shared/mongo/connection.ts';
 import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
 import { pause, rejectOnAbort } from '../abort-signal.ts';
-import { type TurnResult, takeTurn } from './turn.ts';
+import { takeTurn } from './turn.ts';
 
 const defaultIntervalMs = 2_000;
 /** The interval after an outage, until a full sweep has found every lost job. */
@@ -35,8 +35,8 @@ export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = 
     mayHaveLostJobs = true;
   });
 
-  async function sweepOnce(): Promise<TurnResult> {
-    if (ctx.redis.status !== 'ready') return 'refused';
+  async function sweepOnce(): Promise<boolean> {
+    if (ctx.redis.status !== 'ready') return false;
     const now = await redisNow(ctx);
     if (hasRedisReturned) times.redisReturnedAt = now;
     if (mayHaveLostJobs) times.lastLossAt = now + reconnectMs;
@@ -48,14 +48,14 @@ export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       wake = new AbortController();
-      const result = await sweepOnce().catch((error): TurnResult => {
+      const isUnfinished = await sweepOnce().catch((error) => {
         // A broken connection to MongoDB is noted by its listener, and a slow MongoDB loses no jobs.
         mayHaveLostJobs ||= !isOutageOfMongo(error);
         if (!stopping.signal.aborted) ctx.log.warn({ error: describeError(error) }, 'sweep failed');
-        return 'swept';
+        return false;
       });
-      const pauseMs = { unfinished: soonMs, refused: intervalMs / 2, swept: intervalMs }[result];
-      // Never shorter than the interval: the lease of this process's own last sweep would refuse the next one.
+      // Twice in each interval: when Redis loses its data, and the lease with it, the next sweep comes soon.
+      const pauseMs = isUnfinished ? soonMs : intervalMs / 2;
       const jitter = 1 + Math.random() / 4;
       const signal = AbortSignal.any([wake.signal, stopping.signal]);
       await pause(pauseMs * jitter, signal);

@@ -31,18 +31,18 @@ export interface Turn {
   signal: AbortSignal;
 }
 
-/** `unfinished`: a full sweep is still to do. `refused`: another process sweeps, or has swept within the interval. */
-export type TurnResult = 'swept' | 'unfinished' | 'refused';
-
-/** Sweeps if it is this process's turn: one process sweeps in each interval, or at once after Redis came back. */
-export async function takeTurn(ctx: Context, turn: Turn): Promise<TurnResult> {
+/**
+ * Sweeps if it is this process's turn: one process sweeps in each interval, or at once after Redis came back. Resolves with
+ * whether a full sweep is still unfinished.
+ */
+export async function takeTurn(ctx: Context, turn: Turn): Promise<boolean> {
   const [swept = null, progressText = null] = await ctx.redis.mget(sweptKey, progressKey);
   const sweptAt = Number(swept ?? Number.NEGATIVE_INFINITY);
   const stored = readProgress(progressText);
   const everything = !(sweptAt >= turn.lastLossAt);
   const hasBegun = Math.max(sweptAt, stored.everythingSince ?? 0) >= turn.redisReturnedAt;
   const lease = await takeLease(ctx.redis, { interruptRest: !hasBegun });
-  if (!lease) return everything ? 'unfinished' : 'refused';
+  if (!lease) return everything;
   let isUnfinished = everything;
   try {
     const progress = everything ? fullProgress(stored, turn) : ordinaryProgress(stored);
@@ -51,7 +51,7 @@ export async function takeTurn(ctx: Context, turn: Turn): Promise<TurnResult> {
   } finally {
     await lease.rest(isUnfinished ? turn.soonMs : turn.intervalMs);
   }
-  return isUnfinished ? 'unfinished' : 'swept';
+  return isUnfinished;
 }
 
 /** Continues a full sweep that was interrupted, so that it completes even if it often fails. */
