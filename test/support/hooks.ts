@@ -7,30 +7,47 @@ import { startRedis } from '../../dev/servers/redis.ts';
 import { startReplicaSet } from './replica-set.ts';
 
 /**
- * The run's own MongoDB engine and Redis, on ports and data of their own, for all tests. Their addresses go through the
- * environment, which is where every process of this project looks for them. With TEST_MONGO=replica-set the engine is the
- * primary of a replica set.
+ * Each mocha process has a MongoDB engine and a Redis of its own, on free ports and in a new folder. Their addresses are in
+ * TEST_MONGO_URL and TEST_REDIS_URL, where `testConfig` finds them. With TEST_MONGO=replica-set the engine is the primary of
+ * a replica set.
  */
+type Servers = { TEST_MONGO_URL: string; TEST_REDIS_URL: string };
+
+/** "jobs" in .mocharc.json. */
+const mostWorkers = 2;
 let folder: string;
 const stops: (() => Promise<void>)[] = [];
 
-export async function mochaGlobalSetup(): Promise<void> {
+/** Runs once, in the process that starts the workers; without --parallel that process runs the tests itself. */
+export async function mochaGlobalSetup(this: { isParallelMode(): boolean }): Promise<void> {
   await buildAssets();
   folder = await mkdtemp(join(tmpdir(), 'rides-test-'));
-  const mongo = await startMongo({ dataDir: join(folder, 'mongo') });
-  stops.push(mongo.stop);
-  const redis = await startRedis({ dataDir: join(folder, 'redis'), hz: 100 });
-  stops.push(redis.stop);
-  process.env.TEST_MONGO_URL = mongo.url;
-  if (process.env.TEST_MONGO === 'replica-set') {
-    const replicaSet = await startReplicaSet(mongo.url, { majorityMs: 3 });
-    stops.unshift(replicaSet.close);
-    process.env.TEST_MONGO_URL = replicaSet.url;
-  }
-  process.env.TEST_REDIS_URL = redis.url;
+  const count = this.isParallelMode() ? mostWorkers : 1;
+  const servers = await Promise.all(Array.from({ length: count }, (_, index) => startServers(join(folder, `${index}`))));
+  Object.assign(process.env, servers[0]);
+  process.env.TEST_SERVERS = JSON.stringify(servers);
 }
 
 export async function mochaGlobalTeardown(): Promise<void> {
   await Promise.allSettled(stops.map((stop) => stop()));
   await rm(folder, { recursive: true, force: true });
 }
+
+async function startServers(dataDir: string): Promise<Servers> {
+  const [mongo, redis] = await Promise.all([
+    startMongo({ dataDir: join(dataDir, 'mongo') }),
+    startRedis({ dataDir: join(dataDir, 'redis'), hz: 100 }),
+  ]);
+  stops.push(mongo.stop, redis.stop);
+  let { url } = mongo;
+  if (process.env.TEST_MONGO === 'replica-set') {
+    const replicaSet = await startReplicaSet(mongo.url, { majorityMs: 3 });
+    stops.unshift(replicaSet.close);
+    url = replicaSet.url;
+  }
+  return { TEST_MONGO_URL: url, TEST_REDIS_URL: redis.url };
+}
+
+/** Mocha loads this file in each worker too, and numbers the workers from 0. */
+const worker = process.env.MOCHA_WORKER_ID;
+if (worker !== undefined) Object.assign(process.env, JSON.parse(process.env.TEST_SERVERS ?? '[]')[Number(worker)]);
