@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { offerOn, rideIn } from '../support/ride-steps.ts';
+import { offerOn, rideIn } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 
 const unknownOffer = 'offer_0000000000000000';
@@ -22,7 +22,7 @@ describe('POST /rides/:rideId/accept', () => {
   for (const mode of ['live', 'test'] as const) {
     it(`accepts an offer of a ${mode} ride: 200 with exactly these fields, and the driver is on the way`, async () => {
       const partner = await api.partner(mode);
-      const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+      const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
       const { status, body } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
       expect(status).to.equal(200);
       expect(body).to.deep.equal({ success: true, rideId, status: 'driver_arriving' });
@@ -32,7 +32,7 @@ describe('POST /rides/:rideId/accept', () => {
 
   it('takes any of the offers, not only the cheapest', async () => {
     const partner = await api.partner('live');
-    const { rideId } = await rideIn(api.ctx, partner, 'bidding');
+    const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
     const dear = await offerOn(api.ctx, rideId, { price: 99 });
     const { status } = await partner.post(`/rides/${rideId}/accept`, { offerId: dear.offerId });
     expect(status).to.equal(200);
@@ -42,7 +42,7 @@ describe('POST /rides/:rideId/accept', () => {
 
   it('ignores unknown fields', async () => {
     const partner = await api.partner('live');
-    const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+    const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     const body = { offerId: offer.offerId, price: 1, status: 'completed', agreedPrice: 1 };
     const accepted = await partner.post(`/rides/${rideId}/accept`, body);
     expect(accepted.status).to.equal(200);
@@ -53,7 +53,7 @@ describe('POST /rides/:rideId/accept', () => {
   for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {
     it(`answers 200 with the status of a ride that is ${status} when its offer is accepted again, and changes nothing`, async () => {
       const partner = await api.partner('live');
-      const { rideId, offer } = await rideIn(api.ctx, partner, status);
+      const { rideId, offer } = await rideIn(api.ctx, status, { by: partner });
       const before = await rides.findOne({ _id: rideId });
       const again = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
       expect(again.status).to.equal(200);
@@ -64,7 +64,7 @@ describe('POST /rides/:rideId/accept', () => {
 
   it('answers 200 for the accepted offer also after the end of the bidding time', async () => {
     const partner = await api.partner('live');
-    const { rideId, offer } = await rideIn(api.ctx, partner, 'driver_arriving');
+    const { rideId, offer } = await rideIn(api.ctx, 'driver_arriving', { by: partner });
     await endBidding(rideId);
     const again = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
     expect(again.status).to.equal(200);
@@ -73,7 +73,7 @@ describe('POST /rides/:rideId/accept', () => {
   for (const status of ['completed', 'cancelled'] as const) {
     it(`refuses with a 409 to accept an offer of a ride that is ${status}`, async () => {
       const partner = await api.partner('live');
-      const { rideId, offer } = await rideIn(api.ctx, partner, status);
+      const { rideId, offer } = await rideIn(api.ctx, status, { by: partner });
       const { status: answered, body } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
       expect(answered).to.equal(409);
       expect(body).to.have.all.keys('error');
@@ -83,7 +83,7 @@ describe('POST /rides/:rideId/accept', () => {
 
   it('refuses with a 409 the accepted offer of a ride that was cancelled on its way', async () => {
     const partner = await api.partner('live');
-    const { rideId, offer } = await rideIn(api.ctx, partner, 'arrived');
+    const { rideId, offer } = await rideIn(api.ctx, 'arrived', { by: partner });
     await partner.post(`/rides/${rideId}/cancel`);
     const { status } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
     expect(status).to.equal(409);
@@ -92,7 +92,7 @@ describe('POST /rides/:rideId/accept', () => {
   for (const status of ['driver_arriving', 'arrived', 'in_progress', 'completed', 'cancelled'] as const) {
     it(`refuses with a 409 another offer of a ride that is ${status}`, async () => {
       const partner = await api.partner('live');
-      const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+      const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
       const other = await offerOn(api.ctx, rideId);
       const steps = ['arrive', 'start', 'complete'] as const;
       const needed = { driver_arriving: 0, arrived: 1, in_progress: 2, completed: 3, cancelled: 0 }[status];
@@ -108,7 +108,7 @@ describe('POST /rides/:rideId/accept', () => {
 
   it('refuses with a 409 once the bidding time is over, even while nobody has ended the ride', async () => {
     const partner = await api.partner('live');
-    const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+    const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     await endBidding(rideId);
     const { status, body } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
     expect(status).to.equal(409);
@@ -118,7 +118,7 @@ describe('POST /rides/:rideId/accept', () => {
 
   it('refuses with a 409 an offer that was withdrawn', async () => {
     const partner = await api.partner('live');
-    const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+    const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId }, 'anyone');
     const { status } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
     expect(status).to.equal(409);
@@ -127,8 +127,8 @@ describe('POST /rides/:rideId/accept', () => {
 
   it('refuses with a 404 an offer of another ride of the same key', async () => {
     const partner = await api.partner('live');
-    const one = await rideIn(api.ctx, partner, 'bidding');
-    const other = await rideIn(api.ctx, partner, 'bidding');
+    const one = await rideIn(api.ctx, 'bidding', { by: partner });
+    const other = await rideIn(api.ctx, 'bidding', { by: partner });
     const { status, body } = await partner.post(`/rides/${one.rideId}/accept`, { offerId: other.offer.offerId });
     expect(status).to.equal(404);
     expect(body).to.have.all.keys('error');
@@ -148,7 +148,7 @@ describe('POST /rides/:rideId/accept', () => {
     const title = offerId.length > 30 ? `of ${offerId.length} characters` : JSON.stringify(offerId);
     it(`refuses with a 404 the offer ${title}, which this ride never had`, async () => {
       const partner = await api.partner('live');
-      const { rideId } = await rideIn(api.ctx, partner, 'bidding');
+      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
       const { status, body } = await partner.post(`/rides/${rideId}/accept`, { offerId });
       expect(status).to.equal(404);
       expect(body).to.have.all.keys('error');
@@ -169,7 +169,7 @@ describe('POST /rides/:rideId/accept', () => {
   ] as const) {
     it(`refuses ${title} with a 400`, async () => {
       const partner = await api.partner('live');
-      const { rideId } = await rideIn(api.ctx, partner, 'bidding');
+      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
       const answer = await partner.post(`/rides/${rideId}/accept`, body);
       expect(answer.status).to.equal(400);
       expect(answer.body).to.have.all.keys('error');
@@ -179,7 +179,7 @@ describe('POST /rides/:rideId/accept', () => {
 
   it('refuses a body of another content type with a 400 and one that is too large with a 413', async () => {
     const partner = await api.partner('live');
-    const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+    const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     const body = { offerId: offer.offerId };
     const text = await partner.post(`/rides/${rideId}/accept`, body, { 'content-type': 'text/plain' });
     expect(text.status).to.equal(400);
@@ -197,7 +197,7 @@ describe('POST /rides/:rideId/accept', () => {
 
     it('a foreign ride before an offer that it never had, in the same words as an unknown ride', async () => {
       const [owner, stranger] = [await api.partner('live'), await api.partner('live')];
-      const { rideId } = await rideIn(api.ctx, owner, 'bidding');
+      const { rideId } = await rideIn(api.ctx, 'bidding', { by: owner });
       const foreign = await stranger.post(`/rides/${rideId}/accept`, { offerId: unknownOffer });
       const unknown = await stranger.post('/rides/ride_unknown/accept', { offerId: unknownOffer });
       expect(foreign.status).to.equal(404);
@@ -207,7 +207,7 @@ describe('POST /rides/:rideId/accept', () => {
     for (const status of ['driver_arriving', 'completed', 'cancelled'] as const) {
       it(`an offer that the ride never had (404) before its being ${status} (409)`, async () => {
         const partner = await api.partner('live');
-        const { rideId } = await rideIn(api.ctx, partner, status);
+        const { rideId } = await rideIn(api.ctx, status, { by: partner });
         const answer = await partner.post(`/rides/${rideId}/accept`, { offerId: unknownOffer });
         expect(answer.status).to.equal(404);
       });
@@ -215,7 +215,7 @@ describe('POST /rides/:rideId/accept', () => {
 
     it('an offer that the ride never had (404) before the end of the bidding time (409)', async () => {
       const partner = await api.partner('live');
-      const { rideId } = await rideIn(api.ctx, partner, 'bidding');
+      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
       await endBidding(rideId);
       const { status } = await partner.post(`/rides/${rideId}/accept`, { offerId: unknownOffer });
       expect(status).to.equal(404);
@@ -223,7 +223,7 @@ describe('POST /rides/:rideId/accept', () => {
 
     it('a ride that is not bidding, then its bidding time, then the withdrawn offer: each says so', async () => {
       const partner = await api.partner('live');
-      const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+      const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
       const accept = async () => (await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId })).body.error;
       await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId }, 'anyone');
       const withdrawn = await accept();
@@ -237,7 +237,7 @@ describe('POST /rides/:rideId/accept', () => {
 
   it('lets one of many concurrent accepts of different offers win; the others are 409', async () => {
     const partner = await api.partner('live');
-    const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+    const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     const offerIds = [offer.offerId];
     for (let i = 0; i < 7; i++) offerIds.push((await offerOn(api.ctx, rideId)).offerId);
     const answers = await Promise.all(offerIds.map((offerId) => partner.post(`/rides/${rideId}/accept`, { offerId })));
@@ -247,7 +247,7 @@ describe('POST /rides/:rideId/accept', () => {
 
   it('answers 200 to each of many concurrent accepts of one offer, and sends one event', async () => {
     const partner = await api.partner('live');
-    const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+    const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     const accept = () => partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
     const answers = await Promise.all(Array.from({ length: 8 }, accept));
     expect(answers.map(({ status }) => status)).to.deep.equal(Array(8).fill(200));

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rides } from '../../shared/rides/ride.ts';
 import { call } from '../support/client.ts';
-import { rideIn } from '../support/ride-steps.ts';
+import { rideIn } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 
 describe('POST /rides/:rideId/cancel', () => {
@@ -16,7 +16,7 @@ describe('POST /rides/:rideId/cancel', () => {
     for (const status of ['bidding', 'driver_arriving', 'arrived', 'in_progress'] as const) {
       it(`cancels a ${mode} ride that is ${status}: 200 with exactly these fields, and one event`, async () => {
         const partner = await api.partner(mode);
-        const { rideId } = await rideIn(api.ctx, partner, status);
+        const { rideId } = await rideIn(api.ctx, status, { by: partner });
         const before = await rides.findOne({ _id: rideId });
         const answer = await partner.post(`/rides/${rideId}/cancel`);
         expect(answer.status).to.equal(200);
@@ -30,7 +30,7 @@ describe('POST /rides/:rideId/cancel', () => {
   for (const status of ['completed', 'cancelled'] as const) {
     it(`refuses with a 409 to cancel a ride that is ${status}, and changes nothing`, async () => {
       const partner = await api.partner();
-      const { rideId } = await rideIn(api.ctx, partner, status);
+      const { rideId } = await rideIn(api.ctx, status, { by: partner });
       const before = await rides.findOne({ _id: rideId });
       const answer = await partner.post(`/rides/${rideId}/cancel`);
       expect(answer.status).to.equal(409);
@@ -55,7 +55,7 @@ describe('POST /rides/:rideId/cancel', () => {
 
   it('also cancels a ride whose bidding time is over', async () => {
     const partner = await api.partner();
-    const { rideId } = await rideIn(api.ctx, partner, 'bidding');
+    const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
     await rides.updateOne({ _id: rideId }, { $set: { biddingEndsAt: new Date(0) } });
     expect((await partner.post(`/rides/${rideId}/cancel`)).status).to.equal(200);
   });

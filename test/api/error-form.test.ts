@@ -4,7 +4,7 @@ import { keys } from '../../shared/keys/api-key.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { type Answer, type Client, call } from '../support/client.ts';
 import { database, failOnce } from '../support/failing-mongo.ts';
-import { rideIn } from '../support/ride-steps.ts';
+import { rideIn } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 
 const secret = 'sEcReT-detail';
@@ -53,7 +53,7 @@ describe('the form of an error', () => {
   }
 
   it('is the same for a conflict (409)', async () => {
-    const { rideId } = await rideIn(api.ctx, partner, 'completed');
+    const { rideId } = await rideIn(api.ctx, 'completed', { by: partner });
     const answer = await partner.post(`/rides/${rideId}/cancel`);
     expect(answer.status).to.equal(409);
     expectErrorForm(answer);

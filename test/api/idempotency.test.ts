@@ -3,7 +3,7 @@ import { rotateKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { type Client, clientOf, validRide } from '../support/client.ts';
 import { database, failOnce, onceInsteadOf } from '../support/failing-mongo.ts';
-import { offerOn } from '../support/ride-steps.ts';
+import { offerOn } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 
 describe('Idempotency-Key', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { applyAction } from '../../shared/rides/apply-action.ts';
-import { newDriver, offerOn, rideIn } from '../support/ride-steps.ts';
+import { newDriver, offerOn, rideIn } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 
 describe('GET /rides/:rideId/offers', () => {
@@ -22,7 +22,10 @@ describe('GET /rides/:rideId/offers', () => {
   it('shows an offer with exactly the fields of the contract, and not the phone of its driver', async () => {
     const partner = await api.partner('live');
     const driver = newDriver({ name: 'Ann', rating: 4.5, vehicle: 'V', plate: 'P', phone: '+12025550177' });
-    const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding', {}, { driver, price: 22.5, etaMinutes: 4 });
+    const { rideId, offer } = await rideIn(api.ctx, 'bidding', {
+      by: partner,
+      offers: [{ driver, price: 22.5, etaMinutes: 4 }],
+    });
     const { body, text } = await partner.get(`/rides/${rideId}/offers`);
     expect(body).to.deep.equal({
       rideId,
@@ -66,7 +69,7 @@ describe('GET /rides/:rideId/offers', () => {
 
   it('leaves out an offer that was withdrawn', async () => {
     const partner = await api.partner('live');
-    const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+    const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     const other = await offerOn(api.ctx, rideId);
     await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId }, 'anyone');
     const { body } = await partner.get(`/rides/${rideId}/offers`);
@@ -76,7 +79,7 @@ describe('GET /rides/:rideId/offers', () => {
   for (const after of [[], ['arrive'], ['arrive', 'start'], ['arrive', 'start', 'complete']] as const) {
     it(`shows the accepted offer alone after accept${after.map((step) => `, ${step}`).join('')}`, async () => {
       const partner = await api.partner('live');
-      const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+      const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
       await offerOn(api.ctx, rideId, { price: 1 });
       await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
       for (const action of after) await applyAction(api.ctx, rideId, { action }, 'anyone');
@@ -89,7 +92,7 @@ describe('GET /rides/:rideId/offers', () => {
   for (const status of ['bidding', 'driver_arriving', 'in_progress'] as const) {
     it(`is empty once a ride that was ${status} is cancelled, and offersCount stays`, async () => {
       const partner = await api.partner('live');
-      const { rideId } = await rideIn(api.ctx, partner, status);
+      const { rideId } = await rideIn(api.ctx, status, { by: partner });
       await partner.post(`/rides/${rideId}/cancel`);
       const { body } = await partner.get(`/rides/${rideId}/offers`);
       expect(body).to.deep.equal({ rideId, offers: [] });

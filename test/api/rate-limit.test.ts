@@ -5,8 +5,9 @@ import { UnconfirmedRide } from '../../shared/rides/create-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { type Answer, clientOf } from '../support/client.ts';
 import { database, failOnce, onceInsteadOf } from '../support/failing-mongo.ts';
+import { newRide } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
-import { newRide, until } from '../support/stored-rides.ts';
+import { until } from '../support/until.ts';
 
 const perMinute = 30;
 const perHour = 300;

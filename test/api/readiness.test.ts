@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { call } from '../support/client.ts';
 import { database } from '../support/failing-mongo.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
-import { until } from '../support/stored-rides.ts';
+import { until } from '../support/until.ts';
 
 describe('GET /readyz', () => {
   let api: TestApi;

@@ -3,9 +3,10 @@ import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Document } from '../support/op-msg.ts';
 import { type ReplicaSet, startReplicaSet } from '../support/replica-set.ts';
-import { offerOn, rideIn } from '../support/ride-steps.ts';
+import { offerOn, rideIn } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
-import { storedRide, until } from '../support/stored-rides.ts';
+import { storedRide } from '../support/stored-rides.ts';
+import { until } from '../support/until.ts';
 
 describe('the API on a replica set', () => {
   let replicaSet: ReplicaSet;
@@ -64,7 +65,7 @@ describe('the API on a replica set', () => {
 
   it('shows a ride as the majority has it', async () => {
     const partner = await api.partner();
-    const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+    const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     replicaSet.hold();
     const accepted = partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
     await until(async () => (await storedRide(rideId)).status === 'driver_arriving');
@@ -76,7 +77,7 @@ describe('the API on a replica set', () => {
 
   it('refuses nothing for the sake of a step that a failover takes back', async () => {
     const partner = await api.partner('live');
-    const { rideId } = await rideIn(api.ctx, partner, 'bidding');
+    const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
     replicaSet.hold();
     const cancelled = { status: 'cancelled', cancelledBy: 'timeout' } as const;
     await rides.updateOne({ _id: rideId }, { $set: cancelled, $inc: { rev: 1 } }, { writeConcern: { w: 1 } });
@@ -89,7 +90,7 @@ describe('the API on a replica set', () => {
 
   it('refuses as soon as the majority has the step that the refusal follows from', async () => {
     const partner = await api.partner('live');
-    const { rideId } = await rideIn(api.ctx, partner, 'bidding');
+    const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
     replicaSet.hold();
     const first = applyAction(api.ctx, rideId, { action: 'cancel', by: 'timeout' }, 'anyone');
     await until(async () => (await storedRide(rideId)).status === 'cancelled');

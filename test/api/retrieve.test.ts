@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { validRide } from '../support/client.ts';
-import { newDriver, offerOn, rideIn } from '../support/ride-steps.ts';
+import { newDriver, offerOn, rideIn } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 
 describe('GET /rides/:rideId', () => {
@@ -14,7 +14,7 @@ describe('GET /rides/:rideId', () => {
 
   it('shows a bidding ride with exactly these fields: no driver, no location', async () => {
     const partner = await api.partner('live');
-    const { rideId, trackUrl } = await rideIn(api.ctx, partner, 'bidding', { passengerCount: 3, notes: 'n' });
+    const { rideId, trackUrl } = await rideIn(api.ctx, 'bidding', { by: partner, passengerCount: 3, notes: 'n' });
     const { status, body, headers } = await partner.get(`/rides/${rideId}`);
     expect(status).to.equal(200);
     expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
@@ -36,7 +36,7 @@ describe('GET /rides/:rideId', () => {
     it(`shows the driver and the agreed price of a ride that is ${status}, and the partner's own fare`, async () => {
       const partner = await api.partner('live');
       const driver = newDriver({ name: 'Ann', phone: '+1', rating: 4.5, vehicle: 'V', plate: 'P' });
-      const { rideId } = await rideIn(api.ctx, partner, status, {}, { driver, price: 31.5 });
+      const { rideId } = await rideIn(api.ctx, status, { by: partner, offers: [{ driver, price: 31.5 }] });
       const { body } = await partner.get(`/rides/${rideId}`);
       expect(body).to.include({ status, fare: 25, agreedPrice: 31.5, offersCount: 1 });
       expect(body.driver).to.deep.equal({ name: 'Ann', phone: '+1', rating: 4.5, vehicle: 'V', plate: 'P' });
@@ -47,10 +47,10 @@ describe('GET /rides/:rideId', () => {
   for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {
     it(`shows where the car of a test ride is while it is ${status}`, async () => {
       const partner = await api.partner('test');
-      const { rideId } = await rideIn(api.ctx, partner, status);
+      const { rideId } = await rideIn(api.ctx, status, { by: partner });
       const { body } = await partner.get(`/rides/${rideId}`);
       expect(body.testMode).to.equal(true);
-      expect(body.liveLocation).to.have.all.keys('lat', 'lng', 'heading', 'status', 'at');
+      expect(body.liveLocation).to.have.all.keys('lat', 'lng', 'heading', 'status');
       const { lat, lng, heading } = body.liveLocation;
       expect(body.liveLocation.status).to.equal(status);
       expect(lat).to.be.within(40.6, 40.8);
@@ -62,7 +62,7 @@ describe('GET /rides/:rideId', () => {
   for (const status of ['bidding', 'completed', 'cancelled'] as const) {
     it(`shows no location of a test ride that is ${status}`, async () => {
       const partner = await api.partner('test');
-      const { rideId } = await rideIn(api.ctx, partner, status);
+      const { rideId } = await rideIn(api.ctx, status, { by: partner });
       const { body } = await partner.get(`/rides/${rideId}`);
       expect(body.status).to.equal(status);
       expect(body).not.to.have.property('liveLocation');
@@ -71,26 +71,24 @@ describe('GET /rides/:rideId', () => {
 
   it('shows where the car stands once it has arrived: at the pickup, with its last heading', async () => {
     const partner = await api.partner('test');
-    const { rideId } = await rideIn(api.ctx, partner, 'driver_arriving');
+    const { rideId } = await rideIn(api.ctx, 'driver_arriving', { by: partner });
     const before = await partner.get(`/rides/${rideId}`);
     await applyAction(api.ctx, rideId, { action: 'arrive' }, 'anyone');
     const { body } = await partner.get(`/rides/${rideId}`);
     const { lat, lng } = validRide.pickup;
-    const { heading, at } = body.liveLocation;
-    expect(body.liveLocation).to.deep.equal({ lat, lng, heading, status: 'arrived', at });
-    expect(at).to.be.above(before.body.liveLocation.at);
+    const { heading } = body.liveLocation;
+    expect(body.liveLocation).to.deep.equal({ lat, lng, heading, status: 'arrived' });
     const turned = Math.abs(heading - before.body.liveLocation.heading);
     expect(Math.min(turned, 360 - turned)).to.be.at.most(0.11);
   });
 
   it('keeps the heading of a car whose trip goes nowhere', async () => {
     const partner = await api.partner('test');
-    const { rideId } = await rideIn(api.ctx, partner, 'arrived', { destination: validRide.pickup });
+    const { rideId } = await rideIn(api.ctx, 'arrived', { by: partner, destination: validRide.pickup });
     const before = await partner.get(`/rides/${rideId}`);
     await applyAction(api.ctx, rideId, { action: 'start' }, 'anyone');
     const { body } = await partner.get(`/rides/${rideId}`);
-    const { at } = body.liveLocation;
-    expect(body.liveLocation).to.deep.equal({ ...before.body.liveLocation, status: 'in_progress', at });
+    expect(body.liveLocation).to.deep.equal({ ...before.body.liveLocation, status: 'in_progress' });
   });
 
   for (const [title, pickup, destination] of [
@@ -101,7 +99,7 @@ describe('GET /rides/:rideId', () => {
     it(`shows a location that is one ${title}`, async () => {
       const partner = await api.partner('test');
       for (const status of ['driver_arriving', 'in_progress'] as const) {
-        const { rideId } = await rideIn(api.ctx, partner, status, { pickup, destination });
+        const { rideId } = await rideIn(api.ctx, status, { by: partner, pickup, destination });
         const { liveLocation } = (await partner.get(`/rides/${rideId}`)).body;
         expect(liveLocation.lat).to.be.within(-90, 90);
         expect(liveLocation.lng).to.be.within(-180, 180);
@@ -113,7 +111,7 @@ describe('GET /rides/:rideId', () => {
   it('shows who cancelled, and keeps the driver of a ride that was cancelled on its way', async () => {
     const partner = await api.partner('live');
     const cancelledBy = async (status: 'bidding' | 'arrived', by: 'partner' | 'driver' | 'timeout') => {
-      const { rideId } = await rideIn(api.ctx, partner, status);
+      const { rideId } = await rideIn(api.ctx, status, { by: partner });
       await applyAction(api.ctx, rideId, { action: 'cancel', by }, 'anyone');
       return (await partner.get(`/rides/${rideId}`)).body;
     };
@@ -129,7 +127,7 @@ describe('GET /rides/:rideId', () => {
 
   it('counts every offer that was received, also those that were withdrawn', async () => {
     const partner = await api.partner('live');
-    const { rideId, offer } = await rideIn(api.ctx, partner, 'bidding');
+    const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     await offerOn(api.ctx, rideId);
     await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId }, 'anyone');
     const { body } = await partner.get(`/rides/${rideId}`);
@@ -145,7 +143,7 @@ describe('GET /rides/:rideId', () => {
 
   it('shows nothing that only the service or the driver may know', async () => {
     const partner = await api.partner('test');
-    const { rideId } = await rideIn(api.ctx, partner, 'arrived', { passenger: { name: 'Rider', phone: '+9' } });
+    const { rideId } = await rideIn(api.ctx, 'arrived', { by: partner, passenger: { name: 'Rider', phone: '+9' } });
     const { text } = await partner.get(`/rides/${rideId}`);
     for (const hidden of ['keyId', 'accountId', 'trackToken', 'driverId', 'rev', 'timers', partner.keyId]) {
       expect(text).not.to.include(hidden);
@@ -154,7 +152,7 @@ describe('GET /rides/:rideId', () => {
 
   it('answers HEAD like GET, without the body', async () => {
     const partner = await api.partner();
-    const { rideId } = await rideIn(api.ctx, partner, 'bidding');
+    const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
     const response = await fetch(`${api.url}/v1/rides/${rideId}`, {
       method: 'HEAD',
       headers: { 'x-api-key': partner.key },

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { revokeKey, rotateKey } from '../../shared/keys/manage-keys.ts';
 import { type Answer, clientOf } from '../support/client.ts';
 import { rawRequest, requestText } from '../support/raw-http.ts';
-import { rideIn } from '../support/ride-steps.ts';
+import { rideIn } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 
 type Operation = [name: string, method: 'GET' | 'POST', path: string, body?: string];
@@ -84,7 +84,7 @@ describe('a ride that the key does not own', () => {
     for (const operation of operations) {
       it(`is, under ${base}, byte for byte an unknown ride to ${operation[0]}`, async () => {
         const [owner, stranger] = [await api.partner('live'), await api.partner('live')];
-        const { rideId } = await rideIn(api.ctx, owner, 'bidding');
+        const { rideId } = await rideIn(api.ctx, 'bidding', { by: owner });
         // As long as a real one and of the same form.
         const unknownId = `${rideId.slice(0, -5)}zzzzz`;
         const foreign = await ask(base, operation, rideId, stranger.key);
@@ -106,7 +106,7 @@ describe('a ride that the key does not own', () => {
 
   it('is not changed by what a stranger tries', async () => {
     const [owner, stranger] = [await api.partner('live'), await api.partner('live')];
-    const { rideId, offer } = await rideIn(api.ctx, owner, 'bidding');
+    const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: owner });
     const answers: Answer[] = [
       await stranger.post(`/rides/${rideId}/accept`, { offerId: offer.offerId }),
       await stranger.post(`/rides/${rideId}/cancel`),
@@ -117,20 +117,20 @@ describe('a ride that the key does not own', () => {
 
   it('is hidden from another key of the same account, and of the other mode', async () => {
     const owner = await api.partner('live');
-    const { rideId } = await rideIn(api.ctx, owner, 'bidding');
+    const { rideId } = await rideIn(api.ctx, 'bidding', { by: owner });
     const other = await api.partner('test');
     expect((await other.get(`/rides/${rideId}`)).status).to.equal(404);
   });
 
   it('that has ended is 404 to a stranger too, not 409', async () => {
     const [owner, stranger] = [await api.partner('live'), await api.partner('live')];
-    const { rideId } = await rideIn(api.ctx, owner, 'cancelled');
+    const { rideId } = await rideIn(api.ctx, 'cancelled', { by: owner });
     expect((await stranger.post(`/rides/${rideId}/cancel`)).status).to.equal(404);
   });
 
   it('stays visible under both bases and after a rotation of its key', async () => {
     const owner = await api.partner('live');
-    const { rideId } = await rideIn(api.ctx, owner, 'bidding');
+    const { rideId } = await rideIn(api.ctx, 'bidding', { by: owner });
     const rotated = await rotateKey(owner.keyId, 'anyone');
     for (const base of bases) {
       const { status } = await clientOf(api.url, rotated.key, base).get(`/rides/${rideId}`);
@@ -152,7 +152,7 @@ describe('a ride that the key does not own', () => {
 
   it('is not found by a ride id in capitals, or with something around it', async () => {
     const owner = await api.partner('live');
-    const { rideId } = await rideIn(api.ctx, owner, 'bidding');
+    const { rideId } = await rideIn(api.ctx, 'bidding', { by: owner });
     for (const id of [rideId.toUpperCase(), `${rideId}%20`, `%20${rideId}`, `${rideId}%00`, `${rideId}%0A`]) {
       expect((await ask('/v1', ['retrieve', 'GET', ''], id, owner.key)).status).to.equal(404);
     }

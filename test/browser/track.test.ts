@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
-import { offerOn } from '../support/ride-steps.ts';
+import { offerOn } from '../support/rides.ts';
 import type { TestApi } from '../support/service.ts';
 import { startTestService } from '../support/workers.ts';
 import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';

@@ -9,7 +9,7 @@ import { isAlive } from '../../dev/servers/alive.ts';
 import { nodeCommand } from '../../dev/servers/node-command.ts';
 import { freePort } from '../../dev/servers/ports.ts';
 import { stacksDir } from '../../dev/stack/stack-state.ts';
-import { until } from '../support/stored-rides.ts';
+import { until } from '../support/until.ts';
 
 /** Nothing that is set where the tests run; an empty setting is an unset one. */
 const env = { ...process.env, MONGO_URL: '', REDIS_URL: '', SECRETS_KEY: '', HOST: '', PORT: '', LOG_LEVEL: '' };
@@ -45,10 +45,8 @@ describe('npm run dev', function () {
   }
 
   async function printed(pattern: RegExp): Promise<void> {
-    while (!pattern.test(output)) {
-      if (stack.exitCode !== null) throw new Error(`it ended with ${output}`);
-      await Promise.race([once(stack.stdout as NodeJS.ReadableStream, 'data'), once(stack, 'exit')]);
-    }
+    await until(async () => pattern.test(output) || stack.exitCode !== null);
+    if (!pattern.test(output)) throw new Error(`it ended with ${output}`);
   }
 
   async function stop(signal: NodeJS.Signals): Promise<void> {

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { isAlive } from '../../dev/servers/alive.ts';
 import { namedTemporaryFolder, removeAbandonedFolders, temporaryFolder } from '../../dev/servers/temporary-folder.ts';
-import { until } from '../support/stored-rides.ts';
+import { until } from '../support/until.ts';
 
 /** A process as `npm run dev` is one: it has a child that ignores SIGTERM, and stops when its signal says so. */
 const script = `

@@ -3,31 +3,34 @@ import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
 import { call } from '../support/client.ts';
 import { openPipe, type TestPipe } from '../support/pipe.ts';
-import { testContext } from '../support/service.ts';
-import { type SourceProcess, type SourceProcessOptions, startFromSource } from '../support/source-process.ts';
+import { testContext, testSettings } from '../support/service.ts';
+import { type ServiceProcess, type ServiceProcessOptions, serviceProcess } from '../support/service-process.ts';
 
-describe('a process whose log cannot be written', function () {
-  this.timeout(60_000);
-  const started: SourceProcess[] = [];
+type Output = { stdout: number; stderr: number };
+
+describe('a process whose log cannot be written', () => {
+  const started: ServiceProcess[] = [];
   const pipes: TestPipe[] = [];
-  const start = async (options: SourceProcessOptions) => {
+  const start = async (script: ServiceProcessOptions['script'], output: Output, PORT = '0') => {
     // Apart from what other tests have left in the queues.
-    const env = { REDIS_URL: `${process.env.TEST_REDIS_URL}/9`, LOG_LEVEL: 'debug', ...options.env };
-    const running = await startFromSource({ ...options, env });
+    const settings = { REDIS_URL: `${process.env.TEST_REDIS_URL}/9`, LOG_LEVEL: 'debug', PORT };
+    const args = script === 'api/main' ? [] : ['bidding'];
+    const running = serviceProcess({ name: script, script, args, env: testSettings(settings), output });
     started.push(running);
+    await running.start();
     return running;
   };
-  const startApi = async (output: Pick<SourceProcessOptions, 'stdout' | 'stderr'>) => {
+  const startApi = async (output: Output) => {
     const port = await freePort();
-    const running = await start({ script: 'api/main.ts', env: { PORT: String(port) }, ...output });
+    const running = await start('api/main', output, String(port));
     const statuses = async () => {
       const answers = Array.from({ length: 100 }, () => call(`http://127.0.0.1:${port}/v1`));
       return [...new Set((await Promise.all(answers)).map(({ status }) => status))];
     };
-    return { ...running, statuses };
+    return { running, statuses };
   };
-  const startWorker = (output: Pick<SourceProcessOptions, 'stdout' | 'stderr'>) =>
-    start({ script: 'workers/main.ts', args: ['bidding'], ...output });
+  const startWorker = (output: Output) => start('workers/main', output);
+  const howItEnds = async (running: ServiceProcess, signal: NodeJS.Signals) => (await running.stop({ signal })).how;
   const fullPipe = () => {
     const pipe = openPipe();
     pipes.push(pipe);
@@ -37,7 +40,7 @@ describe('a process whose log cannot be written', function () {
   // Makes the indexes, without which no process starts.
   before(async () => (await testContext()).close());
   afterEach(async () => {
-    await Promise.all(started.splice(0).map((running) => running.stop('SIGKILL')));
+    await Promise.all(started.splice(0).map((running) => running.kill()));
     for (const pipe of pipes.splice(0)) pipe.close();
   });
 
@@ -48,7 +51,8 @@ describe('a process whose log cannot be written', function () {
     ofApi.closeReader();
     expect(await api.statuses()).to.deep.equal([401]);
     expect(await api.statuses()).to.deep.equal([401]);
-    expect(await Promise.all([api.stop('SIGTERM'), worker.stop('SIGINT')])).to.deep.equal([0, 0]);
+    const ends = await Promise.all([howItEnds(api.running, 'SIGTERM'), howItEnds(worker, 'SIGINT')]);
+    expect(ends).to.deep.equal(['code 0', 'code 0']);
   });
 
   it('serves and stops cleanly while the disk is full', async () => {
@@ -57,7 +61,8 @@ describe('a process whose log cannot be written', function () {
       const output = { stdout: full, stderr: full };
       const [api, worker] = await Promise.all([startApi(output), startWorker(output)]);
       expect(await api.statuses()).to.deep.equal([401]);
-      expect(await Promise.all([api.stop('SIGHUP'), worker.stop('SIGTERM')])).to.deep.equal([0, 0]);
+      const ends = await Promise.all([howItEnds(api.running, 'SIGHUP'), howItEnds(worker, 'SIGTERM')]);
+      expect(ends).to.deep.equal(['code 0', 'code 0']);
     } finally {
       fs.closeSync(full);
     }

@@ -7,7 +7,8 @@ import type { RunningServer } from '../../dev/servers/running-server.ts';
 import { startSweeper } from '../../workers/sweeper/sweeper.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import type { TestApi } from '../support/service.ts';
-import { statusesSent, storedRide, until } from '../support/stored-rides.ts';
+import { statusesSent, storedRide } from '../support/stored-rides.ts';
+import { until } from '../support/until.ts';
 import { useNock } from '../support/webhook-nock.ts';
 import { startTestService } from '../support/workers.ts';
 
@@ -54,9 +55,11 @@ describe('a test ride, while Redis', () => {
 
   it('is emptied in the midst of an attempt: it completes, with every event once and in order', async () => {
     let service: TestApi | undefined;
-    const receiver = await startReceiver(async (response, { body }) => {
-      if (body.status === 'driver_arriving') await service?.ctx.redis.flushall();
-      response.end();
+    const receiver = await startReceiver({
+      answer: async (response, { body }) => {
+        if (body.status === 'driver_arriving') await service?.ctx.redis.flushall();
+        response.end();
+      },
     });
     atTheEnd(() => receiver.close());
     service = await serviceWithSweeper(receiver);

@@ -3,7 +3,8 @@ import type { Ride } from '../../shared/rides/ride-types.ts';
 import type { Client } from '../support/client.ts';
 import { type Receipt, type Receiver, startReceiver } from '../support/receiver.ts';
 import type { TestApi } from '../support/service.ts';
-import { jobFor, storedRide, until } from '../support/stored-rides.ts';
+import { jobFor, storedRide } from '../support/stored-rides.ts';
+import { until } from '../support/until.ts';
 import { useNock } from '../support/webhook-nock.ts';
 import { startTestService } from '../support/workers.ts';
 

@@ -13,7 +13,7 @@ import { rides } from '../../shared/rides/ride.ts';
 import { validRide } from '../support/client.ts';
 import { testContext } from '../support/service.ts';
 import { buildService, type ServiceProcess, serviceProcess } from '../support/service-process.ts';
-import { until } from '../support/stored-rides.ts';
+import { until } from '../support/until.ts';
 import { requiredSettings } from './compose.ts';
 import { type CaddyProxy, type ProxyAnswer, productionConfig, startProxy } from './debian-caddy.ts';
 
@@ -77,7 +77,6 @@ describe('the proxy of production', function () {
       stops.push(() => fs.rm(build, { recursive: true, force: true }));
       const port = await freePort();
       const env = {
-        PATH: process.env.PATH,
         PORT: String(port),
         MONGO_URL: ctx.config.secrets.mongoUrl,
         REDIS_URL: ctx.config.secrets.redisUrl,
@@ -85,7 +84,7 @@ describe('the proxy of production', function () {
         PUBLIC_BASE_URL: 'https://rides.example',
         TRUSTED_PROXY_HOPS: '1',
       };
-      api = serviceProcess({ name: 'api', build, script: 'api/main.js', env, logDir: folder });
+      api = serviceProcess({ name: 'api', build, script: 'api/main', env, output: { logDir: folder } });
       await api.start();
       stops.push(() => api.stop());
       // On a busy machine the API may take its time to start again.

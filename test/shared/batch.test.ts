@@ -4,8 +4,9 @@ import type { Context } from '../../shared/context.ts';
 import { newRideId, newTrackToken } from '../../shared/ids.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
+import { newRide } from '../support/rides.ts';
 import { testContext } from '../support/service.ts';
-import { newRide, storedRide } from '../support/stored-rides.ts';
+import { storedRide } from '../support/stored-rides.ts';
 
 /** Batches that a test answers when it wants to. */
 function heldBatches() {

@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import { nodeCommand } from '../../dev/servers/node-command.ts';
 import { AccountModel, accountOf } from '../../shared/accounts/account.ts';
 import { ConfigError } from '../../shared/config.ts';
 import { createContext } from '../../shared/context.ts';
@@ -14,7 +14,8 @@ import { migrate } from '../../shared/migrate.ts';
 import { connectMongo } from '../../shared/mongo/connection.ts';
 import { RideModel } from '../../shared/rides/ride.ts';
 import { ownDatabase } from '../support/own-database.ts';
-import { testConfig } from '../support/service.ts';
+import { testConfig, testSettings } from '../support/service.ts';
+import { serviceProcess } from '../support/service-process.ts';
 
 const bytes = (byte: number) => Buffer.alloc(32, byte);
 const [a, b, c] = [secretsKey(Buffer.alloc(32, 1)), secretsKey(Buffer.alloc(32, 2)), secretsKey(Buffer.alloc(32, 3))];
@@ -139,16 +140,19 @@ describe('a start', () => {
 
   it('ends the API and a worker with that one line', async () => {
     await migrate([a]);
-    const env = { ...process.env, SERVICE_ENV: 'development', REDIS_URL: process.env.TEST_REDIS_URL, ...settings(2) };
-    const ends = await Promise.all(
-      [nodeCommand('api/main.ts', []), nodeCommand('workers/main.ts', ['bidding'])].map(([file = '', ...args]) =>
-        promisify(execFile)(file, args, { env }).catch((error) => error),
-      ),
-    );
-    for (const { code, stdout, stderr } of ends) {
-      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
-      expect(stderr).to.match(/^(api|worker): Setting SECRETS_KEY does not open [^\n]+\n$/);
-    }
+    const logDir = fs.mkdtempSync(path.join(os.tmpdir(), 'rides-test-'));
+    const env = testSettings({ ...settings(2), LOG_LEVEL: 'info' });
+    const refusals = [
+      serviceProcess({ name: 'api', script: 'api/main', env, output: { logDir } }),
+      serviceProcess({ name: 'worker', script: 'workers/main', args: ['bidding'], env, output: { logDir } }),
+    ].map(async (refused) => {
+      expect(await refused.start().catch((error) => error)).to.be.an('error');
+      expect(await refused.ended()).to.equal('code 1');
+      const printed = fs.readFileSync(path.join(logDir, `${refused.name}.log`), 'utf8');
+      expect(printed).to.match(/^(api|worker): Setting SECRETS_KEY does not open [^\n]+\n$/);
+    });
+    await Promise.all(refusals);
+    fs.rmSync(logDir, { recursive: true });
   });
 
   describe('after migrate', () => {

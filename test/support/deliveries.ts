@@ -4,16 +4,12 @@ import type { Context } from '../../shared/context.ts';
 import { randomBase62 } from '../../shared/ids.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import type { DeliveryJob } from '../../shared/queues.ts';
-import { applyAction } from '../../shared/rides/apply-action.ts';
-import type { Command } from '../../shared/rides/decide.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { verifySignature } from '../../shared/webhooks/sign.ts';
 import type { Run } from '../../workers/handler.ts';
 import { deliverEvent } from '../../workers/webhooks/deliver-event.ts';
 import type { Receipt } from './receiver.ts';
-import { offerOn } from './ride-steps.ts';
-import { newRide, type RideWish } from './stored-rides.ts';
 
 /** The context with other local targets: a receiver's port is known only when it listens. */
 export const withTargets = (ctx: Context, ...webhookLocalTargets: string[]): Context => ({
@@ -24,17 +20,6 @@ export const withTargets = (ctx: Context, ...webhookLocalTargets: string[]): Con
 export async function newKey(ctx: Context, webhookUrl?: string): Promise<NewKey> {
   const account = await accountOf('deliveries@rides.example');
   return createKey(ctx.config, { accountId: account._id, name: 'test', mode: 'live', webhookUrl });
-}
-
-const trip: Command['action'][] = ['accept', 'arrive', 'start', 'complete'];
-
-/** A live ride of the key that has made so many events (1 to 5), none of them delivered. */
-export async function rideWithEvents(ctx: Context, key: NewKey, count: number, wish?: RideWish): Promise<string> {
-  const rideId = await newRide(ctx, { keyId: key.keyId, ...wish });
-  const { offerId } = await offerOn(ctx, rideId);
-  for (const action of trip.slice(0, count - 1))
-    await applyAction(ctx, rideId, { action, offerId } as Command, 'anyone');
-  return rideId;
 }
 
 /** Runs the job of one event once, as a worker does: with a token of this run alone, where none is given. */

@@ -23,7 +23,9 @@ export async function mochaGlobalSetup(this: { isParallelMode(): boolean }): Pro
   await buildAssets();
   folder = await mkdtemp(join(tmpdir(), 'rides-test-'));
   const count = this.isParallelMode() ? mostWorkers : 1;
-  const servers = await Promise.all(Array.from({ length: count }, (_, index) => startServers(join(folder, `${index}`))));
+  const servers = await Promise.all(
+    Array.from({ length: count }, (_, index) => startServers(join(folder, `${index}`))),
+  );
   Object.assign(process.env, servers[0]);
   process.env.TEST_SERVERS = JSON.stringify(servers);
 }

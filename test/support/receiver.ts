@@ -1,7 +1,18 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { EventEmitter, once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import http, { type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import net, { type AddressInfo, type Socket } from 'node:net';
+import tls, { type TlsOptions } from 'node:tls';
+import { fileURLToPath } from 'node:url';
 
+/** A certificate for `localhost` and 127.0.0.1 that is its own authority, valid from 2020 to 2120. */
+export const certificateFile = fileURLToPath(new URL('tls-localhost-cert.pem', import.meta.url));
+export const certificate = readFileSync(certificateFile, 'utf8');
+/** The same, but valid in 2010 alone. */
+export const expiredCertificate = readFileSync(new URL('tls-localhost-expired-cert.pem', import.meta.url), 'utf8');
+export const privateKey = readFileSync(new URL('tls-localhost-key.pem', import.meta.url), 'utf8');
+
+/** One webhook that a receiver got. */
 export interface Receipt {
   headers: IncomingHttpHeaders;
   raw: string;
@@ -13,34 +24,64 @@ export interface Receiver {
   origin: string;
   url: string;
   receipts: Receipt[];
-  /** Resolves with everything received, as soon as it is at least so many. */
+  /** Resolves with all receipts, as soon as there are at least `count`. */
   received(count: number): Promise<Receipt[]>;
   close(): Promise<void>;
 }
 
-/** A partner's webhook receiver on loopback; it answers 200 unless told otherwise. */
-export async function startReceiver(
-  answer: (response: ServerResponse, receipt: Receipt) => void = (response) => response.end(),
-): Promise<Receiver> {
+/** A receiver as raw sockets: it shows the bytes that came, and answers what no HTTP library would. */
+export interface RawReceiver {
+  port: number;
+  origin: string;
+  /** One for each connection, in order. */
+  connections: Socket[];
+  /** All bytes that came, as text. */
+  received(): string;
+  /** Waits until the sender has closed every connection: a socket that it forgets makes the test time out. */
+  close(): Promise<void>;
+}
+
+export interface HttpOptions {
+  raw?: false;
+  /** Answers a webhook; with 200 where nothing is said. */
+  answer?: (response: ServerResponse, receipt: Receipt) => void;
+}
+
+export interface RawOptions {
+  raw: true;
+  /** Called once for each connection, with the first bytes that come (a small request comes whole). Else it stays mute. */
+  answer?: (socket: Socket) => void;
+  connected?: (socket: Socket) => void;
+  /** Given: the receiver speaks TLS, with the certificate above and these options. */
+  tls?: TlsOptions;
+}
+
+/** A partner's webhook receiver on loopback: over HTTP, or over sockets where `raw`. */
+export function startReceiver(options?: HttpOptions): Promise<Receiver>;
+export function startReceiver(options: RawOptions): Promise<RawReceiver>;
+export function startReceiver(options: HttpOptions | RawOptions = {}): Promise<Receiver | RawReceiver> {
+  return options.raw ? startRaw(options) : startHttp(options);
+}
+
+async function startHttp({ answer = (response) => void response.end() }: HttpOptions): Promise<Receiver> {
   const receipts: Receipt[] = [];
-  const server = createServer(async (request, response) => {
+  const news = new EventEmitter().setMaxListeners(0);
+  const server = http.createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const raw = Buffer.concat(chunks).toString('utf8');
     const receipt = { headers: request.headers, raw, body: JSON.parse(raw) };
     receipts.push(receipt);
-    server.emit('receipt');
+    news.emit('receipt');
     answer(response, receipt);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const origin = `http://127.0.0.1:${await listen(server)}`;
   return {
     origin,
     url: `${origin}/events`,
     receipts,
     async received(count) {
-      while (receipts.length < count) await once(server, 'receipt');
+      while (receipts.length < count) await once(news, 'receipt');
       return receipts;
     },
     async close() {
@@ -48,4 +89,33 @@ export async function startReceiver(
       server.close();
     },
   };
+}
+
+async function startRaw({ answer, connected, tls: tlsOptions }: RawOptions): Promise<RawReceiver> {
+  const connections: Socket[] = [];
+  const chunks: Buffer[] = [];
+  const serve = (socket: Socket) => {
+    connections.push(socket);
+    socket.on('error', () => {});
+    socket.on('data', (chunk) => chunks.push(chunk));
+    if (answer) socket.once('data', () => answer(socket));
+    connected?.(socket);
+  };
+  const server = tlsOptions
+    ? tls.createServer({ cert: certificate, key: privateKey, ...tlsOptions }, serve)
+    : net.createServer(serve);
+  const port = await listen(server);
+  return {
+    port,
+    origin: tlsOptions ? `https://localhost:${port}` : `http://127.0.0.1:${port}`,
+    connections,
+    received: () => Buffer.concat(chunks).toString(),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+async function listen(server: net.Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
 }

@@ -1,15 +1,17 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, type StdioOptions, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { buildAssets } from '../../api/pages/build-assets.ts';
+import { nodeCommand } from '../../dev/servers/node-command.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
-const startMs = 30_000;
+/** Both only end a hang: a busy machine takes many times longer than an idle one. */
+const startMs = 120_000;
+const stopMs = 60_000;
 
 /**
  * Compiles the service as for production into a new folder of the project's cache, where its packages are found, and
- * answers the folder. Whoever calls removes it.
+ * answers the folder. The caller removes it.
  */
 export async function buildService(): Promise<string> {
   const cache = path.join(root, '.cache');
@@ -18,7 +20,6 @@ export async function buildService(): Promise<string> {
   const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
   const args = [compiler, '-p', path.join(root, 'tsconfig.build.json'), '--outDir', folder, '--sourceMap', 'false'];
   await promisify(execFile)(process.execPath, args);
-  await buildAssets(path.join(folder, 'api/pages/built'));
   return folder;
 }
 
@@ -27,17 +28,16 @@ export interface ServiceProcess {
   /** Of the process that runs now, or ran last. */
   readonly pid: number;
   readonly isRunning: boolean;
-  readonly logFile: string;
   /** How it ended where nobody had asked for it: a crash. */
   readonly crashes: readonly string[];
-  /** Starts it (again) and waits until it serves. */
+  /** Starts it (again) and waits until it serves. Rejects where it ends before. */
   start(): Promise<void>;
-  /** Resolves when the process that runs now has ended, with how. */
+  /** Resolves when the process that runs now has ended, with its signal or its exit code (`code 0`). */
   ended(): Promise<string>;
   /** Ends it with SIGKILL, in this very tick, and resolves when it is gone. */
   kill(): Promise<void>;
-  /** Asks it to end with SIGTERM; after graceMs it is killed. Resolves with how it ended and after how many ms. */
-  stop(graceMs?: number): Promise<{ how: string; ms: number }>;
+  /** Asks it to end; after `graceMs` it is killed. Resolves with how it ended and after how many ms. */
+  stop(options?: { signal?: NodeJS.Signals; graceMs?: number }): Promise<{ how: string; ms: number }>;
   signal(signal: NodeJS.Signals): void;
   /** Resident memory in bytes, of Linux's /proc. */
   residentBytes(): number;
@@ -47,21 +47,22 @@ export interface ServiceProcess {
 
 export interface ServiceProcessOptions {
   name: string;
-  /** Of `buildService`. */
-  build: string;
-  /** `api/main.js` or `workers/main.js`. */
-  script: string;
+  script: 'api/main' | 'workers/main';
+  /** The folder of `buildService`; without it the process runs from source. */
+  build?: string;
   args?: string[];
   /** Given to Node before the script. */
   nodeArgs?: string[];
+  /** All that it sees of an environment, beside PATH. */
   env: NodeJS.ProcessEnv;
-  /** What it prints is appended to `<logDir>/<name>.log`. */
-  logDir: string;
+  /** What it prints goes to `<logDir>/<name>.log`, to these file descriptors, or nowhere. */
+  output?: { logDir: string } | { stdout: number; stderr: number };
+  /** The limit of open files that it starts with (`ulimit -n`). */
+  openFiles?: number;
 }
 
-/** A compiled process of the service, that can be ended in every way and started again. */
+/** A process of the service, that can be ended in every way and started again. */
 export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
-  const logFile = path.join(options.logDir, `${options.name}.log`);
   const crashes: string[] = [];
   let child: ChildProcess | undefined;
   let running = false;
@@ -71,7 +72,6 @@ export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
   const proc = (file: string): string => fs.readFileSync(`/proc/${child?.pid}/${file}`, 'utf8');
   return {
     name: options.name,
-    logFile,
     crashes,
     get pid() {
       return child?.pid ?? 0;
@@ -80,10 +80,7 @@ export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
       return running;
     },
     async start() {
-      const log = fs.openSync(logFile, 'a');
-      const args = [...(options.nodeArgs ?? []), path.join(options.build, options.script), ...(options.args ?? [])];
-      const started = spawn(process.execPath, args, { env: options.env, stdio: ['ignore', log, log, 'ipc'] });
-      fs.closeSync(log);
+      const started = spawnService(options);
       child = started;
       running = true;
       isEndWanted = false;
@@ -102,7 +99,7 @@ export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
       const timeout = AbortSignal.timeout(startMs);
       const late = new Promise<string>((resolve) => timeout.addEventListener('abort', () => resolve('no answer')));
       const failure = await Promise.race([ready, ended, late]);
-      if (failure) throw new Error(`${options.name} did not start (${failure}): see ${logFile}`);
+      if (failure) throw new Error(`${options.name} did not start (${failure}): see what it printed`);
     },
     ended: () => ended,
     async kill() {
@@ -110,10 +107,10 @@ export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
       child?.kill('SIGKILL');
       await ended;
     },
-    async stop(graceMs = 15_000) {
+    async stop({ signal = 'SIGTERM', graceMs = stopMs } = {}) {
       isEndWanted = true;
       const askedAt = performance.now();
-      child?.kill('SIGTERM');
+      child?.kill(signal);
       const force = setTimeout(() => child?.kill('SIGKILL'), graceMs);
       const how = await ended;
       clearTimeout(force);
@@ -127,6 +124,21 @@ export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
       return (Number(fields[11]) + Number(fields[12])) * 10;
     },
   };
+}
+
+function spawnService({ build, script, name, args = [], nodeArgs = [], env, ...options }: ServiceProcessOptions) {
+  const node = build
+    ? [process.execPath, ...nodeArgs, path.join(build, `${script}.js`), ...args]
+    : nodeCommand(path.join(root, `${script}.ts`), args);
+  const limited = ['bash', '-c', `ulimit -n ${options.openFiles} && exec "$@"`, 'bash', ...node];
+  const [command = '', ...rest] = options.openFiles ? limited : node;
+  const { output } = options;
+  const log = output && 'logDir' in output ? fs.openSync(path.join(output.logDir, `${name}.log`), 'a') : undefined;
+  const { stdout, stderr } = output && 'stdout' in output ? output : { stdout: log, stderr: log };
+  const stdio: StdioOptions = ['ignore', stdout ?? 'ignore', stderr ?? 'ignore', 'ipc'];
+  const child = spawn(command, rest, { env: { PATH: process.env.PATH, ...env }, stdio });
+  if (log !== undefined) fs.closeSync(log);
+  return child;
 }
 
 /** Nothing that was started outlives this process, however it ends. */

@@ -9,19 +9,19 @@ import type { Mode } from '../../shared/mode.ts';
 import { connectMongo } from '../../shared/mongo/connection.ts';
 import { type Client, clientOf } from './client.ts';
 
-/** The settings of a test, as the environment would give them. */
-export function testConfig(settings: Record<string, string> = {}): Readonly<Config> {
-  return readConfig({
-    SERVICE_ENV: 'development',
-    MONGO_URL: process.env.TEST_MONGO_URL,
-    REDIS_URL: process.env.TEST_REDIS_URL,
-    PORT: '0',
-    PUBLIC_BASE_URL: 'https://rides.example',
-    SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
-    LOG_LEVEL: 'silent',
-    ...settings,
-  });
-}
+/** The settings of a test: the environment of a process that it starts. */
+export const testSettings = (settings: Record<string, string> = {}) => ({
+  SERVICE_ENV: 'development',
+  MONGO_URL: process.env.TEST_MONGO_URL,
+  REDIS_URL: process.env.TEST_REDIS_URL,
+  PORT: '0',
+  PUBLIC_BASE_URL: 'https://rides.example',
+  SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
+  LOG_LEVEL: 'silent',
+  ...settings,
+});
+
+export const testConfig = (settings?: Record<string, string>): Readonly<Config> => readConfig(testSettings(settings));
 
 /** A context on the run's own servers, with its indexes and nothing left of other tests. */
 export async function testContext(settings?: Record<string, string>): Promise<Context> {

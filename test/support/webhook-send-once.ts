@@ -1,6 +1,6 @@
 // Makes one attempt in a process of its own, and prints its result: node --import tsx webhook-send-once.ts <origin> <timeoutMs>
 import { send } from '../../workers/webhooks/send.ts';
-import { attemptTo } from './webhook-receiver.ts';
+import { attemptTo } from './attempt.ts';
 
 const [origin = '', timeoutMs] = process.argv.slice(2);
 const result = await send(attemptTo({ origin }, { timeoutMs: Number(timeoutMs) }));

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { throwIfNotDelivered } from '../../workers/run-job.ts';
-import { rideWithEvents } from '../support/deliveries.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { until } from '../support/stored-rides.ts';
+import { rideWithEvents } from '../support/rides.ts';
+import { until } from '../support/until.ts';
 import { useNock } from '../support/webhook-nock.ts';
 import { startTestService } from '../support/workers.ts';
 
@@ -10,8 +10,10 @@ describe('the job of an event', () => {
   useNock(false);
 
   it('ends as failed where the event did not arrive, with our own words alone, and the next event goes on', async () => {
-    const receiver = await startReceiver((response, { headers }) => {
-      response.writeHead(headers['x-service-sequence'] === '1' ? 500 : 204, 'a text of the receiver').end();
+    const receiver = await startReceiver({
+      answer: (response, { headers }) => {
+        response.writeHead(headers['x-service-sequence'] === '1' ? 500 : 204, 'a text of the receiver').end();
+      },
     });
     const service = await startTestService({ WEBHOOK_LOCAL_TARGETS: receiver.origin }, ['webhooks']);
     const { webhooks } = service.ctx.queues;

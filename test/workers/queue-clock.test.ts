@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import { newRide } from '../support/rides.ts';
 import type { TestApi } from '../support/service.ts';
-import { jobFor, newRide, storedRide, until } from '../support/stored-rides.ts';
+import { jobFor, storedRide } from '../support/stored-rides.ts';
+import { until } from '../support/until.ts';
 import { startTestService } from '../support/workers.ts';
 
 const hourMs = 3_600_000;

@@ -6,9 +6,11 @@ import { Redis } from 'ioredis';
 import { startRedis } from '../../dev/servers/redis.ts';
 import type { RunningServer } from '../../dev/servers/running-server.ts';
 import { addJob } from '../../shared/queues.ts';
+import { newRide } from '../support/rides.ts';
 import type { TestApi } from '../support/service.ts';
-import { endBidding, newRide, storedRide, until } from '../support/stored-rides.ts';
+import { endBidding, storedRide } from '../support/stored-rides.ts';
 import { type Switch, startSwitch } from '../support/switch.ts';
+import { until } from '../support/until.ts';
 import { startTestService } from '../support/workers.ts';
 
 describe('a failover of Redis that leaves every connection with a replica', () => {

@@ -2,13 +2,15 @@ import { expect } from 'chai';
 import type { Context } from '../../shared/context.ts';
 import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
-import { deliver, newKey, rideWithEvents, withTargets } from '../support/deliveries.ts';
+import { deliver, newKey, withTargets } from '../support/deliveries.ts';
 import { fireTimer } from '../support/fire-timer.ts';
 import type { Document } from '../support/op-msg.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { type ReplicaSet, startReplicaSet } from '../support/replica-set.ts';
+import { rideWithEvents } from '../support/rides.ts';
 import { testContext } from '../support/service.ts';
-import { storedRide, until } from '../support/stored-rides.ts';
+import { storedRide } from '../support/stored-rides.ts';
+import { until } from '../support/until.ts';
 import { useNock } from '../support/webhook-nock.ts';
 
 describe('a worker on a replica set', () => {
@@ -27,9 +29,11 @@ describe('a worker on a replica set', () => {
     base = await testContext({ MONGO_URL: replicaSet.url });
   });
   beforeEach(async () => {
-    receiver = await startReceiver((response) => {
-      if (isLostSoon) replicaSet.hold(20);
-      response.end();
+    receiver = await startReceiver({
+      answer: (response) => {
+        if (isLostSoon) replicaSet.hold(20);
+        response.end();
+      },
     });
     isLostSoon = false;
     ctx = withTargets(base, receiver.origin);

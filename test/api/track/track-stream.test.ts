@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { type EventStream, openEventStream } from '../../support/event-stream.ts';
-import { offerOn } from '../../support/ride-steps.ts';
+import { offerOn } from '../../support/rides.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
 
 describe('the stream of a live map', () => {

@@ -5,8 +5,9 @@ import path from 'node:path';
 import { nodeCommand } from '../../../dev/servers/node-command.ts';
 import { dnsResolver } from '../../../workers/webhooks/resolve.ts';
 import { type Attempt, send } from '../../../workers/webhooks/send.ts';
+import { attemptTo } from '../../support/attempt.ts';
+import { certificate, type RawOptions, startReceiver } from '../../support/receiver.ts';
 import { startNameServer } from '../../support/webhook-dns.ts';
-import { attemptTo, certificate, type ReceiverOptions, startReceiver } from '../../support/webhook-receiver.ts';
 import type { Figure, FigureRun, Measured } from '../figure.ts';
 
 const [earliestMs, latestMs] = [8_000, 8_300];
@@ -92,7 +93,7 @@ async function deafHost(): Promise<Phase> {
 
 /** The limit spans all phases: three seconds of DNS, and headers without end after that. */
 async function slowEverywhere(): Promise<Phase> {
-  const receiver = await startReceiver({ answer: trickle('X: y\r\n', 'HTTP/1.1 200 OK\r\n') });
+  const receiver = await startReceiver({ raw: true, answer: trickle('X: y\r\n', 'HTTP/1.1 200 OK\r\n') });
   const nameServer = await startNameServer((question) => (question === 'A' ? ['127.0.0.1'] : null), 3_000);
   const attempt = to(`http://partner.example:${receiver.port}`, { resolver: dnsResolver([nameServer.address]) });
   return {
@@ -107,7 +108,7 @@ const early = 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n';
 /** The beginning of a TLS record of 16 kB with a ServerHello of the same length. */
 const hello = Buffer.from([22, 3, 3, 0x40, 0, 2, 0, 0x3f, 0xfc, 3, 3]);
 
-const receivers: { what: string; isHttps?: boolean; options: ReceiverOptions }[] = [
+const receivers: { what: string; isHttps?: boolean; options: Omit<RawOptions, 'raw'> }[] = [
   { what: 'TLS: no answer', isHttps: true, options: {} },
   { what: 'TLS: byte by byte', isHttps: true, options: { answer: trickle('x', hello) } },
   { what: 'answer: none', options: {} },
@@ -121,7 +122,7 @@ const receivers: { what: string; isHttps?: boolean; options: ReceiverOptions }[]
 ];
 
 async function hanging({ what, isHttps, options }: (typeof receivers)[number]): Promise<Phase> {
-  const receiver = await startReceiver(options);
+  const receiver = await startReceiver({ raw: true, ...options });
   const origin = isHttps ? `https://localhost:${receiver.port}` : receiver.origin;
   return { what, attempt: to(origin), end: receiver.close };
 }

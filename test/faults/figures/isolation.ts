@@ -4,7 +4,7 @@ import { newOfferId, newRideId } from '../../../shared/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
-import { rideThatIs } from '../../support/stored-rides.ts';
+import { rideIn } from '../../support/rides.ts';
 import type { Figure } from '../figure.ts';
 import type { World } from '../world/world.ts';
 import { type HttpRequest, requestText } from './http-client.ts';
@@ -44,7 +44,7 @@ async function compareAll(world: World, ctx: Context, rounds: number) {
   for (const _ of numbers(rounds)) {
     const owned: OwnedRide[] = [];
     for (const status of rideStatuses) {
-      owned.push({ ...(await rideThatIs(ctx, status, { keyId: owner.keyId })), status });
+      owned.push({ ...(await rideIn(ctx, status, { keyId: owner.keyId })), status });
     }
     const before = await revisions(owned);
     const cases = world.apis.flatMap(({ url }) =>

@@ -2,7 +2,8 @@
 import fs from 'node:fs';
 import { Socket } from 'node:net';
 import { send } from '../../../workers/webhooks/send.ts';
-import { attemptTo, certificate } from '../../support/webhook-receiver.ts';
+import { attemptTo } from '../../support/attempt.ts';
+import { certificate } from '../../support/receiver.ts';
 
 export interface SenderOrder {
   origin: string;

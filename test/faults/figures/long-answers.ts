@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { nodeCommand } from '../../../dev/servers/node-command.ts';
-import { startReceiver } from '../../support/webhook-receiver.ts';
+import { startReceiver } from '../../support/receiver.ts';
 import type { Figure, FigureRun, Measured } from '../figure.ts';
 import type { SenderOrder, SenderReport } from './long-answers-sender.ts';
 
@@ -46,7 +46,7 @@ async function measure(run: FigureRun): Promise<Measured> {
     for (const tls of [undefined, {}]) {
       for (const answer of kinds) {
         const what = `${answer.what}${tls ? ', with TLS' : ''}`;
-        const receiver = await startReceiver({ answer: (socket) => pour(socket, answer), tls });
+        const receiver = await startReceiver({ raw: true, answer: (socket) => pour(socket, answer), tls });
         for (let round = 0; round < rounds; round++) {
           const report = await order(sender, { origin: receiver.origin, count: atATime });
           attempts += atATime;
@@ -124,7 +124,11 @@ function broken({ outcomes, readBytes, grownBytes }: SenderReport, { outcome }: 
 /** Honest answers first, as many at a time: what the sender needs for those is no fault of the long ones. */
 async function warmUp(sender: ChildProcess): Promise<void> {
   for (const tls of [undefined, {}]) {
-    const receiver = await startReceiver({ answer: (socket) => socket.end(`${ok}Content-Length: 0\r\n\r\n`), tls });
+    const receiver = await startReceiver({
+      raw: true,
+      answer: (socket) => socket.end(`${ok}Content-Length: 0\r\n\r\n`),
+      tls,
+    });
     for (let round = 0; round < 4; round++) await order(sender, { origin: receiver.origin, count: atATime });
     await receiver.close();
   }

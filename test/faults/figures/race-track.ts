@@ -3,7 +3,7 @@ import type { Context } from '../../../shared/context.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { newDriver, offerOn } from '../../support/ride-steps.ts';
+import { newDriver, offerOn } from '../../support/rides.ts';
 import { between, oneOf, type Random, shuffled } from '../random.ts';
 import type { World } from '../world/world.ts';
 import { httpClient, smallRide } from './http-client.ts';

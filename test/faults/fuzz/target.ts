@@ -4,7 +4,7 @@ import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import { type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
 import { formProblem } from '../../support/answer-form.ts';
 import { type AnyRequest, anyRequestBytes, type Filling } from '../../support/any-request.ts';
-import { rideThatIs } from '../../support/stored-rides.ts';
+import { rideIn } from '../../support/rides.ts';
 import { httpClient, NoAnswer } from '../figures/http-client.ts';
 import { numbers } from '../figures/in-world.ts';
 import type { World } from '../world/world.ts';
@@ -43,7 +43,7 @@ export async function fuzzTarget(world: World, ctx: Context): Promise<Target> {
   let batches = 0;
 
   const newRide = async (key: NewKey, status: RideStatus) => {
-    const ride = await rideThatIs(ctx, status, { keyId: key.keyId, mode: key.mode });
+    const ride = await rideIn(ctx, status, { keyId: key.keyId, mode: key.mode });
     made.add(ride.rideId);
     own.set(key.keyId, [ride, ...(own.get(key.keyId) ?? [])].slice(0, ridesOfKey));
   };

@@ -106,11 +106,11 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const started = serviceProcess({
       name,
       build: options.build,
-      script: kind === 'api' ? 'api/main.js' : 'workers/main.js',
+      script: kind === 'api' ? 'api/main' : 'workers/main',
       args: [...pools],
       nodeArgs: options.nodeArgs,
       env: { ...env, PORT: String(port), ...(wires && { MONGO_URL: wires.mongoUrl, REDIS_URL: wires.redisUrl }) },
-      logDir,
+      output: { logDir },
     });
     return Object.assign(started, { kind, url: `http://127.0.0.1:${port}`, wires }) satisfies Inhabitant;
   };
@@ -146,9 +146,17 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     moreWorkers(name, { shiftMs = 0, pools: its = poolNames } = {}) {
       const nodeArgs = shiftMs ? ['--import', 'tsx', '--import', clockShifter] : [];
       const shifted = { ...env, SHIFTED_CLOCK_MS: String(shiftMs) };
-      const script = 'workers/main.js';
+      const script = 'workers/main';
       const { build } = options;
-      const started = serviceProcess({ name, build, script, args: [...its], nodeArgs, env: shifted, logDir });
+      const started = serviceProcess({
+        name,
+        build,
+        script,
+        args: [...its],
+        nodeArgs,
+        env: shifted,
+        output: { logDir },
+      });
       return Object.assign(started, { kind: its[0] ?? 'bidding', url: '' });
     },
     async quiet(maxMs) {
@@ -184,7 +192,6 @@ function poolsOfProcesses({ pools = poolNames, together }: WorldOptions): [PoolN
 
 function settingsOf(options: WorldOptions, mongoUrl: string, redisUrl: string, receiversOrigin: string) {
   return {
-    PATH: process.env.PATH,
     SERVICE_ENV: 'development',
     MONGO_URL: mongoUrl,
     REDIS_URL: redisUrl,

@@ -4,9 +4,9 @@ import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { changeRide } from '../../../shared/rides/change-ride.ts';
 import { visibleOffers } from '../../../shared/rides/offers.ts';
 import { type RideOwner, readRide } from '../../../shared/rides/read-ride.ts';
-import { newDriver, offerOn } from '../../support/ride-steps.ts';
+import { newDriver, newRide, offerOn, rideIn } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
-import { endBidding, newRide, outcomeOf, rideThatIs, storedRide } from '../../support/stored-rides.ts';
+import { endBidding, outcomeOf, storedRide } from '../../support/stored-rides.ts';
 
 describe('accepting an offer', () => {
   let ctx: Context;
@@ -31,7 +31,7 @@ describe('accepting an offer', () => {
 
   for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {
     it(`answers the accepted offer again with the ride, writing nothing, while it is ${status}`, async () => {
-      const { rideId, offerId } = await rideThatIs(ctx, status);
+      const { rideId, offerId } = await rideIn(ctx, status);
       const before = await storedRide(rideId);
       expect((await accept(rideId, offerId)).status).to.equal(status);
       expect(await storedRide(rideId)).to.deep.equal(before);
@@ -39,25 +39,25 @@ describe('accepting an offer', () => {
   }
 
   it('refuses the accepted offer once the ride has ended', async () => {
-    const { rideId, offerId } = await rideThatIs(ctx, 'completed');
+    const { rideId, offerId } = await rideIn(ctx, 'completed');
     expect(await outcomeOf(accept(rideId, offerId))).to.equal('ride_not_bidding');
-    const other = await rideThatIs(ctx, 'driver_arriving');
+    const other = await rideIn(ctx, 'driver_arriving');
     await applyAction(ctx, other.rideId, { action: 'cancel', by: 'driver' }, 'anyone');
     expect(await outcomeOf(accept(other.rideId, other.offerId))).to.equal('ride_not_bidding');
   });
 
   it('names an offer that the ride never had before anything else that is wrong', async () => {
     for (const status of ['bidding', 'in_progress', 'completed', 'cancelled'] as const) {
-      const { rideId } = await rideThatIs(ctx, status);
+      const { rideId } = await rideIn(ctx, status);
       expect(await outcomeOf(accept(rideId, 'offer_of_nobody'))).to.equal('offer_not_found');
     }
-    const { rideId } = await rideThatIs(ctx, 'bidding');
-    const foreign = await rideThatIs(ctx, 'bidding');
+    const { rideId } = await rideIn(ctx, 'bidding');
+    const foreign = await rideIn(ctx, 'bidding');
     expect(await outcomeOf(accept(rideId, foreign.offerId))).to.equal('offer_not_found');
   });
 
   it('hides a foreign ride before its offers, and changes nothing of it', async () => {
-    const { rideId, offerId } = await rideThatIs(ctx, 'bidding', { keyId: 'key_of_this_ride' });
+    const { rideId, offerId } = await rideIn(ctx, 'bidding', { keyId: 'key_of_this_ride' });
     const before = await storedRide(rideId);
     expect(await outcomeOf(accept(rideId, offerId, { keyId: 'key_of_another' }))).to.equal('ride_not_found');
     expect(await outcomeOf(accept('ride_of_nobody', offerId, { keyId: 'key_of_another' }))).to.equal('ride_not_found');
@@ -79,7 +79,7 @@ describe('accepting an offer', () => {
   });
 
   it('refuses an offer that was withdrawn; a ride that is over says so first', async () => {
-    const { rideId, offerId } = await rideThatIs(ctx, 'bidding');
+    const { rideId, offerId } = await rideIn(ctx, 'bidding');
     await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId }, 'anyone');
     expect(await outcomeOf(accept(rideId, offerId))).to.equal('offer_withdrawn');
     await endBidding(rideId);

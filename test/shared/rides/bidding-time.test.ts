@@ -3,18 +3,9 @@ import type { Context } from '../../../shared/context.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
-import { offerOn } from '../../support/ride-steps.ts';
+import { newRide, offerOn, rideIn } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
-import {
-  endBidding,
-  jobFor,
-  makeDue,
-  newRide,
-  outcomeOf,
-  rideThatIs,
-  statusesSent,
-  storedRide,
-} from '../../support/stored-rides.ts';
+import { endBidding, jobFor, makeDue, outcomeOf, statusesSent, storedRide } from '../../support/stored-rides.ts';
 
 describe('the bidding time', () => {
   let ctx: Context;
@@ -66,7 +57,7 @@ describe('the bidding time', () => {
   });
 
   it('does nothing to a ride whose offer was accepted, nor to one that is unknown', async () => {
-    const { rideId } = await rideThatIs(ctx, 'driver_arriving');
+    const { rideId } = await rideIn(ctx, 'driver_arriving');
     const before = await storedRide(rideId);
     expect(await fireTimer(ctx, rideId, 'expire')).to.deep.equal({ result: 'stale' });
     expect(await storedRide(rideId)).to.deep.equal(before);
@@ -74,7 +65,7 @@ describe('the bidding time', () => {
   });
 
   it('lets neither offers nor accepts count after its end, though the expiry is late; a cancel still does', async () => {
-    const { rideId, offerId } = await rideThatIs(ctx, 'bidding');
+    const { rideId, offerId } = await rideIn(ctx, 'bidding');
     await endBidding(rideId);
     const before = await storedRide(rideId);
     expect(await outcomeOf(offerOn(ctx, rideId))).to.equal('bidding_over');
@@ -85,7 +76,7 @@ describe('the bidding time', () => {
   });
 
   it('is judged again at the moment of the write: an accept that was read in time and written late is refused', async () => {
-    const { rideId, offerId } = await rideThatIs(ctx, 'bidding');
+    const { rideId, offerId } = await rideIn(ctx, 'bidding');
     const { find } = rides;
     // The deadline passes between the read and the write.
     rides.find = ((...args: Parameters<typeof find>) => {
@@ -106,7 +97,7 @@ describe('the bidding time', () => {
     } finally {
       rides.find = find;
     }
-    expect(await storedRide(rideId)).to.include({ status: 'bidding', rev: 2 });
+    expect(await storedRide(rideId)).to.include({ status: 'bidding', rev: 1 });
   });
 });
 
@@ -120,7 +111,7 @@ describe('a trip that makes no progress', () => {
   const hours = { driver_arriving: 2, arrived: 2, in_progress: 12 } as const;
   for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {
     it(`has ${hours[status]} hours while it is ${status}, counted from then, and no job`, async () => {
-      const { rideId } = await rideThatIs(ctx, status);
+      const { rideId } = await rideIn(ctx, status);
       const ride = await storedRide(rideId);
       const dueAt = new Date(ride.statusAt.getTime() + hours[status] * 3_600_000);
       expect(ride.timers).to.deep.equal([{ name: 'stall', dueAt }]);
@@ -131,7 +122,7 @@ describe('a trip that makes no progress', () => {
     });
 
     it(`is cancelled by timeout when they are over in ${status}`, async () => {
-      const { rideId } = await rideThatIs(ctx, status);
+      const { rideId } = await rideIn(ctx, status);
       await makeDue(rideId, 'stall');
       expect(await fireTimer(ctx, rideId, 'stall')).to.deep.equal({ result: 'done', status: 'cancelled' });
       const ride = await storedRide(rideId);
@@ -142,7 +133,7 @@ describe('a trip that makes no progress', () => {
 
   for (const status of ['completed', 'cancelled'] as const) {
     it(`is no matter once it is ${status}: no timer is left`, async () => {
-      const { rideId } = await rideThatIs(ctx, status);
+      const { rideId } = await rideIn(ctx, status);
       const ride = await storedRide(rideId);
       expect(ride.timers).to.deep.equal([]);
       expect(ride).not.to.have.property('nextDueAt');

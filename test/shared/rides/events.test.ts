@@ -5,9 +5,9 @@ import type { Command } from '../../../shared/rides/decide.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
-import { newDriver, offerOn } from '../../support/ride-steps.ts';
+import { newDriver, newRide, offerOn } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
-import { makeDue, newRide, storedRide } from '../../support/stored-rides.ts';
+import { makeDue, storedRide } from '../../support/stored-rides.ts';
 
 const bodyOf = (ride: Ride, seq: number) => JSON.parse(ride.events[seq - 1]?.body ?? '');
 

@@ -6,9 +6,9 @@ import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { type Change, type Command, decide } from '../../../shared/rides/decide.ts';
 import type { Ride, RideState } from '../../../shared/rides/ride-types.ts';
 import { LifecycleModel, type Step, someSteps } from '../../support/lifecycle-model.ts';
-import { newDriver } from '../../support/ride-steps.ts';
+import { newDriver, newRide } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
-import { endBidding, newRide, outcomeOf, statusesSent, storedRide } from '../../support/stored-rides.ts';
+import { endBidding, outcomeOf, statusesSent, storedRide } from '../../support/stored-rides.ts';
 
 const drivers = [0, 1, 2, 3].map(() => newDriver());
 

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
 import { sweep } from '../../../workers/sweeper/sweep.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
-import { offerOn } from '../../support/ride-steps.ts';
+import { newRide, offerOn } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
-import { jobFor, makeDue, newRide, storedRide } from '../../support/stored-rides.ts';
+import { jobFor, makeDue, storedRide } from '../../support/stored-rides.ts';
 
 describe('the job of the next timer', () => {
   let ctx: Context;

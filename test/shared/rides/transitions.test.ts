@@ -3,9 +3,9 @@ import type { Context } from '../../../shared/context.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
 import { type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
-import { newDriver } from '../../support/ride-steps.ts';
+import { newDriver, rideIn } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
-import { outcomeOf, rideThatIs, storedRide } from '../../support/stored-rides.ts';
+import { outcomeOf, storedRide } from '../../support/stored-rides.ts';
 
 type Action = Command['action'];
 
@@ -53,9 +53,9 @@ describe('every action in every status', () => {
       if (legal) {
         const [to, event] = legal;
         it(`${action} takes a ride that is ${status} to ${to} and sends ${event ?? 'nothing'}`, async () => {
-          const { rideId, otherOfferId } = await rideThatIs(ctx, status);
+          const { rideId, offers } = await rideIn(ctx, status, { offers: [{}, {}] });
           const before = await storedRide(rideId);
-          const answered = await applyAction(ctx, rideId, commandOf(action, otherOfferId), 'anyone');
+          const answered = await applyAction(ctx, rideId, commandOf(action, offers[1]?.offerId ?? ''), 'anyone');
           const after = await storedRide(rideId);
           expect(answered.status).to.equal(to);
           expect(after.status).to.equal(to);
@@ -69,11 +69,11 @@ describe('every action in every status', () => {
         });
       } else {
         it(`${action} is refused with ${refusals[action]} on a ride that is ${status}, and nothing is written`, async () => {
-          const { rideId, otherOfferId } = await rideThatIs(ctx, status);
+          const { rideId, offers } = await rideIn(ctx, status, { offers: [{}, {}] });
           const before = await storedRide(rideId);
-          expect(await outcomeOf(applyAction(ctx, rideId, commandOf(action, otherOfferId), 'anyone'))).to.equal(
-            refusals[action],
-          );
+          expect(
+            await outcomeOf(applyAction(ctx, rideId, commandOf(action, offers[1]?.offerId ?? ''), 'anyone')),
+          ).to.equal(refusals[action]);
           expect(await storedRide(rideId)).to.deep.equal(before);
         });
       }

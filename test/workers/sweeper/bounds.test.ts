@@ -9,8 +9,10 @@ import { leaseKey } from '../../../workers/sweeper/lease.ts';
 import { progressKey } from '../../../workers/sweeper/progress.ts';
 import { startSweeper } from '../../../workers/sweeper/sweeper.ts';
 import { sweptKey, takeTurn } from '../../../workers/sweeper/turn.ts';
+import { newRide } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
-import { jobFor, makeDue, newRide, until } from '../../support/stored-rides.ts';
+import { jobFor, makeDue } from '../../support/stored-rides.ts';
+import { until } from '../../support/until.ts';
 
 const intervalMs = 60_000;
 

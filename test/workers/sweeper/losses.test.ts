@@ -9,7 +9,7 @@ import type { Ride, Timer } from '../../../shared/rides/ride-types.ts';
 import { enqueueTimers } from '../../../shared/rides/timers.ts';
 import { sweep } from '../../../workers/sweeper/sweep.ts';
 import { testContext } from '../../support/service.ts';
-import { until } from '../../support/stored-rides.ts';
+import { until } from '../../support/until.ts';
 
 describe('where a queue has lost a part of its data, the sweeper', () => {
   let ctx: Context;

@@ -9,10 +9,12 @@ import { startSweeper } from '../../../workers/sweeper/sweeper.ts';
 import { takeTurn } from '../../../workers/sweeper/turn.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';
 import { markSlow } from '../../../workers/webhooks/slow-lane.ts';
-import { newKey, rideWithEvents } from '../../support/deliveries.ts';
+import { newKey } from '../../support/deliveries.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
+import { newRide, rideIn, rideWithEvents } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
-import { jobFor, makeDue, newRide, rideThatIs, statusesSent, storedRide, until } from '../../support/stored-rides.ts';
+import { jobFor, makeDue, statusesSent, storedRide } from '../../support/stored-rides.ts';
+import { until } from '../../support/until.ts';
 
 describe('the sweeper', () => {
   let ctx: Context;
@@ -164,7 +166,7 @@ describe('the sweeper', () => {
     });
 
     it('rides that have ended and whose events are settled', async () => {
-      const { rideId } = await rideThatIs(ctx, 'cancelled');
+      const { rideId } = await rideIn(ctx, 'cancelled');
       await rides.updateOne({ _id: rideId }, [{ $set: { settledSeq: '$seq', unsettled: 0 } }]);
       const before = await storedRide(rideId);
       await lose('webhooks', `${rideId}_1`);
@@ -184,8 +186,8 @@ describe('the sweeper', () => {
 
   for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {
     it(`ends a trip that has stalled in ${status}, once, and tells the partner`, async () => {
-      const { rideId } = await rideThatIs(ctx, status);
-      const moving = await rideThatIs(ctx, status);
+      const { rideId } = await rideIn(ctx, status);
+      const moving = await rideIn(ctx, status);
       await makeDue(rideId, 'stall', secondsAgo(1));
       await Promise.all([sweep(ctx, { everything: false }), sweep(ctx, { everything: false })]);
       const ride = await storedRide(rideId);

@@ -3,9 +3,10 @@ import type { Context } from '../../../shared/context.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { claimEvent, deliveryState } from '../../../workers/webhooks/claim.ts';
 import { settleEvent } from '../../../workers/webhooks/settle.ts';
-import { newKey, rideWithEvents } from '../../support/deliveries.ts';
+import { newKey } from '../../support/deliveries.ts';
+import { newRide, rideWithEvents } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
-import { newRide, storedRide } from '../../support/stored-rides.ts';
+import { storedRide } from '../../support/stored-rides.ts';
 
 describe('the claim on an event', () => {
   let ctx: Context;

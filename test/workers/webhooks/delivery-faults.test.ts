@@ -4,15 +4,9 @@ import type { Context } from '../../../shared/context.ts';
 import { rollSigningSecret } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';
-import {
-  beforeTheAnswer,
-  deliver,
-  isSignedWith,
-  newKey,
-  rideWithEvents,
-  withTargets,
-} from '../../support/deliveries.ts';
+import { beforeTheAnswer, deliver, isSignedWith, newKey, withTargets } from '../../support/deliveries.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { rideWithEvents } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
@@ -220,9 +214,11 @@ describe('a delivery that something comes between', () => {
   it('leaves the outcome to the run that took over while it was sending', async () => {
     const rideId = await rideWith(2);
     await receiver.close();
-    receiver = await startReceiver(async (response) => {
-      await rides.updateOne({ _id: rideId }, { $set: { 'claim.token': 'another run' } });
-      response.end();
+    receiver = await startReceiver({
+      answer: async (response) => {
+        await rides.updateOne({ _id: rideId }, { $set: { 'claim.token': 'another run' } });
+        response.end();
+      },
     });
     await rides.updateOne({ _id: rideId }, { $set: { webhookUrl: receiver.url } });
     await deliver(withTargets(base, receiver.origin), rideId, 1);

@@ -4,15 +4,9 @@ import type { Context } from '../../../shared/context.ts';
 import { eventId } from '../../../shared/ids.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { revokeKey, rollSigningSecret } from '../../../shared/keys/manage-keys.ts';
-import {
-  deliver,
-  isSignedWith,
-  newKey,
-  rideWithEvents,
-  withShortDeadline,
-  withTargets,
-} from '../../support/deliveries.ts';
-import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { deliver, isSignedWith, newKey, withShortDeadline, withTargets } from '../../support/deliveries.ts';
+import { type HttpOptions, type Receiver, startReceiver } from '../../support/receiver.ts';
+import { rideWithEvents } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
@@ -22,14 +16,14 @@ describe('the delivery of an event', () => {
   let base: Context;
   let ctx: Context;
   let receiver: Receiver;
-  let answer: Parameters<typeof startReceiver>[0];
+  let answer: HttpOptions['answer'];
 
   before(async () => {
     base = await testContext();
   });
   beforeEach(async () => {
     answer = (response) => response.end();
-    receiver = await startReceiver((response, receipt) => answer?.(response, receipt));
+    receiver = await startReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
     ctx = withTargets(base, receiver.origin);
   });
   afterEach(() => receiver.close());

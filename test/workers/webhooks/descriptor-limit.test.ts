@@ -1,16 +1,20 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
 import { poolNames } from '../../../shared/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { descriptorLimit, withinDescriptorLimit } from '../../../workers/webhooks/descriptor-limit.ts';
-import { newKey, rideWithEvents, withTargets } from '../../support/deliveries.ts';
+import { newKey, withTargets } from '../../support/deliveries.ts';
 import { type LogLine, withLogLines } from '../../support/log-lines.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import { testContext } from '../../support/service.ts';
-import { storedRide, until } from '../../support/stored-rides.ts';
+import { rideWithEvents } from '../../support/rides.ts';
+import { testContext, testSettings } from '../../support/service.ts';
+import { type ServiceProcess, serviceProcess } from '../../support/service-process.ts';
+import { storedRide } from '../../support/stored-rides.ts';
+import { until } from '../../support/until.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 
 describe('the attempts at a time of a process', () => {
@@ -59,52 +63,43 @@ describe('the attempts at a time of a process', () => {
   // Fewer are not enough for Node itself to start.
   const limit = 96;
   let ctx: Context;
-  let worker: ChildProcess;
-  const lines: LogLine[] = [];
+  let worker: ServiceProcess | undefined;
+  let logDir: string;
 
   before(async () => {
     ctx = await testContext();
     await ctx.redis.flushall();
+    logDir = mkdtempSync(path.join(os.tmpdir(), 'rides-test-'));
   });
   after(async () => {
-    worker.kill('SIGKILL');
+    await worker?.kill();
     await ctx.close();
+    rmSync(logDir, { recursive: true });
   });
 
   const startWorker = async (localTarget: string) => {
-    const command = `ulimit -n ${limit} && exec ${process.execPath} --import tsx workers/main.ts webhooks webhooks-slow`;
-    worker = spawn('bash', ['-c', command], {
-      env: {
-        ...process.env,
-        SERVICE_ENV: 'development',
-        MONGO_URL: process.env.TEST_MONGO_URL,
-        REDIS_URL: process.env.TEST_REDIS_URL,
-        SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
-        WEBHOOK_LOCAL_TARGETS: localTarget,
-      },
-      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-    });
-    let text = '';
-    worker.stdout?.on('data', (chunk) => {
-      text += chunk;
-      const whole = text.split('\n');
-      text = whole.pop() ?? '';
-      lines.push(...whole.map((line) => JSON.parse(line)));
-    });
-    const [message] = await Promise.race([once(worker, 'message'), once(worker, 'exit')]);
-    expect(message).to.equal('ready');
+    const env = testSettings({ WEBHOOK_LOCAL_TARGETS: localTarget, LOG_LEVEL: 'info' });
+    const [script, args] = ['workers/main', ['webhooks', 'webhooks-slow']] as const;
+    worker = serviceProcess({ name: 'worker', script, args: [...args], env, output: { logDir }, openFiles: limit });
+    await worker.start();
+  };
+  const logLines = (): LogLine[] => {
+    const whole = readFileSync(path.join(logDir, 'worker.log'), 'utf8').split('\n').slice(0, -1);
+    return whole.map((line) => JSON.parse(line));
   };
 
-  const openDescriptors = () => readdirSync(`/proc/${worker.pid}/fd`).length;
-  const setLimit = (to: number) => execFileSync('prlimit', ['--pid', String(worker.pid), `--nofile=${to}:${limit}`]);
+  const openDescriptors = () => readdirSync(`/proc/${worker?.pid}/fd`).length;
+  const setLimit = (to: number) => execFileSync('prlimit', ['--pid', String(worker?.pid), `--nofile=${to}:${limit}`]);
 
   it('delivers more events than it has descriptors for, and records none as failed', async () => {
     let underWay = 0;
     let most = 0;
-    const receiver = await startReceiver((response) => {
-      most = Math.max(most, ++underWay);
-      setTimeout(() => response.end(), 50);
-      response.on('close', () => underWay--);
+    const receiver = await startReceiver({
+      answer: (response) => {
+        most = Math.max(most, ++underWay);
+        setTimeout(() => response.end(), 50);
+        response.on('close', () => underWay--);
+      },
     });
     const target = withTargets(ctx, receiver.origin);
     const keys = await Promise.all(Array.from({ length: 20 }, () => newKey(target, receiver.url)));
@@ -125,14 +120,17 @@ describe('the attempts at a time of a process', () => {
     const waiting = await makeRides(limit + 4);
     await startWorker(receiver.origin);
     await allDelivered(waiting);
-    expect(lines.find(({ msg }) => msg.startsWith('the limit of open files'))).to.include({ limit, wanted: 1_000 });
+    expect(logLines().find(({ msg }) => msg.startsWith('the limit of open files'))).to.include({
+      limit,
+      wanted: 1_000,
+    });
     expect(most).to.be.within(1, limit / 2);
 
     // The limit shrinks under it: now it does run out of descriptors.
     await until(async () => underWay === 0);
     setLimit(openDescriptors() + 2);
     const others = await makeRides(20);
-    await until(async () => lines.some(({ reason }) => reason === 'EMFILE'));
+    await until(async () => logLines().some(({ reason }) => reason === 'EMFILE'));
     setLimit(limit);
     await allDelivered(others);
     expect(receiver.receipts.map(({ body }) => body.rideId)).to.have.members([...waiting, ...others]);

@@ -5,12 +5,13 @@ import type { PoolName } from '../../../shared/queues.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/outbox.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { isSlow, markSlow } from '../../../workers/webhooks/slow-lane.ts';
-import { deliver, newKey, rideWithEvents, withShortDeadline, withTargets } from '../../support/deliveries.ts';
+import { deliver, newKey, withShortDeadline, withTargets } from '../../support/deliveries.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { rideWithEvents } from '../../support/rides.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
-import { jobFor, statusesSent, storedRide, until } from '../../support/stored-rides.ts';
+import { jobFor, statusesSent, storedRide } from '../../support/stored-rides.ts';
+import { until } from '../../support/until.ts';
 import { useNock } from '../../support/webhook-nock.ts';
-import { startReceiver as startMuteReceiver } from '../../support/webhook-receiver.ts';
 import { startTestService } from '../../support/workers.ts';
 
 const finishedRuns = async (service: TestApi, pool: PoolName, rideId: string) =>
@@ -26,13 +27,15 @@ describe('the delivery pools', () => {
   const overlaps: string[] = [];
 
   before(async () => {
-    receiver = await startReceiver((response, { body: { rideId } }) => {
-      if (underWay.has(rideId)) overlaps.push(rideId);
-      underWay.add(rideId);
-      setTimeout(() => {
-        underWay.delete(rideId);
-        response.end();
-      }, Math.random() * 30);
+    receiver = await startReceiver({
+      answer: (response, { body: { rideId } }) => {
+        if (underWay.has(rideId)) overlaps.push(rideId);
+        underWay.add(rideId);
+        setTimeout(() => {
+          underWay.delete(rideId);
+          response.end();
+        }, Math.random() * 30);
+      },
     });
     service = await startTestService({ WEBHOOK_LOCAL_TARGETS: receiver.origin }, ['webhooks', 'webhooks-slow']);
   });
@@ -144,7 +147,7 @@ describe('the slow lane', () => {
 
   it('takes what one key has under way beyond eight attempts, so that it cannot fill the fast lane', async () => {
     const waiting: (() => void)[] = [];
-    const receiver = await startReceiver((response) => waiting.push(() => response.end()));
+    const receiver = await startReceiver({ answer: (response) => waiting.push(() => response.end()) });
     const ctx = withTargets(api.ctx, receiver.origin);
     const key = await newKey(ctx, receiver.url);
     const rideIds = await Promise.all(Array.from({ length: 9 }, () => rideWithEvents(ctx, key, 1)));
@@ -162,8 +165,10 @@ describe('the slow lane', () => {
   });
 
   it('is for a key whose attempt timed out, for a minute, and for none that failed otherwise', async () => {
-    const receiver = await startReceiver((response, { body }) => {
-      if (body.event === 'offer.received') response.writeHead(500).end();
+    const receiver = await startReceiver({
+      answer: (response, { body }) => {
+        if (body.event === 'offer.received') response.writeHead(500).end();
+      },
     });
     const ctx = withTargets(api.ctx, receiver.origin);
     const key = await newKey(ctx, receiver.url);
@@ -189,7 +194,7 @@ describe('the delivery of an event, with nock in the place of the partner', () =
   after(() => api.close());
 
   it('posts the signed event and records what the partner answers', async () => {
-    const mute = await startMuteReceiver();
+    const mute = await startReceiver({ raw: true });
     const ctx = withTargets(api.ctx, mute.origin);
     const rideId = await rideWithEvents(ctx, await newKey(ctx, `${mute.origin}/hook`), 1);
     const reqheaders = { 'X-Service-Event': 'offer.received', 'X-Service-Signature': /^t=\d+,v1=[0-9a-f]{64}$/ };

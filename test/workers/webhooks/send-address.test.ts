@@ -3,22 +3,23 @@ import os from 'node:os';
 import { expect } from 'chai';
 import { dnsResolver, type Resolver } from '../../../workers/webhooks/resolve.ts';
 import { send } from '../../../workers/webhooks/send.ts';
+import { attemptTo } from '../../support/attempt.ts';
+import { certificate, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 import { startNameServer } from '../../support/webhook-dns.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound, type Outbound, type Route } from '../../support/webhook-outbound.ts';
-import { attemptTo, certificate, type Receiver, startReceiver } from '../../support/webhook-receiver.ts';
 
 const PUBLIC = '93.184.216.34';
 const PUBLIC_V6 = '2606:4700::1111';
 
 describe('send: which addresses are called', () => {
   useNock(false);
-  let receiver: Receiver;
+  let receiver: RawReceiver;
   let outbound: Outbound;
   let route: (host: string) => Route;
 
   beforeEach(async () => {
-    receiver = await startReceiver({ answer: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n') });
+    receiver = await startReceiver({ raw: true, answer: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n') });
     // As if this machine were the public one, too: what is not blocked would be counted by the receiver.
     route = () => ({ port: receiver.port });
     outbound = divertOutbound((host) => route(host));

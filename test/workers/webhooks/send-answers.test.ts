@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { send } from '../../../workers/webhooks/send.ts';
+import { attemptTo } from '../../support/attempt.ts';
+import { type RawOptions, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 import { useNock } from '../../support/webhook-nock.ts';
-import { attemptTo, type Receiver, type ReceiverOptions, startReceiver } from '../../support/webhook-receiver.ts';
 
 /** Sends to a receiver that answers thus, and waits until the sender has closed its connections. */
-async function sendTo(answer: ReceiverOptions['answer']) {
-  const receiver = await startReceiver({ answer });
+async function sendTo(answer: RawOptions['answer']) {
+  const receiver = await startReceiver({ raw: true, answer });
   const result = await send(attemptTo(receiver));
   await receiver.close();
   return { ...result, durationMs: undefined };
@@ -20,7 +21,7 @@ const status = (code: number, headers = '') => writes(`HTTP/1.1 ${code} X\r\n${h
 describe('send: what is sent', () => {
   useNock(false);
   it('posts the body byte for byte, with the headers given, the length in bytes, and Connection: close', async () => {
-    const receiver = await startReceiver({ answer: status(200) });
+    const receiver = await startReceiver({ raw: true, answer: status(200) });
     const body = '{"driver":{"name":"Zoë Müller 東京 🚕"},"fare":12.5}';
     const headersNow = () => ({
       'X-Service-Event': 'ride.status',
@@ -48,7 +49,7 @@ describe('send: what is sent', () => {
   });
 
   it('fails, and throws nothing, when a header cannot be written', async () => {
-    const receiver = await startReceiver();
+    const receiver = await startReceiver({ raw: true });
     const headersNow = () => ({ 'X-Service-Event': 'line\r\nbreak' });
     expect(await send(attemptTo(receiver, { headersNow }))).to.include({
       outcome: 'failed',
@@ -59,7 +60,7 @@ describe('send: what is sent', () => {
   });
 
   it('opens a new connection for every attempt', async () => {
-    const receiver = await startReceiver({ answer: status(200) });
+    const receiver = await startReceiver({ raw: true, answer: status(200) });
     await send(attemptTo(receiver));
     await send(attemptTo(receiver));
     await receiver.close();
@@ -83,7 +84,7 @@ describe('send: which answer counts', () => {
 
   for (const code of [301, 302, 303, 307, 308]) {
     it(`does not follow ${code}`, async () => {
-      const elsewhere = await startReceiver();
+      const elsewhere = await startReceiver({ raw: true });
       const result = await sendTo(status(code, `Location: ${elsewhere.origin}/\r\n`));
       await elsewhere.close();
       expect(result).to.include({ outcome: 'failed', httpStatus: code, reason: 'redirect' });
@@ -160,7 +161,7 @@ describe('send: the status line counts, however odd the rest of the head is', ()
 
 describe('send: what is no answer', () => {
   useNock(false);
-  const cases: [string, ReceiverOptions['answer'], string][] = [
+  const cases: [string, RawOptions['answer'], string][] = [
     ['a connection that is closed', (socket) => socket.end(), 'ECONNRESET'],
     ['a connection that is reset', (socket) => socket.resetAndDestroy(), 'ECONNRESET'],
     ['something that is not HTTP', writes('SSH-2.0-OpenSSH_9.2\r\n\r\n'), 'HPE_INVALID_CONSTANT'],
@@ -178,7 +179,7 @@ describe('send: what is no answer', () => {
   }
 
   it('fails when nobody listens', async () => {
-    const receiver = await startReceiver();
+    const receiver = await startReceiver({ raw: true });
     await receiver.close();
     expect(await send(attemptTo(receiver))).to.include({ outcome: 'failed', reason: 'ECONNREFUSED' });
   });
@@ -186,7 +187,7 @@ describe('send: what is no answer', () => {
 
 describe('send: how much of an answer is read', () => {
   useNock(false);
-  let receiver: Receiver;
+  let receiver: RawReceiver;
   const sockets: Socket[] = [];
   const remember = (message: unknown) => void sockets.push((message as { socket: Socket }).socket);
   before(() => diagnostics.subscribe('net.client.socket', remember));
@@ -206,7 +207,10 @@ describe('send: how much of an answer is read', () => {
 
   for (const headers of ['', 'Content-Encoding: gzip\r\n', 'Content-Length: 9000000000\r\n']) {
     it(`is cut off after 64 kB (${headers.trim() || 'no length'})`, async () => {
-      receiver = await startReceiver({ answer: endless(`HTTP/1.1 200 OK\r\n${headers}\r\n`, 'x'.repeat(16_384)) });
+      receiver = await startReceiver({
+        raw: true,
+        answer: endless(`HTTP/1.1 200 OK\r\n${headers}\r\n`, 'x'.repeat(16_384)),
+      });
       sockets.length = 0;
       expect(await send(attemptTo(receiver))).to.include({ outcome: 'delivered' });
       await receiver.close();
@@ -215,7 +219,7 @@ describe('send: how much of an answer is read', () => {
   }
 
   it('is not waited for behind a flood of informational answers, which fails after 64 kB', async () => {
-    receiver = await startReceiver({ answer: endless('', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000)) });
+    receiver = await startReceiver({ raw: true, answer: endless('', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000)) });
     sockets.length = 0;
     expect(await send(attemptTo(receiver))).to.include({ outcome: 'failed', reason: 'answer_too_long' });
     await receiver.close();
@@ -223,7 +227,7 @@ describe('send: how much of an answer is read', () => {
   });
 
   it('does not keep the result waiting when it never ends, and holds the connection for a moment only', async () => {
-    receiver = await startReceiver({ answer: writes('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345') });
+    receiver = await startReceiver({ raw: true, answer: writes('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345') });
     expect(await send(attemptTo(receiver))).to.include({ outcome: 'delivered' });
     expect(receiver.connections[0]?.readableEnded).to.equal(false);
     await receiver.close();
@@ -234,7 +238,7 @@ describe('send: how much of an answer is read', () => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n123');
       setImmediate(() => socket.write('456'));
     };
-    receiver = await startReceiver({ answer });
+    receiver = await startReceiver({ raw: true, answer });
     expect(await send(attemptTo(receiver))).to.include({ outcome: 'delivered' });
     const [socket] = receiver.connections;
     const [hadError] = socket?.closed ? [socket.errored !== null] : await once(socket as Socket, 'close');

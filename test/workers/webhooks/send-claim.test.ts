@@ -3,17 +3,18 @@ import type { ClientRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { type Attempt, send } from '../../../workers/webhooks/send.ts';
+import { attemptTo } from '../../support/attempt.ts';
+import { certificate, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 import { useNock } from '../../support/webhook-nock.ts';
-import { attemptTo, certificate, type Receiver, startReceiver } from '../../support/webhook-receiver.ts';
 
 const headers = { 'X-Service-Event': 'ride.status' };
 const answer = (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n');
 
 describe('send: the claim on the event', () => {
   useNock(false);
-  let receiver: Receiver;
+  let receiver: RawReceiver;
   beforeEach(async () => {
-    receiver = await startReceiver({ answer });
+    receiver = await startReceiver({ raw: true, answer });
   });
   afterEach(() => receiver.close());
 
@@ -28,7 +29,7 @@ describe('send: the claim on the event', () => {
     await receiver.close();
     expect(receiver.connections).to.have.length(1);
     expect(receiver.received()).to.equal('');
-    receiver = await startReceiver();
+    receiver = await startReceiver({ raw: true });
   };
 
   it('is looked at when the connection stands, not before', async () => {
@@ -39,7 +40,7 @@ describe('send: the claim on the event', () => {
     };
     // In TLS 1.2 it is the receiver who finishes the handshake first.
     await receiver.close();
-    receiver = await startReceiver({ answer, tls: { maxVersion: 'TLSv1.2' } });
+    receiver = await startReceiver({ raw: true, answer, tls: { maxVersion: 'TLSv1.2' } });
     expect(await send(attemptTo(receiver, { headersNow, tls: { ca: certificate } }))).to.include({
       outcome: 'delivered',
     });
@@ -49,7 +50,7 @@ describe('send: the claim on the event', () => {
   for (const tls of [undefined, {}]) {
     it(`is looked at in the tick in which the whole request is written (${tls ? 'https' : 'http'})`, async () => {
       await receiver.close();
-      receiver = await startReceiver({ answer, tls });
+      receiver = await startReceiver({ raw: true, answer, tls });
       const happened: string[] = [];
       const headersNow = () => {
         happened.push('claim');
@@ -109,7 +110,7 @@ describe('send: the claim on the event', () => {
     const closed = new Promise<void>((resolve) => {
       hungUp = resolve;
     });
-    receiver = await startReceiver({ connected: (socket) => socket.end().on('close', hungUp) });
+    receiver = await startReceiver({ raw: true, connected: (socket) => socket.end().on('close', hungUp) });
     const result = await tooOld(1, () => closed.then(() => true));
     expect(result).to.include({ outcome: 'failed' });
     expect(receiver.received()).to.equal('');

@@ -2,10 +2,11 @@ import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { dnsResolver } from '../../../workers/webhooks/resolve.ts';
 import { type Attempt, send } from '../../../workers/webhooks/send.ts';
+import { attemptTo } from '../../support/attempt.ts';
+import { type RawOptions, startReceiver } from '../../support/receiver.ts';
 import { startNameServer } from '../../support/webhook-dns.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
-import { attemptTo, type ReceiverOptions, startReceiver } from '../../support/webhook-receiver.ts';
 
 const timeoutMs = 150;
 const partner = { origin: 'https://partner.test' };
@@ -48,13 +49,13 @@ describe('send: the limit cuts', () => {
   });
 
   it('a TLS handshake that is never completed', async () => {
-    const mute = await startReceiver();
+    const mute = await startReceiver({ raw: true });
     const origin = `https://localhost:${mute.port}`;
     await expectCut(attemptTo({ origin }));
     await mute.close();
   });
 
-  const answers: [string, ReceiverOptions][] = [
+  const answers: [string, Omit<RawOptions, 'raw'>][] = [
     ['a receiver that never answers', {}],
     ['headers that come byte by byte', { answer: trickles('x', 'HTTP/1.1 200 OK\r\nX: ') }],
     ['headers that come line by line', { answer: trickles('X: y\r\n', 'HTTP/1.1 200 OK\r\n') }],
@@ -66,7 +67,7 @@ describe('send: the limit cuts', () => {
   ];
   for (const [what, options] of answers) {
     it(what, async () => {
-      const receiver = await startReceiver(options);
+      const receiver = await startReceiver({ raw: true, ...options });
       await expectCut(attemptTo(receiver));
       await receiver.close();
     });

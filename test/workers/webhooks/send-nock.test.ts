@@ -1,17 +1,18 @@
 import { expect } from 'chai';
 import nock from 'nock';
 import { send } from '../../../workers/webhooks/send.ts';
+import { attemptTo } from '../../support/attempt.ts';
+import { certificate, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 import { useNock } from '../../support/webhook-nock.ts';
-import { attemptTo, certificate, type Receiver, startReceiver } from '../../support/webhook-receiver.ts';
 
 // `send` connects first and writes then; nock takes over at the writing. So it needs somebody to take the connection: a
 // listener that says nothing, whose origin is a local target. What nock cannot show has real sockets in the other tests.
 describe('send: with nock in the place of the partner', () => {
   useNock(true);
-  let mute: Receiver;
+  let mute: RawReceiver;
 
   beforeEach(async () => {
-    mute = await startReceiver();
+    mute = await startReceiver({ raw: true });
   });
 
   afterEach(async () => {
@@ -55,7 +56,7 @@ describe('send: with nock in the place of the partner', () => {
 
   it('delivers to an interceptor behind TLS', async () => {
     await mute.close();
-    mute = await startReceiver({ tls: {} });
+    mute = await startReceiver({ raw: true, tls: {} });
     nock(mute.origin).post('/hook').reply(200);
     expect(await send(attemptTo(mute, { tls: { ca: certificate } }))).to.include({ outcome: 'delivered' });
   });

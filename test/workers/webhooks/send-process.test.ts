@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { SendResult } from '../../../workers/webhooks/send.ts';
-import { certificateFile, type Receiver, startReceiver } from '../../support/webhook-receiver.ts';
+import { certificateFile, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 
 const script = fileURLToPath(new URL('../../support/webhook-send-once.ts', import.meta.url));
 
@@ -19,18 +19,18 @@ async function sendInProcess(origin: string, env: Record<string, string>, timeou
 
 describe('send: in a process of its own', function () {
   this.timeout(20_000);
-  let receiver: Receiver;
+  let receiver: RawReceiver;
   afterEach(() => receiver.close());
 
   it('lets the process end when the receiver hangs', async () => {
-    receiver = await startReceiver();
+    receiver = await startReceiver({ raw: true });
     expect(await sendInProcess(receiver.origin, {}, 200)).to.include({ outcome: 'timeout' });
   });
 
   for (const tls of [undefined, {}]) {
     it(`uses no proxy of the environment (${tls ? 'https' : 'http'})`, async () => {
-      receiver = await startReceiver({ answer: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'), tls });
-      const proxy = await startReceiver();
+      receiver = await startReceiver({ raw: true, answer: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'), tls });
+      const proxy = await startReceiver({ raw: true });
       const env: Record<string, string> = { NODE_USE_ENV_PROXY: '1', NODE_EXTRA_CA_CERTS: certificateFile };
       for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY']) env[name] = env[name.toLowerCase()] = proxy.origin;
       const exceptions = { NO_PROXY: '', no_proxy: '' };
@@ -43,7 +43,7 @@ describe('send: in a process of its own', function () {
   }
 
   it('verifies certificates also where NODE_TLS_REJECT_UNAUTHORIZED says otherwise', async () => {
-    receiver = await startReceiver({ tls: {} });
+    receiver = await startReceiver({ raw: true, tls: {} });
     const result = await sendInProcess(receiver.origin, { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
     expect(result).to.include({ outcome: 'failed', reason: 'certificate' });
     expect(receiver.received()).to.equal('');

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { dnsResolver } from '../../../workers/webhooks/resolve.ts';
 import { type SendResult, send } from '../../../workers/webhooks/send.ts';
+import { attemptTo } from '../../support/attempt.ts';
+import { certificate, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 import { type NameServer, type Question, startNameServer } from '../../support/webhook-dns.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound, type Outbound } from '../../support/webhook-outbound.ts';
-import { attemptTo, certificate, type Receiver, startReceiver } from '../../support/webhook-receiver.ts';
 
 const PUBLIC = '93.184.216.34';
 const OTHER = '2606:4700::1111';
@@ -15,12 +16,12 @@ const refused = { outcome: 'failed', reason: 'ECONNREFUSED' };
 // before the kernel hears of it, one to any other address would come to the listener, which counts.
 describe('send: a name that leads to this machine', () => {
   useNock(false);
-  let listener: Receiver;
+  let listener: RawReceiver;
   let outbound: Outbound;
   let nameServer: NameServer | undefined;
 
   beforeEach(async () => {
-    listener = await startReceiver({ answer: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n') });
+    listener = await startReceiver({ raw: true, answer: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n') });
     outbound = divertOutbound((host) => (host === PUBLIC || host === OTHER ? 'refuse' : { port: listener.port }));
   });
 

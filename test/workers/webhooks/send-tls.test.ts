@@ -2,20 +2,15 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { send } from '../../../workers/webhooks/send.ts';
+import { attemptTo } from '../../support/attempt.ts';
+import { certificate, expiredCertificate, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 import { useNock } from '../../support/webhook-nock.ts';
-import {
-  attemptTo,
-  certificate,
-  expiredCertificate,
-  type Receiver,
-  startReceiver,
-} from '../../support/webhook-receiver.ts';
 
 const answer = (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
 
 describe('send: TLS', () => {
   useNock(false);
-  let receiver: Receiver;
+  let receiver: RawReceiver;
   const tls = { ca: certificate };
 
   afterEach(() => receiver.close());
@@ -28,46 +23,46 @@ describe('send: TLS', () => {
   });
 
   it('delivers to a receiver whose certificate is good for its name', async () => {
-    receiver = await startReceiver({ answer, tls: {} });
+    receiver = await startReceiver({ raw: true, answer, tls: {} });
     expect(await send(attemptTo(receiver, { tls }))).to.include({ outcome: 'delivered', httpStatus: 200 });
     expect(receiver.received()).to.match(/^POST \/hook HTTP\/1\.1\r\nHost: localhost:\d+\r\n/);
     expect((receiver.connections[0] as TLSSocket & { servername: string }).servername).to.equal('localhost');
   });
 
   it('delivers to a literal address that the certificate names', async () => {
-    receiver = await startReceiver({ answer, tls: {} });
+    receiver = await startReceiver({ raw: true, answer, tls: {} });
     const origin = `https://127.0.0.1:${receiver.port}`;
     expect(await send(attemptTo({ origin }, { tls }))).to.include({ outcome: 'delivered' });
   });
 
   it('speaks HTTP/1.1 to receivers that would prefer HTTP/2', async () => {
-    receiver = await startReceiver({ answer, tls: { ALPNProtocols: ['h2', 'http/1.1'] } });
+    receiver = await startReceiver({ raw: true, answer, tls: { ALPNProtocols: ['h2', 'http/1.1'] } });
     expect(await send(attemptTo(receiver, { tls }))).to.include({ outcome: 'delivered' });
     expect((receiver.connections[0] as TLSSocket).alpnProtocol).to.equal('http/1.1');
   });
 
   it('refuses a certificate that nobody vouches for, and sends nothing', async () => {
-    receiver = await startReceiver({ answer, tls: {} });
+    receiver = await startReceiver({ raw: true, answer, tls: {} });
     expect(await send(attemptTo(receiver))).to.include({ outcome: 'failed', reason: 'certificate' });
     expect(receiver.received()).to.equal('');
   });
 
   it('says of a certificate that has expired that it has', async () => {
-    receiver = await startReceiver({ answer, tls: { cert: expiredCertificate } });
+    receiver = await startReceiver({ raw: true, answer, tls: { cert: expiredCertificate } });
     const result = await send(attemptTo(receiver, { tls: { ca: expiredCertificate } }));
     expect(result).to.include({ outcome: 'failed', reason: 'certificate_expired' });
     expect(receiver.received()).to.equal('');
   });
 
   it('refuses a certificate for another name', async () => {
-    receiver = await startReceiver({ answer, tls: {} });
+    receiver = await startReceiver({ raw: true, answer, tls: {} });
     const origin = `https://other.localhost:${receiver.port}`;
     expect(await send(attemptTo({ origin }, { tls }))).to.include({ outcome: 'failed', reason: 'certificate' });
     expect(receiver.received()).to.equal('');
   });
 
   it('fails on a receiver that does not speak TLS', async () => {
-    receiver = await startReceiver({ answer });
+    receiver = await startReceiver({ raw: true, answer });
     const origin = `https://localhost:${receiver.port}`;
     expect(await send(attemptTo({ origin }, { tls }))).to.include({
       outcome: 'failed',
@@ -77,14 +72,19 @@ describe('send: TLS', () => {
 
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     it(`resumes the session of the attempt before (${version})`, async () => {
-      receiver = await startReceiver({ answer, connected, tls: { minVersion: version, maxVersion: version } });
+      receiver = await startReceiver({
+        raw: true,
+        answer,
+        connected,
+        tls: { minVersion: version, maxVersion: version },
+      });
       for (let round = 0; round < 3; round++) await send(attemptTo(receiver, { tls }));
       expect(resumed).to.deep.equal([false, true, true]);
     });
   }
 
   it('shares no session between those who trust different authorities', async () => {
-    receiver = await startReceiver({ answer, connected, tls: {} });
+    receiver = await startReceiver({ raw: true, answer, connected, tls: {} });
     await send(attemptTo(receiver, { tls }));
     expect(await send(attemptTo(receiver, { tls: { ca: certificate } }))).to.include({ outcome: 'delivered' });
     expect(await send(attemptTo(receiver))).to.include({ outcome: 'failed', reason: 'certificate' });

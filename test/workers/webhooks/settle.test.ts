@@ -6,7 +6,8 @@ import type { Delivery } from '../../../shared/rides/ride-types.ts';
 import { loggedUrl } from '../../../workers/webhooks/attempt.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';
 import { settleEvent } from '../../../workers/webhooks/settle.ts';
-import { newKey, rideWithEvents } from '../../support/deliveries.ts';
+import { newKey } from '../../support/deliveries.ts';
+import { rideWithEvents } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 

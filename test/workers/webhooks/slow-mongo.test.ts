@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { deliverEvent } from '../../../workers/webhooks/deliver-event.ts';
-import { isSignedWith, newKey, rideWithEvents, withTargets } from '../../support/deliveries.ts';
+import { isSignedWith, newKey, withTargets } from '../../support/deliveries.ts';
 import { startMongoProxy } from '../../support/mongo-proxy.ts';
 import { startReceiver } from '../../support/receiver.ts';
+import { rideWithEvents } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';

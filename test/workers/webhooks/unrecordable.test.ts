@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import mongoose from 'mongoose';
 import type { Context } from '../../../shared/context.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { deliver, newKey, rideWithEvents, withTargets } from '../../support/deliveries.ts';
+import { deliver, newKey, withTargets } from '../../support/deliveries.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { rideWithEvents } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
@@ -19,7 +20,7 @@ describe('an outcome that cannot be recorded', () => {
 
   before(async () => {
     base = await testContext();
-    receiver = await startReceiver((response) => response.writeHead(answer).end());
+    receiver = await startReceiver({ answer: (response) => response.writeHead(answer).end() });
     ctx = withTargets(base, receiver.origin);
   });
   afterEach(async () => {
@@ -68,8 +69,10 @@ describe('an outcome that cannot be recorded', () => {
     const rideIds = await Promise.all(Array.from({ length: 8 }, () => rideWith(1)));
     const [refused = ''] = rideIds;
     await refuseStatus503(refused);
-    const mixed = await startReceiver((response, { body }) => {
-      response.writeHead(body.rideId === refused ? 503 : 200).end();
+    const mixed = await startReceiver({
+      answer: (response, { body }) => {
+        response.writeHead(body.rideId === refused ? 503 : 200).end();
+      },
     });
     await rides.updateMany({ _id: { $in: rideIds } }, { $set: { webhookUrl: mixed.url } });
     const mixedCtx = withTargets(base, mixed.origin);

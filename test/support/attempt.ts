@@ -1,0 +1,14 @@
+import type { Attempt } from '../../workers/webhooks/send.ts';
+
+/** An attempt to deliver to a receiver that is a local target, under a claim that is young; limit: 5 s. */
+export function attemptTo({ origin }: { origin: string }, changes: Partial<Attempt> = {}): Attempt {
+  return {
+    url: `${origin}/hook`,
+    body: '{"event":"ride.status"}',
+    localTargets: [origin],
+    headersNow: () => ({ 'X-Service-Event': 'ride.status' }),
+    renewClaim: () => Promise.reject(new Error('a young claim needs no renewal')),
+    timeoutMs: 5_000,
+    ...changes,
+  };
+}

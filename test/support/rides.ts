@@ -1,0 +1,97 @@
+import type { Context } from '../../shared/context.ts';
+import { newKeyId } from '../../shared/ids.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
+import { createRide, type NewRide } from '../../shared/rides/create-ride.ts';
+import type { Command } from '../../shared/rides/decide.ts';
+import type { Driver, Offer, Ride, RideRequest, RideStatus } from '../../shared/rides/ride-types.ts';
+import type { Client } from './client.ts';
+
+type OfferWish = Partial<Omit<Extract<Command, { action: 'offer' }>, 'action'>>;
+
+/** What a test says of a ride. Where it says nothing: a live ride of a key of its own, with one offer. */
+export type RideWish = Partial<RideRequest> & {
+  /** The partner that creates it through the API; without one it is created without the API. */
+  by?: Client;
+  keyId?: string;
+  mode?: Ride['mode'];
+  scenario?: NewRide['scenario'];
+  /** Of a new driver each, at 20 USD and 5 minutes where nothing else is said; the first one is accepted. */
+  offers?: OfferWish[];
+};
+
+const request: RideRequest = {
+  pickup: { lat: 40.7128, lng: -74.006 },
+  destination: { lat: 40.758, lng: -73.9855 },
+  fare: 25,
+  carType: 'regular',
+  rideType: 'standard',
+  passengerCount: 1,
+  distanceKm: 5.31,
+};
+
+const pathTo: Record<RideStatus, readonly Command['action'][]> = {
+  bidding: [],
+  driver_arriving: ['accept'],
+  arrived: ['accept', 'arrive'],
+  in_progress: ['accept', 'arrive', 'start'],
+  completed: ['accept', 'arrive', 'start', 'complete'],
+  cancelled: ['cancel'],
+};
+
+/** A bidding ride without an offer: its id. */
+export async function newRide(ctx: Context, wish: Omit<RideWish, 'by' | 'offers'> = {}): Promise<string> {
+  const { keyId = newKeyId(), mode = 'live', scenario, ...fields } = wish;
+  const key = { keyId, accountId: 'acct_of_tests', mode };
+  const ride = await createRide(ctx, { key, request: { ...request, ...fields }, scenario });
+  return ride._id;
+}
+
+/** A ride that has received its offers and gone on to a status; a cancelled one was cancelled by the partner while bidding. */
+export async function rideIn(ctx: Context, status: RideStatus, { by, offers: wanted = [{}], ...wish }: RideWish = {}) {
+  const created = by && (await by.createRide(wish)).body;
+  const rideId: string = created?.rideId ?? (await newRide(ctx, wish));
+  const offers: Offer[] = [];
+  for (const offer of wanted) offers.push(await offerOn(ctx, rideId, offer));
+  const [offer] = offers as [Offer];
+  for (const action of pathTo[status]) {
+    await applyAction(ctx, rideId, { action, offerId: offer.offerId, by: 'partner' } as Command, 'anyone');
+  }
+  return { rideId, trackUrl: created?.trackUrl as string, offer, offerId: offer.offerId, offers };
+}
+
+/** A live ride of the key that has `count` events (1 to 5), none of them delivered: its id. */
+export async function rideWithEvents(
+  ctx: Context,
+  { keyId }: { keyId: string },
+  count: number,
+  wish?: RideWish,
+): Promise<string> {
+  const statuses: RideStatus[] = ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
+  return (await rideIn(ctx, statuses[count - 1] as RideStatus, { keyId, ...wish })).rideId;
+}
+
+let driversMade = 0;
+
+/** A driver that no other test knows: a ride takes one live offer from each. */
+export function newDriver(changes: Partial<Driver> = {}): Driver {
+  driversMade += 1;
+  return {
+    driverId: `driver_${driversMade}`,
+    name: 'Dana Okoye',
+    phone: '+12025550100',
+    rating: 4.8,
+    vehicle: 'Toyota Prius, blue',
+    plate: `T-${driversMade}`,
+    ...changes,
+  };
+}
+
+/** A driver's offer on a bidding ride: of a new driver at 20 USD and 5 minutes, where nothing else is said. */
+export async function offerOn(
+  ctx: Context,
+  rideId: string,
+  { driver = newDriver(), price = 20, etaMinutes = 5 }: OfferWish = {},
+): Promise<Offer> {
+  const ride = await applyAction(ctx, rideId, { action: 'offer', driver, price, etaMinutes }, 'anyone');
+  return ride.offers.at(-1) as Offer;
+}
