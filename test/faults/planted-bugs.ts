@@ -44,12 +44,20 @@ export const plantedBugs: readonly PlantedBug[] = [
       {
         file: 'workers/webhooks/attempt.js',
         find: 'const sent = await send({',
-        replace: `const sendLater = (message) => {
+        // Event 2 is held back until a later one of its ride has been sent.
+        replace: `const heldBack = (globalThis.heldBack ??= new Map());
+        const holdBack = (message) => {
           const headers = message.headersNow();
-          globalThis.setTimeout(() => send({ ...message, headersNow: () => headers }), 900);
+          heldBack.set(ride._id, () => send({ ...message, headersNow: () => headers }));
           return { outcome: 'delivered', httpStatus: 204, durationMs: 1 };
         };
-        const sent = await (event.seq === 2 ? sendLater : send)({`,
+        const sendBoth = async (message) => {
+          const result = await send(message);
+          await heldBack.get(ride._id)?.();
+          heldBack.delete(ride._id);
+          return result;
+        };
+        const sent = await (event.seq === 2 ? holdBack : sendBoth)({`,
       },
     ],
     caughtAs: /event 2 came first after a later one/,

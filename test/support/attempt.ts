@@ -1,6 +1,6 @@
 import type { Attempt } from '../../workers/webhooks/send.ts';
 
-/** An attempt to deliver to a receiver that is a local target, under a claim that is young; limit: 5 s. */
+/** An attempt to deliver to a receiver that is a local target, under a claim that is young; limit: 30 s. */
 export function attemptTo({ origin }: { origin: string }, changes: Partial<Attempt> = {}): Attempt {
   return {
     url: `${origin}/hook`,
@@ -8,7 +8,7 @@ export function attemptTo({ origin }: { origin: string }, changes: Partial<Attem
     localTargets: [origin],
     headersNow: () => ({ 'X-Service-Event': 'ride.status' }),
     renewClaim: () => Promise.reject(new Error('a young claim needs no renewal')),
-    timeoutMs: 5_000,
+    timeoutMs: 30_000,
     ...changes,
   };
 }

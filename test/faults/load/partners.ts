@@ -48,13 +48,19 @@ const everyScenario: readonly TestScenario[] = [
   'no_offers',
 ];
 
+export interface PartnersOptions {
+  scenarios?: readonly TestScenario[];
+  /** How many rides are used at a time: a slow machine then gets less to do, instead of more than it can. */
+  atOnce?: number;
+}
+
 /** Partners at work on all API processes of a world: they create rides and ignore, read, cancel or accept them. */
 export function startPartners(
   world: World,
   keys: NewKey[],
   random: Random,
   perSecond: number,
-  scenarios: readonly TestScenario[] = everyScenario,
+  { scenarios = everyScenario, atOnce = Number.POSITIVE_INFINITY }: PartnersOptions = {},
 ): Partners {
   const agent = new http.Agent({ keepAlive: true });
   const journal: Call[] = [];
@@ -131,6 +137,7 @@ export function startPartners(
   };
   const beginning = (async () => {
     while (!stopped) {
+      while (underWay.size >= atOnce) await Promise.race(underWay);
       begun += 1;
       const use = useRide(`request-${begun}`);
       underWay.add(use);

