@@ -3,16 +3,16 @@ import type { Caller } from '../../shared/keys/api-key.ts';
 import type { NewRide } from '../../shared/rides/create-ride.ts';
 import { greatCircleKm } from '../../shared/rides/position.ts';
 import type { RideRequest } from '../../shared/rides/ride-types.ts';
-import { readJsonBody } from '../http/json-body.ts';
 import { validate } from '../http/validate.ts';
 import type { RequestContext } from '../types.ts';
+import { bodyOf } from './ignored-fields.ts';
 import { idempotencyKeySchema, newRideSchema, scenarioSchema } from './schemas.ts';
 
 /** Validates a creation: its body (contract, section 4.1), Idempotency-Key and test scenario. Throws a 400, 408 or 413. */
-export function newRide({ webhookLocalTargets }: Pick<Config, 'webhookLocalTargets'>) {
-  const schema = newRideSchema(webhookLocalTargets);
+export function newRide(config: Pick<Config, 'environment' | 'webhookLocalTargets'>) {
+  const body = bodyOf(newRideSchema(config));
   return async (ctx: RequestContext, key: Caller): Promise<NewRide> => {
-    const request = rideRequest(validate(schema, await readJsonBody(ctx)));
+    const request = rideRequest(await body(ctx, key));
     const { 'idempotency-key': idempotencyKey, 'x-service-test-scenario': scenario } = ctx.headers;
     return {
       key,

@@ -1,9 +1,8 @@
 import type { Context } from '../../shared/context.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { createRide, findReplay } from '../../shared/rides/create-ride.ts';
-import { readJsonBody } from '../http/json-body.ts';
-import { validate } from '../http/validate.ts';
 import { authenticate, authenticateForRide, rideIdOf } from './authenticate.ts';
+import { bodyOf } from './ignored-fields.ts';
 import { newRide } from './new-ride.ts';
 import {
   offerFields,
@@ -23,6 +22,7 @@ import { acceptSchema } from './schemas.ts';
 export function partnerRoutes(service: Context): Route[] {
   const { config } = service;
   const caller = authenticate(service);
+  const acceptBody = bodyOf(acceptSchema);
 
   const operations = [
     post('/rides', {
@@ -44,9 +44,9 @@ export function partnerRoutes(service: Context): Route[] {
     }),
     post('/rides/:rideId/accept', {
       authenticate: caller,
-      validate: async (ctx, { keyId }) => {
-        const { offerId } = validate(acceptSchema, await readJsonBody(ctx));
-        return { keyId, rideId: rideIdOf(ctx), offerId };
+      validate: async (ctx, key) => {
+        const { offerId } = await acceptBody(ctx, key);
+        return { keyId: key.keyId, rideId: rideIdOf(ctx), offerId };
       },
       act: ({ keyId, rideId, offerId }) => applyAction(service, rideId, { action: 'accept', offerId }, { keyId }),
       present: presentOutcome,

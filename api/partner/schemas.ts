@@ -1,6 +1,7 @@
 import Joi from 'joi';
+import type { Config } from '../../shared/config.ts';
 import { carTypes, type Location, rideTypes, testScenarios } from '../../shared/rides/ride-types.ts';
-import { checkTargetUrl } from '../../shared/webhooks/target.ts';
+import { checkGivenTarget } from '../../shared/webhooks/given-target.ts';
 
 /** For an optional field, `null` counts as absent; an empty text is allowed. */
 const text = Joi.string()
@@ -18,7 +19,7 @@ const notes = text
   .messages({ 'notes.length': '{{#label}} must be at most 200 characters' });
 
 /** The body of a creation (contract, section 4.1). A field that is not listed here is ignored and never stored. */
-export function newRideSchema(localTargets: readonly string[]) {
+export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocalTargets'>) {
   return Joi.object({
     pickup: location.required(),
     destination: location.required(),
@@ -36,7 +37,7 @@ export function newRideSchema(localTargets: readonly string[]) {
     webhookUrl: Joi.string()
       .empty(null)
       .custom((value: string, helpers) => {
-        const refusal = value.isWellFormed() ? checkTargetUrl(value, localTargets) : 'must be well-formed Unicode';
+        const refusal = value.isWellFormed() ? checkGivenTarget(config, value) : 'must be well-formed Unicode';
         return refusal ? helpers.error('target.refused', { refusal }) : value;
       })
       .messages({ 'target.refused': '{{#label}} {{#refusal}}' }),

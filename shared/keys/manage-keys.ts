@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { newKeyId, sha256 } from '../ids.ts';
 import type { Mode } from '../mode.ts';
-import { checkTargetUrl } from '../webhooks/target.ts';
+import { checkGivenTarget } from '../webhooks/given-target.ts';
 import { type ApiKey, KeyModel, keys } from './api-key.ts';
 import { decrypt, encrypt } from './encryption.ts';
 import { keyHint, newApiKey, newSigningSecret } from './key-format.ts';
@@ -14,7 +14,7 @@ import { keyHint, newApiKey, newSigningSecret } from './key-format.ts';
  */
 export type KeyOwner = { accountId: string } | 'anyone';
 
-export type KeySettings = Pick<Config, 'webhookLocalTargets' | 'secrets'>;
+export type KeySettings = Pick<Config, 'environment' | 'webhookLocalTargets' | 'secrets'>;
 
 /** A key with its secrets in plain text. Returned at its creation only (contract, section 5.4). */
 export interface NewKey {
@@ -78,15 +78,17 @@ export async function revokeKey(keyId: string, owner: KeyOwner): Promise<void> {
 }
 
 /**
- * Sets the default webhook URL of the key. Throws `invalid_request` for a URL that may not be called (section 6, rule
- * 2).
+/**
+ * Sets the default webhook URL of the key; null takes it away. Throws `invalid_request` for a URL that may not be called
+ * (section 6, rule 2).
  */
 export async function setWebhookUrl(
   config: KeySettings,
   keyId: string,
-  webhookUrl: string,
+  webhookUrl: string | null,
   owner: KeyOwner,
 ): Promise<void> {
+  if (webhookUrl === null) return changeActive(keyId, owner, {}, { webhookUrl: 1 });
   assertWebhookUrl(config, webhookUrl);
   await changeActive(keyId, owner, { webhookUrl });
 }
@@ -119,7 +121,7 @@ export async function deliverySettings(
 }
 
 function assertWebhookUrl(config: KeySettings, url: string): void {
-  const refusal = checkTargetUrl(url, config.webhookLocalTargets);
+  const refusal = checkGivenTarget(config, url);
   if (refusal) throw new AppError('invalid_request', { message: `webhookUrl ${refusal}` });
 }
 
@@ -137,8 +139,14 @@ async function activeKey(keyId: string, owner: KeyOwner): Promise<ApiKey> {
   return found;
 }
 
-async function changeActive(keyId: string, owner: KeyOwner, set: Partial<ApiKey>): Promise<void> {
-  const { matchedCount } = await keys.updateOne(activeKeyOf(keyId, owner), { $set: set });
+async function changeActive(
+  keyId: string,
+  owner: KeyOwner,
+  set: Partial<ApiKey>,
+  unset: { webhookUrl?: 1 } = {},
+): Promise<void> {
+  const change = { $set: set, $unset: unset };
+  const { matchedCount } = await keys.updateOne(activeKeyOf(keyId, owner), change);
   if (matchedCount === 0) throw unknownKey();
 }
 

@@ -1,0 +1,23 @@
+import type { Config } from '../config.ts';
+import { checkTargetUrl, isLocalTarget } from './target.ts';
+
+const hint = 'for a local receiver: WEBHOOK_LOCAL_TARGETS=http://127.0.0.1:4000 npm run dev';
+
+/**
+ * As `checkTargetUrl`, for a URL that a partner or an operator gives. In development the refusal of an address that is not
+ * https or not public names the setting that allows it.
+ */
+export function checkGivenTarget(
+  { environment, webhookLocalTargets }: Pick<Config, 'environment' | 'webhookLocalTargets'>,
+  url: string,
+): string | null {
+  const refusal = checkTargetUrl(url, webhookLocalTargets);
+  return refusal && environment === 'development' && couldBeAllowed(url) ? `${refusal}; ${hint}` : refusal;
+}
+
+/** Whether WEBHOOK_LOCAL_TARGETS with the origin of `url` would lift its refusal. */
+function couldBeAllowed(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { origin, protocol } = new URL(url);
+  return /^https?:$/.test(protocol) && isLocalTarget(url, [origin]) && checkTargetUrl(url, [origin]) === null;
+}

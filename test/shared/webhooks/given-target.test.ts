@@ -1,0 +1,40 @@
+import { expect } from 'chai';
+import { checkGivenTarget } from '../../../shared/webhooks/given-target.ts';
+import { checkTargetUrl } from '../../../shared/webhooks/target.ts';
+
+describe('checkGivenTarget', () => {
+  const development = { environment: 'development', webhookLocalTargets: ['http://127.0.0.1:4000'] } as const;
+  const production = { environment: 'production', webhookLocalTargets: [] } as const;
+
+  for (const url of [
+    'http://127.0.0.1:4001/hook',
+    'http://partner.example/',
+    'https://localhost/',
+    'https://10.0.0.1/',
+  ]) {
+    it(`names WEBHOOK_LOCAL_TARGETS and how to set it for ${url}, in development alone`, () => {
+      const rule = checkTargetUrl(url, []);
+      expect(checkGivenTarget(development, url)).to.equal(
+        `${rule}; for a local receiver: WEBHOOK_LOCAL_TARGETS=http://127.0.0.1:4000 npm run dev`,
+      );
+      expect(checkGivenTarget(production, url)).to.equal(rule);
+    });
+  }
+
+  for (const url of [
+    'nonsense',
+    '',
+    'ftp://x/',
+    'http://user@127.0.0.1/',
+    'http://127.0.0.1:25/',
+    'mailto:a@b.example',
+  ]) {
+    it(`does not name it for "${url}", which it cannot allow`, () => {
+      expect(checkGivenTarget(development, url)).to.equal(checkTargetUrl(url, []));
+    });
+  }
+
+  it('allows what the setting names', () => {
+    expect(checkGivenTarget(development, 'http://127.0.0.1:4000/hook')).to.equal(null);
+  });
+});
