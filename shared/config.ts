@@ -26,7 +26,7 @@ export interface Config {
   secrets: { mongoUrl: string; redisUrl: string; keys: SecretsKeys };
 }
 
-/** A setting is missing or wrong. Its message is one line that names the setting, never its value. */
+/** Settings are missing or wrong. Its message has a line for each that names the setting, never its value. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
@@ -41,9 +41,19 @@ export class NotMigrated extends ConfigError {
 /** A host as it stands in a URL: an IPv6 address is in brackets there. */
 export const hostInUrl = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
 
+const onlyHttps = '{{#label}} must be set to an https:// address in production';
 const baseUrl = Joi.string()
   .uri({ scheme: ['http', 'https'] })
-  .replace(/\/+$/, '');
+  .replace(/\/+$/, '')
+  .messages({
+    'string.uriCustomScheme': '{{#label}} must be an http or https address',
+    'production.https': onlyHttps,
+  });
+const httpsInProduction = (url: string, helpers: Joi.CustomHelpers) =>
+  isProduction(helpers) && !url.startsWith('https://') ? helpers.error('production.https') : url;
+/** The API's routes stand under /v1 and /api/v1: links are built beside them. */
+const withoutBase = (url: string, helpers: Joi.CustomHelpers) =>
+  /\/v1(\/|$)/.test(new URL(url).pathname) ? helpers.error('baseUrl.v1') : url;
 const durationMs = Joi.number()
   .integer()
   .min(1)
@@ -61,17 +71,22 @@ const settings = Joi.object({
   SERVICE_ENV: Joi.string().valid('production', 'development').default('production'),
   HOST: Joi.string().default('127.0.0.1'),
   PORT: Joi.number().integer().min(0).max(65_535).default(4100),
-  MONGO_URL: Joi.string()
-    .pattern(/^mongodb(\+srv)?:\/\//, 'mongodb://')
-    .required(),
+  MONGO_URL: Joi.string().custom(readMongoUrl).required().messages({
+    'mongoUrl.scheme': '{{#label}} must begin with mongodb:// or mongodb+srv://',
+    'mongoUrl.database': '{{#label}} must name a database after its hosts, as in mongodb://HOST/rides',
+  }),
   REDIS_URL: Joi.string()
-    .pattern(/^rediss?:\/\//, 'redis://')
-    .required(),
-  PUBLIC_BASE_URL: baseUrl.default((parent: { SERVICE_ENV: string; HOST: string; PORT: number }) =>
-    parent.SERVICE_ENV === 'development' ? `http://${hostInUrl(parent.HOST)}:${parent.PORT}` : '',
-  ),
-  TRACK_BASE_URL: baseUrl.default((parent: { PUBLIC_BASE_URL: string }) => `${parent.PUBLIC_BASE_URL}/track`),
-  DOCS_URL: baseUrl.default((parent: { PUBLIC_BASE_URL: string }) => `${parent.PUBLIC_BASE_URL}/docs`),
+    .pattern(/^rediss?:\/\//, 'redis')
+    .required()
+    .messages({ 'string.pattern.name': '{{#label}} must begin with redis:// or rediss://' }),
+  PUBLIC_BASE_URL: baseUrl
+    .custom(withoutBase)
+    .custom(httpsInProduction)
+    .required()
+    .when('SERVICE_ENV', { is: 'production', otherwise: Joi.string().optional().default(ownAddress) })
+    .messages({ 'any.required': onlyHttps, 'baseUrl.v1': '{{#label}} must be the address without /v1' }),
+  TRACK_BASE_URL: baseUrl.custom(httpsInProduction).default(besideBase('track')),
+  DOCS_URL: baseUrl.default(besideBase('docs')),
   SECRETS_KEY: Joi.string().custom(readSecretsKeys).required().messages({
     'secretsKey.length':
       '{{#label}} must be 32 bytes in base64 (openssl rand -base64 32), or a comma-separated list of such keys',
@@ -81,8 +96,9 @@ const settings = Joi.object({
   PICKUP_TIMEOUT_MS: durationMs.default(2 * 3_600_000),
   TRIP_TIMEOUT_MS: durationMs.default(12 * 3_600_000),
   SIMULATION_SPEED: Joi.number().min(0.01).max(1_000).default(1),
-  WEBHOOK_LOCAL_TARGETS: Joi.string().allow('').default('').custom(readOrigins).messages({
+  WEBHOOK_LOCAL_TARGETS: Joi.string().custom(readOrigins).messages({
     'origins.form': '{{#label}} must be a comma-separated list of origins like http://127.0.0.1:4000',
+    'production.localTargets': '{{#label}} is for development: production refuses to start with it',
   }),
   TRUSTED_PROXY_HOPS: Joi.number().integer().min(0).max(10).default(0),
   TILE_URL: Joi.string().pattern(
@@ -99,47 +115,35 @@ const settings = Joi.object({
   SIMULATOR_CONCURRENCY: concurrency.default(50),
   WEBHOOKS_CONCURRENCY: concurrency.default(500),
   WEBHOOKS_SLOW_CONCURRENCY: concurrency.default(500),
-})
-  .custom((value, helpers) => {
-    if (value.SERVICE_ENV !== 'production') return value;
-    for (const name of ['PUBLIC_BASE_URL', 'TRACK_BASE_URL']) {
-      if (!value[name].startsWith('https://')) return helpers.error('production.https', { name });
-    }
-    if (value.WEBHOOK_LOCAL_TARGETS.length > 0) return helpers.error('production.localTargets');
-    return value;
-  })
-  .messages({
-    // Joi's own text for a pattern quotes the value, and these values may hold a password.
-    'string.pattern.name': '{{#label}} must begin with {{#name}}',
-    'production.https': '{{#name}} must be set to an https:// address in production',
-    'production.localTargets': 'WEBHOOK_LOCAL_TARGETS is for development: production refuses to start with it',
-  });
+});
+
+type Setting = 'SECRETS_KEY' | 'REDIS_URL' | 'PUBLIC_BASE_URL';
 
 /**
- * Reads and checks every setting of the service. Throws ConfigError with one line that names the wrong one. `without` names
- * required settings that this process has no use for.
+ * Reads and checks every setting of the service. Throws ConfigError with a line for each that is missing or wrong. `without`
+ * names required settings that this process does not use: without them it has an empty text or list.
  */
 export function readConfig(
   env: NodeJS.ProcessEnv = process.env,
-  { without = [] }: { without?: 'SECRETS_KEY'[] } = {},
+  { without = [] }: { without?: readonly Setting[] } = {},
 ): Readonly<Config> {
   // An empty variable is an unset one: compose files pass settings on as `${NAME:-}`.
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const needed = settings.fork(without, (setting) => setting.optional());
-  const { value, error } = needed.validate(given, { stripUnknown: true, errors: { label: 'key' } });
-  if (error) throw new ConfigError(`Setting ${error.message.replaceAll('"', '').replaceAll('\n', ' ')}`);
+  const needed = settings.fork([...without], (setting) => setting.optional());
+  const { value, error } = needed.validate(given, { stripUnknown: true, abortEarly: false, errors: { label: 'key' } });
+  if (error) throw new ConfigError(problemsOf(error).join('\n'));
   return Object.freeze({
     environment: value.SERVICE_ENV,
     host: value.HOST,
     port: value.PORT,
-    publicBaseUrl: value.PUBLIC_BASE_URL,
+    publicBaseUrl: value.PUBLIC_BASE_URL ?? '',
     trackBaseUrl: value.TRACK_BASE_URL,
     docsUrl: value.DOCS_URL,
     biddingTimeoutMs: value.BIDDING_TIMEOUT_MS,
     pickupTimeoutMs: value.PICKUP_TIMEOUT_MS,
     tripTimeoutMs: value.TRIP_TIMEOUT_MS,
     simulationSpeed: value.SIMULATION_SPEED,
-    webhookLocalTargets: Object.freeze(value.WEBHOOK_LOCAL_TARGETS || []),
+    webhookLocalTargets: Object.freeze(value.WEBHOOK_LOCAL_TARGETS ?? []),
     trustedProxyHops: value.TRUSTED_PROXY_HOPS,
     ...(value.TILE_URL && { tiles: Object.freeze({ url: value.TILE_URL, attribution: value.TILE_ATTRIBUTION }) }),
     streams: Object.freeze({
@@ -157,13 +161,36 @@ export function readConfig(
     }),
     secrets: Object.freeze({
       mongoUrl: value.MONGO_URL,
-      redisUrl: value.REDIS_URL,
+      redisUrl: value.REDIS_URL ?? '',
       keys: Object.freeze(value.SECRETS_KEY ?? []),
     }),
   });
 }
 
+const isProduction = ({ state }: Joi.CustomHelpers): boolean => state.ancestors[0].SERVICE_ENV === 'production';
+
+/** One line for each wrong setting: the first rule that it breaks. */
+function problemsOf({ details }: Joi.ValidationError): string[] {
+  const first = new Map(details.toReversed().map(({ path, message }) => [path[0], message]));
+  return [...first.values()].reverse().map((message) => `Setting ${message.replaceAll('"', '').replaceAll('\n', ' ')}`);
+}
+
+function ownAddress({ HOST, PORT }: { HOST: string; PORT: number }): string {
+  return `http://${hostInUrl(HOST)}:${PORT}`;
+}
+
+function besideBase(name: string) {
+  return ({ PUBLIC_BASE_URL = '' }: { PUBLIC_BASE_URL?: string }) => `${PUBLIC_BASE_URL}/${name}`;
+}
+
+/** Without a database in its address the driver would use one called "test". */
+function readMongoUrl(url: string, helpers: Joi.CustomHelpers): unknown {
+  if (!/^mongodb(\+srv)?:\/\//.test(url)) return helpers.error('mongoUrl.scheme');
+  return /^[^:]+:\/\/([^@]*@)?[^/?]+\/[^?]+/.test(url) ? url : helpers.error('mongoUrl.database');
+}
+
 function readOrigins(list: string, helpers: Joi.CustomHelpers): unknown {
+  if (isProduction(helpers)) return helpers.error('production.localTargets');
   const origins = list.split(',').flatMap((entry) => entry.trim() || []);
   const exact = origins.every(
     (origin) => /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin,

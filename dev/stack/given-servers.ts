@@ -35,4 +35,4 @@ export async function checkRedis(): Promise<void> {
 }
 
 /** The hosts of a URL, without its user and password. */
-const hostsOf = (url: string): string => url.replace(/^[\w+]+:\/\/([^@/]*@)?/, '').split(/[/?]/)[0] ?? '';
+export const hostsOf = (url: string): string => url.replace(/^[\w+]+:\/\/(.*@)?/, '').split(/[/?]/)[0] ?? '';

@@ -1,5 +1,6 @@
 import mongoose from 'mongoose';
 import { ConfigError } from '../config.ts';
+import { addressProblem } from './address-problem.ts';
 import { endWritesWithTheirSocket } from './driver-patch.ts';
 import { chooseDurability, durableWrites } from './durability.ts';
 
@@ -30,7 +31,7 @@ const wireVersionOf8 = 25;
 export async function connectMongo(url: string, { timeLimits = true } = {}): Promise<void> {
   endWritesWithTheirSocket();
   const { setName, msg, maxWireVersion } = await hello(url).catch((error: unknown) => {
-    throw new ConfigError(`Setting MONGO_URL: ${startProblem(error)}`);
+    throw new ConfigError(`Setting MONGO_URL${addressProblem(error)}`);
   });
   if (maxWireVersion < wireVersionOf8) throw new ConfigError('Setting MONGO_URL: MongoDB 8.0 or later is needed');
   chooseDurability({ isStandalone: setName === undefined && msg !== 'isdbgrid', timeLimits });
@@ -71,14 +72,6 @@ export function onBrokenConnection(listener: () => void): () => void {
   };
   client.on('connectionClosed', noteClosed);
   return () => client.off('connectionClosed', noteClosed);
-}
-
-/** In a line, without the address: it may hold a password. */
-function startProblem(error: unknown): string {
-  const { name, code } = error as { name: string; code?: string | number };
-  if (name === 'MongoServerSelectionError') return 'no MongoDB answers there';
-  if (name === 'MongoParseError' || name === 'TypeError') return 'is not a valid connection string';
-  return `MongoDB refuses the connection (${[name, code].filter(Boolean).join(' ')})`;
 }
 
 /** A mongos answers `msg: 'isdbgrid'`, a member of a replica set its `setName`; a standalone server neither. */

@@ -68,6 +68,63 @@ describe('the settings', () => {
     expect(readConfig(others, { without: ['SECRETS_KEY'] }).secrets.keys).to.deep.equal([]);
   });
 
+  it('need neither REDIS_URL nor PUBLIC_BASE_URL in a command that works on MongoDB alone', () => {
+    const { MONGO_URL, SECRETS_KEY } = production;
+    const { secrets, publicBaseUrl } = readConfig(
+      { MONGO_URL, SECRETS_KEY },
+      { without: ['REDIS_URL', 'PUBLIC_BASE_URL'] },
+    );
+    expect({ redisUrl: secrets.redisUrl, publicBaseUrl }).to.deep.equal({ redisUrl: '', publicBaseUrl: '' });
+    expect(secrets).to.deep.include({ mongoUrl: MONGO_URL });
+  });
+
+  it('are refused all at once, in a line for each that names it and quotes no value', () => {
+    const wrong = { ...production, MONGO_URL: 'mongodb://sEcReT', PORT: '-1.5', TRACK_BASE_URL: 'http://sEcReT' };
+    const message = refusal({
+      ...wrong,
+      REDIS_URL: '',
+      LOG_LEVEL: 'sEcReT',
+      WEBHOOK_LOCAL_TARGETS: 'http://127.0.0.1',
+    });
+    const names = message.split('\n').map((line) => line.match(/^Setting ([A-Z_]+) /)?.[1]);
+    expect(names).to.have.members([
+      'MONGO_URL',
+      'PORT',
+      'REDIS_URL',
+      'TRACK_BASE_URL',
+      'LOG_LEVEL',
+      'WEBHOOK_LOCAL_TARGETS',
+    ]);
+    expect(message).not.to.match(/sEcReT|-1\.5|127/);
+  });
+
+  for (const path of ['/v1', '/v1/', '/api/v1', '/api/v1/', '/rides/v1', '/v1/rides']) {
+    it(`refuse a PUBLIC_BASE_URL that ends in ${path}: the links stand beside the API's base`, () => {
+      const line = refusal({ ...production, PUBLIC_BASE_URL: `https://rides.example${path}` });
+      expect(line).to.equal('Setting PUBLIC_BASE_URL must be the address without /v1');
+    });
+  }
+  for (const path of ['', '/', '/api', '/v10', '/partner-v1']) {
+    it(`accept a PUBLIC_BASE_URL with the path "${path}"`, () => {
+      expect(refusal({ ...production, PUBLIC_BASE_URL: `https://rides.example${path}` })).to.equal('accepted');
+    });
+  }
+
+  const hosts = ['h', 'h:27017', 'a:1,b:2', 'uSeR:p@h', 'uSeR:p%2Fw@h', '[::1]:1', '%2Ftmp%2Fmongo.sock'];
+  for (const scheme of ['mongodb', 'mongodb+srv']) {
+    it(`refuse a MONGO_URL of ${scheme} without a database: the driver would use one called "test"`, () => {
+      for (const host of hosts) {
+        for (const rest of ['', '/', '/?replicaSet=rs0', '?replicaSet=a/b']) {
+          const line = refusal({ ...production, MONGO_URL: `${scheme}://${host}${rest}` });
+          expect(line, host + rest).to.match(/^Setting MONGO_URL must name a database /);
+        }
+        for (const rest of ['/rides', '/rides?replicaSet=rs0']) {
+          expect(refusal({ ...production, MONGO_URL: `${scheme}://${host}${rest}` }), host + rest).to.equal('accepted');
+        }
+      }
+    });
+  }
+
   it('take an empty variable for an unset one', () => {
     const config = readConfig({
       ...production,

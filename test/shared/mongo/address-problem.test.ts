@@ -1,0 +1,39 @@
+import { expect } from 'chai';
+import mongoose from 'mongoose';
+import { addressProblem } from '../../../shared/mongo/address-problem.ts';
+
+describe('a MONGO_URL that no connection comes about with', () => {
+  async function problemOf(url: string): Promise<string> {
+    try {
+      const client = new mongoose.mongo.MongoClient(url, { serverSelectionTimeoutMS: 50 });
+      await client
+        .db('admin')
+        .command({ hello: 1 })
+        .finally(() => client.close());
+      return 'none';
+    } catch (error) {
+      return addressProblem(error);
+    }
+  }
+
+  it('is told with the hosts and ports that were asked, and nothing else of it', async () => {
+    const problem = await problemOf('mongodb://uSeR:pAsS@127.0.0.1:1,127.0.0.1:2/dAtA?appName=qUeRy');
+    expect(problem).to.equal(': no MongoDB answers at 127.0.0.1:1 (ECONNREFUSED), 127.0.0.1:2 (ECONNREFUSED)');
+  });
+
+  for (const url of [
+    'mongodb://uSeR:p@sS@127.0.0.1:1/rides',
+    'mongodb://uSeR:p/sS@127.0.0.1:1/rides',
+    'mongodb:///x',
+  ]) {
+    it(`is told without any of it where it is no connection string: ${url}`, async () => {
+      expect(await problemOf(url)).to.equal(' is not a valid connection string');
+    });
+  }
+
+  it('is told where the server is of another replica set, or of none', async () => {
+    const url = new URL(process.env.TEST_MONGO_URL ?? '');
+    url.search = '?replicaSet=another';
+    expect(await problemOf(url.href)).to.match(/^: no MongoDB there is of its replica set$/);
+  });
+});
