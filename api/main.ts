@@ -1,4 +1,26 @@
+import { takesNoArguments } from '../shared/cli/command-line.ts';
 import { start } from '../shared/start.ts';
 import { runApi } from './run-api.ts';
 
-start('api', () => runApi());
+const usage = `Usage: npm start
+       node dist/api/main.js
+
+Runs the API. Its settings come from the environment:
+MONGO_URL, REDIS_URL, SECRETS_KEY and PUBLIC_BASE_URL are
+required. The README's table "Settings" has them all. Run
+migrate first.
+
+On your own machine npm run dev starts everything, and needs
+no setting.
+
+Example
+  PORT=8080 node dist/api/main.js`;
+
+start(
+  'api',
+  async (args) => {
+    takesNoArguments(args);
+    await runApi();
+  },
+  usage,
+);

@@ -1,6 +1,7 @@
 import fs from 'node:fs/promises';
 import { accountOf, operatorEmail } from '../shared/accounts/account.ts';
-import { readConfig } from '../shared/config.ts';
+import { asksForHelp, said } from '../shared/cli/command-line.ts';
+import { ConfigError, readConfig } from '../shared/config.ts';
 import { createKey } from '../shared/keys/manage-keys.ts';
 import { playRide } from './demo/demo-ride.ts';
 import { partnerWith } from './demo/partner.ts';
@@ -15,7 +16,27 @@ import { type Stack, startStack } from './stack/stack.ts';
 
 const keptLines = 20;
 
-/** `npm run demo`: starts its own stack, plays a partner who takes one ride from request to completed, and stops it all. */
+const usage = `Usage: npm run demo
+
+Takes one ride from request to completed before your eyes,
+on a service of its own that is removed afterwards. It takes
+about 15 s; SIMULATION_SPEED makes it quicker.
+
+Examples
+  npm run demo
+  SIMULATION_SPEED=5 npm run demo`;
+
+const args = process.argv.slice(2);
+if (asksForHelp(args)) {
+  console.log(usage);
+  process.exit();
+}
+if (args[0] !== undefined) {
+  console.error(`demo: it takes no arguments, and was given ${args[0]}\n${usage}`);
+  process.exit(2);
+}
+
+/** `npm run demo`: a whole stack of its own, and a partner who takes one ride from request to completed. */
 const timeline = createTimeline();
 const lines: string[] = [];
 const ending = endSignal();
@@ -37,6 +58,7 @@ async function demo(): Promise<number> {
     timeline.note(`\nAll ${events} events came, in order, each with a verified signature.`);
     return 0;
   } catch (error) {
+    process.exitCode = 1;
     printFailure(error as Error);
     return 1;
   } finally {
@@ -50,8 +72,11 @@ async function demo(): Promise<number> {
 }
 
 function printFailure(error: Error): void {
-  timeline.note(ending.aborted ? '\nThe demo was interrupted.' : `\nThe demo failed: ${error.message}.`);
-  if (ending.aborted) return;
+  if (ending.aborted || error instanceof ConfigError) {
+    timeline.note(ending.aborted ? '\nThe demo was interrupted.' : `\n${said('demo', error.message)}`);
+    return;
+  }
+  timeline.note(`\nThe demo failed: ${error.message}.`);
   for (const line of lines) timeline.note(line);
   timeline.note(
     'Try it again: a busy machine can be too slow for it. If it fails again, npm run dev shows every log line.',

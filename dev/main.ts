@@ -1,24 +1,36 @@
 import { parseArgs } from 'node:util';
+import { said } from '../shared/cli/command-line.ts';
 import { prepareServers } from './servers/prepare.ts';
 import { start } from './start.ts';
 import { showStatus } from './status.ts';
 
-const usage = `Usage: npm run dev -- [status] [--port 4100] [--fresh] [--json] [--prepare]
-  (nothing)   starts the whole service on this machine, until Ctrl-C
-  status      shows again what a running one printed at its start
-  --port N    listens on another port; each port has its own data
-  --fresh     starts with empty data and a new test key
-  --json      prints the logs as the processes write them, all else on stderr
-  --prepare   fetches what the first start would fetch, and ends
+const usage = `Usage: npm run dev -- [--port N] [--fresh] [--json]
+       npm run dev -- status [--port N]
+       npm run dev -- --prepare
+
+Runs the whole service on this machine until Ctrl-C, and
+prints where it listens and a test key.
+
+  status     shows again what a running one has printed
+  --port N   listens on a port other than 4100, with data of
+             its own
+  --fresh    starts with empty data and a new test key
+  --json     prints the logs raw, and all else on stderr
+  --prepare  fetches what the first start would, and ends
+
+The environment gives more settings: the README's table
+"Settings" has them all.
+
 Examples
   npm run dev -- --port 4200 --fresh
+  npm run dev -- status
   WEBHOOK_LOCAL_TARGETS=http://127.0.0.1:4000 npm run dev
   npm run dev -- --json | grep '"msg":"delivery"'`;
 
 try {
   process.exitCode = await command();
 } catch (error) {
-  console.error(`dev: ${(error as Error).message}`);
+  console.error(said('dev', (error as Error).message));
   process.exitCode = 1;
 }
 process.exit();
@@ -39,7 +51,7 @@ async function command(): Promise<number> {
   return 0;
 }
 
-/** The options of the command line, or a text that says what is wrong with it. */
+/** The command line, or what is wrong with it. */
 function readArguments() {
   const flag = { type: 'boolean', default: false } as const;
   const options = { port: { type: 'string' }, fresh: flag, json: flag, prepare: flag, help: flag } as const;

@@ -1,4 +1,5 @@
-import { ConfigError, readConfig } from '../shared/config.ts';
+import { UsageError } from '../shared/cli/command-line.ts';
+import { readConfig } from '../shared/config.ts';
 import { createContext } from '../shared/context.ts';
 import { type PoolName, poolNames } from '../shared/queues.ts';
 import { connectWorkerRedis } from '../shared/redis.ts';
@@ -8,10 +9,24 @@ import { startPool } from './pools.ts';
 import { startSweeper } from './sweeper/sweeper.ts';
 import { withinDescriptorLimit } from './webhooks/descriptor-limit.ts';
 
-/** A worker process: runs the pools named on the command line, or all of them. */
-start('worker', () => runPools(process.argv.slice(2)));
+const usage = `Usage: npm run worker -- [POOL...]
+       node dist/workers/main.js [POOL...]
 
-/** Starts the pools and the sweeper. Throws ConfigError for an unknown name. */
+Works off the queues of the named pools, or of all:
+  ${poolNames.join(', ')}
+
+Its settings come from the environment: MONGO_URL, REDIS_URL
+and PUBLIC_BASE_URL are required, and SECRETS_KEY for the
+webhooks pools. The README's table "Settings" has them all.
+
+Examples
+  npm run worker -- bidding simulator
+  LOG_LEVEL=debug node dist/workers/main.js webhooks`;
+
+/** A worker process: runs the pools named on the command line, or all of them. */
+start('worker', runPools, usage);
+
+/** Starts the pools and the sweeper. Throws UsageError for an unknown name. */
 async function runPools(names: readonly string[]): Promise<void> {
   const pools = names.length > 0 ? names.map(poolNamed) : poolNames;
   const signsWebhooks = pools.some((pool) => pool.startsWith('webhooks'));
@@ -31,6 +46,6 @@ async function runPools(names: readonly string[]): Promise<void> {
 
 function poolNamed(name: string): PoolName {
   const pool = poolNames.find((candidate) => candidate === name);
-  if (!pool) throw new ConfigError(`there is no worker pool ${name}: the pools are ${poolNames.join(', ')}`);
+  if (!pool) throw new UsageError(`there is no worker pool ${name}`);
   return pool;
 }

@@ -2,12 +2,29 @@ import { readConfig } from '../config.ts';
 import { migrate } from '../migrate.ts';
 import { connectMongo, disconnectMongo } from '../mongo/connection.ts';
 import { start } from '../start.ts';
+import { takesNoArguments } from './command-line.ts';
 
-start('migrate', async () => {
-  const { secrets } = readConfig();
-  // An index over many rides takes its time.
-  await connectMongo(secrets.mongoUrl, { timeLimits: false });
-  await migrate(secrets.keys);
-  await disconnectMongo();
-  console.log('indexes and the check value of SECRETS_KEY are in place');
-});
+const usage = `Usage: npm run migrate
+       node dist/shared/cli/migrate.js
+
+Makes the indexes and the check value of SECRETS_KEY in the
+database of MONGO_URL, and needs these two settings alone.
+Run it at each new version; it can run again at any time.
+
+Example
+  MONGO_URL=mongodb://127.0.0.1:27017/rides \\
+    SECRETS_KEY=... npm run migrate`;
+
+start(
+  'migrate',
+  async (args) => {
+    takesNoArguments(args);
+    const { secrets } = readConfig(undefined, { without: ['REDIS_URL', 'PUBLIC_BASE_URL'] });
+    // An index over many rides takes its time.
+    await connectMongo(secrets.mongoUrl, { timeLimits: false });
+    await migrate(secrets.keys);
+    await disconnectMongo();
+    console.log('indexes and the check value of SECRETS_KEY are in place');
+  },
+  usage,
+);

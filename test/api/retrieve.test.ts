@@ -50,7 +50,7 @@ describe('GET /rides/:rideId', () => {
       const { rideId } = await rideIn(api.ctx, status, { by: partner });
       const { body } = await partner.get(`/rides/${rideId}`);
       expect(body.testMode).to.equal(true);
-      expect(body.liveLocation).to.have.all.keys('lat', 'lng', 'heading', 'status');
+      expect(body.liveLocation).to.have.all.keys('lat', 'lng', 'heading', 'status', 'at');
       const { lat, lng, heading } = body.liveLocation;
       expect(body.liveLocation.status).to.equal(status);
       expect(lat).to.be.within(40.6, 40.8);
@@ -76,8 +76,9 @@ describe('GET /rides/:rideId', () => {
     await applyAction(api.ctx, rideId, { action: 'arrive' }, 'anyone');
     const { body } = await partner.get(`/rides/${rideId}`);
     const { lat, lng } = validRide.pickup;
-    const { heading } = body.liveLocation;
-    expect(body.liveLocation).to.deep.equal({ lat, lng, heading, status: 'arrived' });
+    const { heading, at } = body.liveLocation;
+    expect(body.liveLocation).to.deep.equal({ lat, lng, heading, status: 'arrived', at });
+    expect(at).to.be.above(before.body.liveLocation.at);
     const turned = Math.abs(heading - before.body.liveLocation.heading);
     expect(Math.min(turned, 360 - turned)).to.be.at.most(0.11);
   });
@@ -88,7 +89,8 @@ describe('GET /rides/:rideId', () => {
     const before = await partner.get(`/rides/${rideId}`);
     await applyAction(api.ctx, rideId, { action: 'start' }, 'anyone');
     const { body } = await partner.get(`/rides/${rideId}`);
-    expect(body.liveLocation).to.deep.equal({ ...before.body.liveLocation, status: 'in_progress' });
+    const { at } = body.liveLocation;
+    expect(body.liveLocation).to.deep.equal({ ...before.body.liveLocation, status: 'in_progress', at });
   });
 
   for (const [title, pickup, destination] of [

@@ -1,5 +1,6 @@
 import fs from 'node:fs/promises';
-import { parseArgs } from 'node:util';
+import { wrapped } from '../../dev/terminal/style.ts';
+import { asksForHelp, parseCommandLine, UsageError } from '../../shared/cli/command-line.ts';
 import type { Bench } from './bench.ts';
 import { measurements } from './measurements.ts';
 import { newProfiles } from './profiles.ts';
@@ -7,19 +8,35 @@ import { newProgress } from './progress.ts';
 import { type Row, rowOf, tableOf } from './report.ts';
 import { startStack } from './stack.ts';
 
-const { values } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    only: { type: 'string', multiple: true, default: [] },
-    rounds: { type: 'string' },
-    profile: { type: 'string' },
-    rides: { type: 'string', default: '60' },
-    json: { type: 'string' },
-  },
-});
+const usage = `Usage: npm run bench -- [--quick] [--only NAME[,NAME]]
+           [--rounds N] [--rides N] [--json FILE]
+       npm run bench -- --profile NAME
 
-// What is profiled is measured once, and alone.
-const names = chosen(values.profile ? [values.profile] : values.only.flatMap((list) => list.split(',')));
+Measures every path beside the least that could do the same
+durable work; test/bench/README.md says how.
+
+  --quick         less steady figures, in 4 min, not 15
+  --only NAME     these measurements
+  --rounds N      so many rounds, not 3 (2 with --quick)
+  --rides N       whole rides a second, not 60
+  --json FILE     writes the rows to a file, too
+  --profile NAME  where one measurement's CPU time goes
+
+Measurements
+${wrapped(Object.keys(measurements).join(', '), 58)
+  .map((line) => `  ${line}`)
+  .join('\n')}
+
+Examples
+  npm run bench -- --quick
+  npm run bench -- --only create,retrieve --json rows.json
+  npm run bench -- --profile create`;
+
+if (asksForHelp(process.argv.slice(2))) {
+  console.log(usage);
+  process.exit();
+}
+const { values, names } = read();
 const progress = newProgress();
 const rows: Row[] = [];
 let broken = 0;
@@ -55,12 +72,39 @@ function summaryOf(all: readonly Row[]): string {
   return `${withGoal.filter(({ ok }) => ok === false).length} of ${withGoal.length} goals missed`;
 }
 
+/** The options, and the measurements that they choose. Ends the process where the command line is wrong. */
+function read() {
+  try {
+    const { values } = parseCommandLine({
+      options: {
+        quick: { type: 'boolean', default: false },
+        only: { type: 'string', multiple: true, default: [] },
+        rounds: { type: 'string' },
+        profile: { type: 'string' },
+        rides: { type: 'string', default: '60' },
+        json: { type: 'string' },
+      },
+    });
+    for (const name of ['rounds', 'rides'] as const) {
+      if (!/^[1-9]\d*$/.test(values[name] ?? '1')) throw new UsageError(`--${name} takes a whole number above 0`);
+    }
+    // What is profiled is measured once, and alone.
+    return {
+      values,
+      names: chosen(values.profile ? [values.profile] : values.only.flatMap((list) => list.split(','))),
+    };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    console.error(`bench: ${error.message}\n${usage}`);
+    process.exit(2);
+  }
+}
+
 function chosen(asked: string[]): (keyof typeof measurements)[] {
   const all = Object.keys(measurements) as (keyof typeof measurements)[];
   const unknown = asked.find((name) => !all.includes(name as keyof typeof measurements));
-  if (unknown === undefined) return asked.length > 0 ? all.filter((name) => asked.includes(name)) : all;
-  console.error(`there is no measurement ${unknown}: there are ${all.join(', ')}`);
-  process.exit(1);
+  if (unknown !== undefined) throw new UsageError(`there is no measurement ${unknown}`);
+  return asked.length > 0 ? all.filter((name) => asked.includes(name)) : all;
 }
 
 /** Whoever interrupts it is shown what is known so far, and nothing is left running. */

@@ -164,7 +164,7 @@ describe('npm run dev', function () {
   });
 
   it('is found by npm run keys, and by its port', async () => {
-    const { code, stdout } = await command(
+    const { code, stdout, stderr } = await command(
       'keys',
       'create',
       '--port',
@@ -175,6 +175,7 @@ describe('npm run dev', function () {
       '--json',
     );
     expect(code).to.equal(0);
+    expect(stderr).to.equal(`keys: asking the stack on port ${port}\n`);
     const created = JSON.parse(stdout);
     expect(created).to.have.all.keys('keyId', 'key', 'mode', 'name', 'webhookUrl', 'signingSecret');
     expect((await createRide(created.key)).status).to.equal(201);

@@ -1,24 +1,45 @@
 import fs from 'node:fs/promises';
-import { parseArgs } from 'node:util';
+import { wrapped } from '../../dev/terminal/style.ts';
+import { asksForHelp, parseCommandLine, UsageError } from '../../shared/cli/command-line.ts';
 import { buildService } from '../support/service-process.ts';
 import type { FigureRun, Measured } from './figure.ts';
 import { figures } from './figures.ts';
 import { fuzz } from './fuzz/fuzz.ts';
 import { runRounds } from './rounds/run-rounds.ts';
 
-const usage = `Usage: npm run faults -- [--seed N] [--rounds N [--replica-set]] [--short] [--only NAME[,NAME]] [--figures] [--fuzz [--cases N]]
+const usage = `Usage: npm run faults -- [--rounds N [--replica-set]]
+           [--only NAME[,NAME]] [--figures]
+           [--fuzz [--cases N]] [--short] [--seed N]
 
-  --rounds N    so many rounds of faults under load, then the checker (16 where nothing else is asked for, 5 on a replica set)
-  --replica-set the rounds on a replica set, whose primary steps down
-  --figures     every figure of test/faults/README.md
-  --only NAME   these figures: ${figures.map(({ name }) => name).join(', ')}
-  --fuzz        100,000 generated requests, or --cases N
-  --short       shorter outages and fewer trials
-  --seed N      makes the same choices again; every run prints its own`;
+Tries to break what the service promises: kills, stops and
+empties what it stands on under load, then checks the rest.
+
+  --rounds N     rounds of faults; 16 if nothing else is asked
+                 for, 5 on a replica set
+  --replica-set  the rounds on one whose primary steps down
+  --short        shorter outages and fewer trials
+  --seed N       the choices of another run, which printed it
+  --only NAME    these figures
+  --figures      every figure, about an hour
+  --fuzz         100,000 generated requests, or --cases N
+
+Figures
+${wrapped(figures.map(({ name }) => name).join(', '), 58)
+  .map((line) => `  ${line}`)
+  .join('\n')}
+
+Examples
+  npm run faults -- --rounds 16 --short
+  npm run faults -- --only kills,races
+  npm run faults -- --fuzz --cases 20000`;
 
 /** `npm run faults`: tries to break what the service promises. Exit code 0 only where nothing was broken. */
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  if (asksForHelp(process.argv.slice(2))) {
+    console.log(usage);
+    return 0;
+  }
+  const { values } = parseCommandLine({
     options: {
       seed: { type: 'string' },
       rounds: { type: 'string' },
@@ -28,16 +49,11 @@ async function main(): Promise<number> {
       fuzz: { type: 'boolean', default: false },
       'replica-set': { type: 'boolean', default: false },
       short: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
     },
   });
-  if (values.help) {
-    console.log(usage);
-    return 0;
-  }
   const names = values.only?.split(',') ?? [];
   const unknown = names.filter((name) => !figures.some((figure) => figure.name === name));
-  if (unknown.length > 0) throw new Error(`there is no figure ${unknown.join(', ')}\n\n${usage}`);
+  if (unknown.length > 0) throw new UsageError(`there is no figure ${unknown.join(', ')}`);
   const seed = wholeNumber('seed', values.seed ?? String(Date.now() % 1_000_000));
   const chosen = figures.filter(({ name }) => (names.length > 0 ? names.includes(name) : values.figures));
   const isRoundsAsked = values.rounds !== undefined || values['replica-set'] || (chosen.length === 0 && !values.fuzz);
@@ -84,12 +100,13 @@ function say(line: string): void {
 }
 
 function wholeNumber(name: string, text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`--${name} takes a whole number\n\n${usage}`);
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${name} takes a whole number`);
   return Number(text);
 }
 
 process.exitCode = await main().catch((error: Error) => {
-  console.error(error.message);
-  return 2;
+  const isUsage = error instanceof UsageError;
+  console.error(`faults: ${error.message}${isUsage ? `\n${usage}` : ''}`);
+  return isUsage ? 2 : 1;
 });
 process.exit();

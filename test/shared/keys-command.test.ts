@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { tableOf } from '../../shared/cli/keys/print.ts';
+import { commandNames } from '../../shared/cli/keys/usage.ts';
 import { keysCommand } from '../../shared/cli/keys-command.ts';
 import { isWellFormedKey } from '../../shared/keys/key-format.ts';
 import { testContext } from '../support/service.ts';
@@ -80,8 +82,104 @@ describe('the command line of keys', () => {
     expect((await run('rotate', keyId)).code).to.equal(1);
   });
 
+  it('says of a new key, of a new secret and of an ended key what to do next, in its last line', async () => {
+    const { out } = await run('create', '--name', 'Front desk', '--mode', 'test');
+    const lines = out.join('\n').split('\n');
+    expect(lines.at(-1)).to.equal('Keep the secret key and the signing secret: neither is shown again.');
+    const keyId = lines[0]?.match(/^Key id {10}(key_\w+)$/)?.[1] ?? '';
+    expect(lines).to.include('Name            Front desk');
+    expect((await run('roll-secret', keyId)).out.join('\n')).to.match(/not shown again[^\n]*$/);
+    expect((await run('revoke', keyId)).out.join('\n')).to.match(/Its rides go on\.$/);
+  });
+
+  it('takes a webhook URL away with --none', async () => {
+    const { keyId } = await create('--webhook-url', 'https://partner.example/hook');
+    const { code, json } = await run('set-webhook', keyId, '--none', '--json');
+    expect({ code, answer: json() }).to.deep.equal({ code: 0, answer: { keyId, webhookUrl: null } });
+    const listed = (await run('list', '--json')).json();
+    expect(listed.find((key: { keyId: string }) => key.keyId === keyId).webhookUrl).to.equal(null);
+  });
+
+  describe('its list', () => {
+    const now = Date.parse('2026-03-04T05:06:07Z');
+    const ago = (minutes: number) => new Date(now - minutes * 60_000).toISOString();
+    const key = {
+      keyId: 'key_1a2B3c4D5e6F7g',
+      name: 'Front desk',
+      mode: 'test',
+      key: 'svc_test_...a1B2',
+      webhookUrl: null,
+      createdAt: ago(9_000),
+      lastUsedAt: null,
+      revokedAt: null,
+    };
+
+    it('has labelled, aligned columns, and a second line that says where the events go', () => {
+      const webhookUrl = 'https://partner.example/events';
+      const used = { ...key, mode: 'live', name: 'Night', lastUsedAt: ago(47 * 60), webhookUrl };
+      expect(tableOf([key, used, { ...key, revokedAt: ago(0) }], now)).to.deep.equal([
+        'KEY ID              MODE  ENDS IN  LAST USED  NAME',
+        'key_1a2B3c4D5e6F7g  test  a1B2     never      Front desk',
+        '  no webhook URL',
+        'key_1a2B3c4D5e6F7g  live  a1B2     47 h ago   Night',
+        '  events to https://partner.example/events',
+        'key_1a2B3c4D5e6F7g  test  a1B2     never      Front desk',
+        '  revoked on 2026-03-04',
+      ]);
+    });
+
+    it('fits the terminal, from 60 columns to 80, and shows every id whole', () => {
+      for (const [columns, width] of [
+        [40, 60],
+        [60, 60],
+        [200, 80],
+        [undefined, 80],
+      ] as const) {
+        const lines = tableOf([{ ...key, name: 'n'.repeat(100), lastUsedAt: ago(1_440 * 999) }], now, columns);
+        expect(Math.max(...lines.map(({ length }) => length))).to.equal(width);
+        expect(lines[1])
+          .to.include(`${key.keyId}  `)
+          .and.match(/\.\.\.$/);
+      }
+    });
+
+    it('says how to make a key where there is none', () => {
+      expect(tableOf([], now)).to.deep.equal(['No keys. Make one: npm run -s keys -- create --name NAME --mode test']);
+    });
+
+    it('shows no control character of a name', () => {
+      expect(tableOf([{ ...key, name: 'a\u001b[31m\nb' }], now)[1]).to.match(/ a\?\[31m\?b$/);
+    });
+  });
+
+  describe('--help', () => {
+    for (const argv of [['--help'], ['-h'], ['help'], ...commandNames.map((name) => [name, '--help'])]) {
+      it(`of "${argv.join(' ')}" says in 60 columns how it is used, with an example, and asks no server`, async () => {
+        const { code, out, err } = await run(...argv);
+        const lines = out.join('\n').split('\n');
+        expect({ code, err }).to.deep.equal({ code: 0, err: [] });
+        expect(lines[0]).to.match(/^Usage: npm run -s keys -- /);
+        expect(lines.findIndex((line) => /^Examples?$/.test(line))).to.be.at.least(3);
+        expect(Math.max(...lines.map(({ length }) => length))).to.be.at.most(60);
+      });
+    }
+
+    it('tells the commands apart, also as "help COMMAND"', async () => {
+      const texts = await Promise.all(commandNames.map(async (name) => (await run(name, '--help')).out.join('\n')));
+      expect(new Set(texts)).to.have.property('size', commandNames.length);
+      expect((await run('help', 'rotate')).out).to.deep.equal((await run('rotate', '--help')).out);
+    });
+  });
+
   for (const argv of [
     [],
+    ['list', 'key_x'],
+    ['revoke', 'key_x', '--name', 'x'],
+    ['create', '--name', 'x', '--mode', 'test', '--none'],
+    ['create', '--name', 'x', '--mode', 'test', '--account', 'x'],
+    ['create', '--name'],
+    ['set-webhook', '--none'],
+    ['set-webhook', 'key_x', 'https://partner.example/', '--none'],
     ['nonsense'],
     ['toString'],
     ['constructor'],

@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, type StdioOptions, spawn } from 'node:chil
 import fs from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { buildAssets } from '../../api/pages/build-assets.ts';
 import { nodeCommand } from '../../dev/servers/node-command.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
@@ -20,6 +21,7 @@ export async function buildService(): Promise<string> {
   const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
   const args = [compiler, '-p', path.join(root, 'tsconfig.build.json'), '--outDir', folder, '--sourceMap', 'false'];
   await promisify(execFile)(process.execPath, args);
+  await buildAssets(path.join(folder, 'api/pages/built'));
   return folder;
 }
 

@@ -1,0 +1,62 @@
+import { AccountModel, accountOf, operatorEmail } from '../../accounts/account.ts';
+import {
+  createKey,
+  type KeySettings,
+  listKeys,
+  revokeKey,
+  rollSigningSecret,
+  rotateKey,
+  setWebhookUrl,
+} from '../../keys/manage-keys.ts';
+import { rekeySecrets } from '../../keys/rekey.ts';
+import type { KeysArguments } from './arguments.ts';
+import type { CommandName } from './usage.ts';
+
+type Command = (config: KeySettings, args: KeysArguments) => Promise<object | object[]>;
+
+/** What each command does in the connected database, and its answer. */
+export const commands: Record<CommandName, Command> = {
+  create: async (config, { keyName, mode, account, 'webhook-url': webhookUrl }) => {
+    const { _id: accountId } = await accountOf(account ?? operatorEmail);
+    return createKey(config, { accountId, name: keyName, mode, webhookUrl });
+  },
+  list: async (_config, { account }) => listedKeys(account),
+  rotate: async (_config, { keyId }) => rotateKey(keyId, 'anyone'),
+  revoke: async (_config, { keyId }) => {
+    await revokeKey(keyId, 'anyone');
+    return { keyId, revoked: true };
+  },
+  'set-webhook': async (config, { keyId, url }) => {
+    await setWebhookUrl(config, keyId, url, 'anyone');
+    return { keyId, webhookUrl: url };
+  },
+  'roll-secret': async (config, { keyId }) => rollSigningSecret(config, keyId, 'anyone'),
+  rekey: async (config) => rekeySecrets(config.secrets.keys),
+};
+
+export type ListedKey = {
+  keyId: string;
+  name: string;
+  mode: string;
+  key: string;
+  webhookUrl: string | null;
+  createdAt: string;
+  lastUsedAt: string | null;
+  revokedAt: string | null;
+};
+
+async function listedKeys(email?: string): Promise<ListedKey[]> {
+  const account = email && (await AccountModel.findOne({ email: email.trim().toLowerCase() }).lean());
+  if (email && !account) return [];
+  const found = await listKeys(account ? { accountId: account._id } : 'anyone');
+  return found.map((key) => ({
+    keyId: key._id,
+    name: key.name,
+    mode: key.mode,
+    key: key.hint,
+    webhookUrl: key.webhookUrl ?? null,
+    createdAt: key.createdAt.toISOString(),
+    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+    revokedAt: key.revokedAt?.toISOString() ?? null,
+  }));
+}
