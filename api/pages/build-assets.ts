@@ -75,4 +75,4 @@ async function pageScripts(): Promise<{ in: string; out: string }[]> {
     .map((file) => ({ in: path.join(api, file), out: path.basename(file, '.ts') }));
 }
 
-if (import.meta.filename === process.argv[1]) await buildAssets(process.argv[2] && path.resolve(process.argv[2]));
+if (import.meta.filename === process.argv[1]) void buildAssets(process.argv[2] && path.resolve(process.argv[2]));

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Logger } from '../../../shared/logger.ts';
 import { healthListener, type ReadinessCheck } from '../../../shared/ops/health.ts';
+import { rawRequest, requestText } from '../../support/raw-http.ts';
 
 describe('health of a process, without Koa', () => {
   let server: http.Server;
@@ -69,9 +70,7 @@ describe('health of a process, without Koa', () => {
 
   it('answers a request target that begins with scheme and host', async () => {
     const { port } = server.address() as AddressInfo;
-    const request = http.get({ port, host: '127.0.0.1', path: 'http://rides.example/healthz?x=1' });
-    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
-    response.resume();
-    expect(response.statusCode).to.equal(200);
+    const lines = ['GET http://rides.example/healthz?x=1 HTTP/1.1', 'Host: rides.example', 'Connection: close'];
+    expect((await rawRequest(`http://127.0.0.1:${port}`, requestText(lines))).status).to.equal(200);
   });
 });
