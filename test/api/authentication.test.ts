@@ -34,7 +34,7 @@ describe('authentication', () => {
     });
   }
 
-  it('lets the Bearer token alone count where both are sent', async () => {
+  it('uses the Bearer token alone where both are sent', async () => {
     expect(await statusWith({ authorization: `Bearer ${key}`, 'x-api-key': 'nonsense' })).to.equal(200);
     expect(await statusWith({ authorization: 'Bearer nonsense', 'x-api-key': key })).to.equal(401);
     expect(await statusWith({ authorization: 'bearer nonsense', 'x-api-key': key })).to.equal(401);
@@ -48,7 +48,7 @@ describe('authentication', () => {
   });
 
   for (const authorization of ['Basic dXNlcjpwYXNz', 'Digest x', 'Basic', 'BearerX', 'Token Bearer']) {
-    it(`leaves the word to X-Api-Key beside "${authorization}", which alone is a 401`, async () => {
+    it(`uses X-Api-Key beside "${authorization}", which alone is a 401`, async () => {
       expect(await statusWith({ authorization, 'x-api-key': key })).to.equal(200);
       expect(await statusWith({ authorization })).to.equal(401);
     });

@@ -39,7 +39,7 @@ describe('an API that stops', () => {
   it('answers every request of clients that go on asking, and refuses only new connections', async () => {
     const clients = Array.from({ length: 4 }, () => askUntilRefused(server.port));
     await once(http.get({ port: server.port, host: '127.0.0.1', path: '/healthz' }), 'response');
-    await server.close(200);
+    await server.close(1_000);
     for (const { statuses, turnedAway } of await Promise.all(clients)) {
       expect(new Set(statuses)).to.deep.equal(new Set([200]));
       expect(turnedAway).to.equal('a new connection');

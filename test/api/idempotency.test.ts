@@ -77,7 +77,7 @@ describe('Idempotency-Key', () => {
     expect(ids.size).to.equal(3);
   });
 
-  it('is apart for each API key', async () => {
+  it('is separate for each API key', async () => {
     const other = await api.partner();
     const mine = await partner.createRide({}, under('a'));
     const theirs = await other.createRide({ fare: 99 }, under('a'));

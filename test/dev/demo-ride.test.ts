@@ -69,7 +69,7 @@ describe('the demo', () => {
     });
   }
 
-  it('is content with a whole trip', async () => {
+  it('accepts a whole trip', async () => {
     expect(await play(wholeTrip())).to.equal(5);
   });
 

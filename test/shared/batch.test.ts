@@ -21,8 +21,8 @@ function heldBatches() {
   return { sent, ask, isSent };
 }
 
-describe('operations that are gathered', () => {
-  it('go out together when they are asked for together, and each gets its own answer', async () => {
+describe('a batch', () => {
+  it('holds what is asked for at the same time, and gives each caller its own answer', async () => {
     const batches: (readonly number[])[] = [];
     const double = batch<number, number>(async (batch) => {
       batches.push(batch);
@@ -32,7 +32,7 @@ describe('operations that are gathered', () => {
     expect(batches).to.deep.equal([[1, 2, 1]]);
   });
 
-  it('never join a batch that has been sent', async () => {
+  it('takes nothing more once it is sent', async () => {
     const { sent, ask, isSent } = heldBatches();
     const first = ask(1);
     await isSent(1);
@@ -45,7 +45,7 @@ describe('operations that are gathered', () => {
     expect(sent.map(({ batch }) => batch)).to.deep.equal([[1], [2]]);
   });
 
-  it('do not wait behind a batch that does not come back', async () => {
+  it('is sent even if an earlier one hangs', async () => {
     const { sent, ask, isSent } = heldBatches();
     void ask(1);
     await isSent(1);
@@ -55,7 +55,7 @@ describe('operations that are gathered', () => {
     expect(await second).to.equal(2);
   });
 
-  it('fail alone where theirs fails, and all where the whole batch fails', async () => {
+  it('fails for one caller alone where one operation fails, and for all where the whole batch fails', async () => {
     const oddOnly = batch<number, number>(async (batch) => {
       if (batch.includes(0)) throw new Error('all');
       return batch.map((value) => (value % 2 ? value : new Error('even')));
@@ -67,14 +67,14 @@ describe('operations that are gathered', () => {
   });
 });
 
-describe('gathered reads and writes', () => {
+describe('batched reads and writes', () => {
   let ctx: Context;
   before(async () => {
     ctx = await testContext();
   });
   after(() => ctx.close());
 
-  it('find each what was asked for, and null where there is nothing', async () => {
+  it('find each document that was asked for, and null where there is none', async () => {
     const ids = await Promise.all([newRide(ctx), newRide(ctx)]);
     const find = batchedFind<Ride>(rides, '_id', { status: 1 });
     const found = await Promise.all([...ids, 'ride_of_nobody', ids[0] ?? ''].map((id) => find(id)));
@@ -82,7 +82,7 @@ describe('gathered reads and writes', () => {
     expect(found[0]).to.have.keys('_id', 'status');
   });
 
-  it('keep out the one that is a duplicate, and no other', async () => {
+  it('reject a duplicate, and insert the others', async () => {
     const stored = await storedRide(await newRide(ctx));
     const insert = batchedInsert(rides);
     const copyOf = (changes: Partial<Ride>) => ({ ...stored, _id: newRideId(ctx.now()), ...changes });
@@ -93,7 +93,7 @@ describe('gathered reads and writes', () => {
     expect(await rides.countDocuments({ _id: { $in: good.map(({ _id }) => _id) } })).to.equal(2);
   });
 
-  it('change each what its own filter matches, and answer null where it matches nothing', async () => {
+  it('change what each filter matches, and answer null where it matches nothing', async () => {
     const [first = '', second = ''] = await Promise.all([newRide(ctx), newRide(ctx)]);
     const update = batchedUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });
     const raised = (rideId: string, rev: number) =>
@@ -103,7 +103,7 @@ describe('gathered reads and writes', () => {
     expect(await raised(second, 0)).to.deep.equal({ _id: second, rev: 1 });
   });
 
-  it('let one alone have what two ask for at the same time', async () => {
+  it('make one of ten concurrent changes of the same revision', async () => {
     const rideId = await newRide(ctx);
     const update = batchedUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });
     const raise = () => update({ filter: { _id: rideId, rev: 0 }, change: { $inc: { rev: 1 } } });
@@ -112,7 +112,7 @@ describe('gathered reads and writes', () => {
     expect((await storedRide(rideId)).rev).to.equal(1);
   });
 
-  it('reject the change that the server refuses, and make the others', async () => {
+  it('reject a change that MongoDB refuses, and make the others', async () => {
     const [first = '', second = ''] = await Promise.all([newRide(ctx), newRide(ctx)]);
     const { trackToken } = await storedRide(first);
     const update = batchedUpdate<Ride, Pick<Ride, '_id' | 'rev'>>(rides, { rev: 1 });

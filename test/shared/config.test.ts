@@ -22,7 +22,7 @@ function refusal(env: NodeJS.ProcessEnv): string {
 }
 
 describe('the settings', () => {
-  it('have these defaults in production, which is what an environment without SERVICE_ENV is', () => {
+  it('have these defaults in production, which an unset SERVICE_ENV means', () => {
     const { secrets, ...config } = readConfig(production);
     expect(config).to.deep.include({
       environment: 'production',
@@ -49,7 +49,7 @@ describe('the settings', () => {
     }
   });
 
-  it('show no secret to whoever shows them', () => {
+  it('show no secret when they are printed', () => {
     const { secrets: _, ...shown } = readConfig(production);
     expect(JSON.stringify(shown)).not.to.match(/pAsSwOrD|BwcHBw/);
   });
@@ -153,7 +153,7 @@ describe('the settings', () => {
     ]);
   });
 
-  it('have a base address in development without being told', () => {
+  it('have a default base address in development', () => {
     expect(readConfig({ ...development, PORT: '4444' }).publicBaseUrl).to.equal('http://127.0.0.1:4444');
   });
 
@@ -232,7 +232,7 @@ describe('the settings', () => {
       .and.not.include('4000');
   });
 
-  it('ignore variables that are not theirs', () => {
+  it('ignore other variables', () => {
     expect(refusal({ ...production, PATH: '/bin', npm_config_x: 'y' })).to.equal('accepted');
   });
 });

@@ -11,20 +11,20 @@ import {
 const [a, b, c] = [secretsKey(Buffer.alloc(32, 1)), secretsKey(Buffer.alloc(32, 2)), secretsKey(Buffer.alloc(32, 3))];
 
 describe('encryption at rest', () => {
-  it('gives back what was sealed', () => {
+  it('decrypts what it has encrypted', () => {
     for (const plain of ['whsec_abc', '', 'Zoë 🚕']) {
       expect(decrypt(encrypt(plain, [a], 'key_1'), [a], 'key_1')).to.equal(plain);
     }
   });
 
-  it('seals the same text differently each time, and shows nothing of it', () => {
+  it('encrypts the same text differently each time, and shows nothing of it', () => {
     const sealed = [1, 2].map(() => encrypt('whsec_abc', [a], 'key_1'));
     expect(sealed[0]).not.to.equal(sealed[1]);
     const base64 = sealed[0]?.split(':').at(-1) ?? '';
     expect(Buffer.from(base64, 'base64').toString('latin1')).not.to.include('whsec');
   });
 
-  it('encrypts with the first key of a list and opens with all of them, in any order', () => {
+  it('encrypts with the first key of a list and decrypts with all of them, in any order', () => {
     const sealed = encrypt('whsec_abc', [b, a], 'key_1');
     for (const keys of [[b], [b, a], [a, b], [a, c, b]] as unknown as SecretsKeys[]) {
       expect(decrypt(sealed, keys, 'key_1')).to.equal('whsec_abc');
@@ -55,7 +55,7 @@ describe('encryption at rest', () => {
     }
   });
 
-  it('opens nothing that was cut short, down to the tag', () => {
+  it('rejects a ciphertext that was cut short, down to the tag', () => {
     const sealed = encrypt('', [a], 'key_1');
     const bytes = Buffer.from(sealed.split(':').at(-1) ?? '', 'base64');
     for (const length of [0, 11, 12, 16, 20, 24, 27]) {
@@ -68,16 +68,16 @@ describe('encryption at rest', () => {
     }
   });
 
-  describe('of before ciphertexts named their key', () => {
+  describe('of a ciphertext that names no key', () => {
     const sealed = 'ZHzhICCny29mHtu9rXpJ5HuPKJTJMEhM9z3oyEMgKF5IMbunJg==';
 
-    it('opens with whichever listed key has sealed it', () => {
+    it('tries every listed key', () => {
       for (const keys of [[a], [b, a], [c, a, b]] as unknown as SecretsKeys[]) {
         expect(decrypt(sealed, keys, 'key_1')).to.equal('whsec_abc');
       }
     });
 
-    it('reports a missing key where no listed one opens it: the right one may not be listed', () => {
+    it('reports a missing key where no listed one decrypts it', () => {
       expect(() => decrypt(sealed, [b, c], 'key_1')).to.throw(SecretsKeyMissing);
       expect(() => decrypt(sealed, [a], 'key_2')).to.throw(SecretsKeyMissing);
     });

@@ -195,7 +195,7 @@ describe('the command line of keys', () => {
     ['roll-secret'],
     ['rekey', 'key_x'],
   ]) {
-    it(`answers "${argv.join(' ')}" with 2 and how it is used`, async () => {
+    it(`ends "${argv.join(' ')}" with exit code 2 and its usage`, async () => {
       const { code, out, err } = await run(...argv);
       expect({ code, out }).to.deep.equal({ code: 2, out: [] });
       expect(err.join('\n')).to.match(/^keys: .+\nUsage: /);
@@ -212,7 +212,7 @@ describe('the command line of keys', () => {
     ['create', '--name', 'x', '--mode', 'test', '--webhook-url', 'https://localhost/'],
     ['create', '--name', 'x', '--mode', 'test', '--webhook-url', ''],
   ]) {
-    it(`answers "${argv.join(' ')}" with 1 and one line`, async () => {
+    it(`ends "${argv.join(' ')}" with exit code 1 and one line`, async () => {
       const { code, out, err } = await run(...argv);
       expect({ code, out, lines: err.length }).to.deep.equal({ code: 1, out: [], lines: 1 });
       expect(err[0])
@@ -221,7 +221,7 @@ describe('the command line of keys', () => {
     });
   }
 
-  it('answers a wrong setting with 1 and one line that names it', async () => {
+  it('ends at a wrong setting with exit code 1 and one line that names it', async () => {
     const lines: string[] = [];
     console.error = (line: unknown) => void lines.push(String(line));
     const code = await keysCommand(['list'], { ...settings(), SECRETS_KEY: 'sEcReT' });

@@ -25,7 +25,7 @@ describe('the form of a key', () => {
     });
   }
 
-  it('is lost by any one wrong character', () => {
+  it('fails its checksum with any one wrong character', () => {
     const key = newApiKey('live');
     for (let i = 0; i < key.length; i++) {
       const wrong = key.slice(0, i) + (key[i] === 'x' ? 'y' : 'x') + key.slice(i + 1);
@@ -33,7 +33,7 @@ describe('the form of a key', () => {
     }
   });
 
-  it('is not that of other texts', () => {
+  it('rejects other texts', () => {
     const key = newApiKey('test');
     for (const text of [
       '',

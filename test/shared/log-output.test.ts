@@ -67,7 +67,7 @@ describe('the log output', () => {
     expect(reported).to.have.length(1);
   });
 
-  it('goes on where the reader is gone, with nothing left in memory', async () => {
+  it('goes on when the reader is gone, and keeps nothing in memory', async () => {
     pipe.closeReader();
     for (let times = 0; times < 3; times++) {
       writeTooMany(output);
@@ -125,7 +125,7 @@ describe('the log output', () => {
     fs.rmSync(path.dirname(file), { recursive: true });
   });
 
-  it('says so when a write does not return', async () => {
+  it('reports a write that does not return', async () => {
     const { write } = fs;
     fs.write = (() => {}) as unknown as typeof write;
     try {

@@ -127,7 +127,7 @@ describe('a start', () => {
     }
   });
 
-  it('costs a lookup in an index for the keys that are not listed', async () => {
+  it('finds signing secrets of keys that are not listed by an index', async () => {
     await migrate([a]);
     for (let made = 0; made < 20; made++) await newKey(made % 2 ? [a] : [b]);
     const { executionStats } = await keys
@@ -164,7 +164,7 @@ describe('a start', () => {
       expect(await start(2), 'migrate does not move the check value to another key').to.include('SECRETS_KEY');
     });
 
-    it('is as before migrate where the keys open no stored signing secret: migrate is refused', async () => {
+    it('is refused, as migrate is, where the keys decrypt no stored signing secret', async () => {
       await migrate([a]);
       await unname(await newKey([a]));
       await mongoose.connection.collection('checks').deleteMany({});

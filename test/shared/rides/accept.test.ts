@@ -46,7 +46,7 @@ describe('accepting an offer', () => {
     expect(await outcomeOf(accept(other.rideId, other.offerId))).to.equal('ride_not_bidding');
   });
 
-  it('names an offer that the ride never had before anything else that is wrong', async () => {
+  it('reports an unknown offer before any other refusal', async () => {
     for (const status of ['bidding', 'in_progress', 'completed', 'cancelled'] as const) {
       const { rideId } = await rideIn(ctx, status);
       expect(await outcomeOf(accept(rideId, 'offer_of_nobody'))).to.equal('offer_not_found');
@@ -56,7 +56,7 @@ describe('accepting an offer', () => {
     expect(await outcomeOf(accept(rideId, foreign.offerId))).to.equal('offer_not_found');
   });
 
-  it('hides a foreign ride before its offers, and changes nothing of it', async () => {
+  it('reports a ride of another key as unknown, and does not change it', async () => {
     const { rideId, offerId } = await rideIn(ctx, 'bidding', { keyId: 'key_of_this_ride' });
     const before = await storedRide(rideId);
     expect(await outcomeOf(accept(rideId, offerId, { keyId: 'key_of_another' }))).to.equal('ride_not_found');
@@ -86,7 +86,7 @@ describe('accepting an offer', () => {
     expect(await outcomeOf(accept(rideId, offerId))).to.equal('bidding_over');
   });
 
-  it('takes a driver back who has withdrawn, and counts every offer that was received', async () => {
+  it('takes a new offer of a driver who has withdrawn one, and counts both', async () => {
     const rideId = await newRide(ctx);
     const driver = newDriver();
     const first = await offerOn(ctx, rideId, { driver, price: 20 });

@@ -37,7 +37,7 @@ describe('the bidding time', () => {
     expect(JSON.parse(ride.events[0]?.body ?? '')).to.include({ status: 'cancelled', cancelledBy: 'timeout' });
   });
 
-  it('tells a timer that is early how long to wait, and writes nothing', async () => {
+  it('tells a timer that fires early how long to wait, and writes nothing', async () => {
     const rideId = await newRide(ctx);
     const before = await storedRide(rideId);
     const askedAt = await mongoNow();
@@ -78,7 +78,7 @@ describe('the bidding time', () => {
     expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'partner' });
   });
 
-  it('is judged again at the moment of the write: an accept that was read in time and written late is refused', async () => {
+  it('refuses an accept that is read before the deadline and written after it', async () => {
     const { rideId, offerId } = await rideIn(ctx, 'bidding');
     const { find } = rides;
     // The deadline passes between the read and the write.
@@ -135,7 +135,7 @@ describe('a trip that makes no progress', () => {
   }
 
   for (const status of ['completed', 'cancelled'] as const) {
-    it(`is no matter once it is ${status}: no timer is left`, async () => {
+    it(`has no timer once it is ${status}`, async () => {
       const { rideId } = await rideIn(ctx, status);
       const ride = await storedRide(rideId);
       expect(ride.timers).to.deep.equal([]);

@@ -110,7 +110,7 @@ describe('the body of an event', () => {
     for (const { body } of (await storedRide(liveRide)).events) expect(body).not.to.contain('testMode');
   });
 
-  it('never tells of the passenger, the notes or who the driver is to us', async () => {
+  it('never contains the passenger, the notes or our id of the driver', async () => {
     const rideId = await newRide(ctx, {
       passenger: { name: 'Canary Passenger', phone: '+12025559999' },
       notes: 'Canary notes',

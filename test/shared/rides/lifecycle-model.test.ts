@@ -26,7 +26,7 @@ function commandOf(step: Exclude<Step, { do: 'endBidding' }>, offers: RideState[
   }
 }
 
-describe('decide, against a simple model of the contract', () => {
+describe('decide', () => {
   const timing = { pickupTimeoutMs: 7_200_000, tripTimeoutMs: 43_200_000, simulationSpeed: 1 };
   const start = Date.parse('2026-01-01T12:00:00Z');
 
@@ -55,7 +55,7 @@ describe('decide, against a simple model of the contract', () => {
     }
   }
 
-  it('comes to the same as the model after any steps, and never changes what it was given', () => {
+  it('agrees with a simple model of the contract after any sequence of actions, and never changes its input', () => {
     fc.assert(
       fc.property(someSteps, (steps) => {
         const model = new LifecycleModel();
@@ -88,7 +88,7 @@ describe('decide, against a simple model of the contract', () => {
   });
 });
 
-describe('rides on the real engine, against a simple model of the contract', () => {
+describe('rides in MongoDB', () => {
   let ctx: Context;
   before(async () => {
     ctx = await testContext();
@@ -123,7 +123,7 @@ describe('rides on the real engine, against a simple model of the contract', () 
     expect('nextDueAt' in ride).to.equal(due.length > 0);
   }
 
-  it('keeps status, numbers, times, offers and timers right after each of any steps', async () => {
+  it('agree with a simple model of the contract after any sequence of actions: status, event numbers, times, offers, timers', async () => {
     await fc.assert(
       fc.asyncProperty(someSteps, async (steps) => {
         const rideId = await newRide(ctx);

@@ -12,7 +12,7 @@ const times = <T>(count: number, make: (index: number) => T): T[] => Array.from(
 const expectOneOf = (texts: unknown[], ways: string[][]) =>
   expect(texts.join(' ')).to.be.oneOf(ways.map((way) => way.join(' ')));
 
-describe('at the same moment', () => {
+describe('concurrent actions on a ride', () => {
   let ctx: Context;
   before(async () => {
     ctx = await testContext();
@@ -22,8 +22,8 @@ describe('at the same moment', () => {
   const accept = (rideId: string, offerId: string) => applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone');
   const cancel = (rideId: string) => applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
 
-  describe('50 drivers offer', () => {
-    it('takes all of them: numbers, counts, times and bodies are right, and the 51st is refused', async () => {
+  describe('50 offers', () => {
+    it('are all taken, with the right numbers, counts, times and bodies, and the 51st is refused', async () => {
       const rideId = await newRide(ctx);
       const made = await Promise.all(
         times(50, (index) => offerOn(ctx, rideId, { price: 10 + index, etaMinutes: 1 + index })),
@@ -48,14 +48,14 @@ describe('at the same moment', () => {
       expect((await storedRide(rideId)).offers).to.have.length(50);
     });
 
-    it('counts withdrawn ones among the 50', async () => {
+    it('are the most a ride takes, withdrawn ones included', async () => {
       const rideId = await newRide(ctx);
       const [first] = await Promise.all(times(50, () => offerOn(ctx, rideId)));
       await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId: first?.offerId ?? '' }, 'anyone');
       expect(await outcomeOf(offerOn(ctx, rideId))).to.equal('offers_full');
     });
 
-    it('takes one of them where all are the same driver', async () => {
+    it('of one driver are one offer and 49 refusals', async () => {
       const rideId = await newRide(ctx);
       const driver = newDriver();
       const outcomes = await Promise.all(times(50, () => outcomeOf(offerOn(ctx, rideId, { driver }))));
@@ -65,7 +65,7 @@ describe('at the same moment', () => {
     });
   });
 
-  it('one of 50 offers is accepted by 200 accepts: its four are answered, all others refused, one event', async () => {
+  it('accepts one of 50 offers under 200 concurrent accepts, and sends one event', async () => {
     const rideId = await newRide(ctx);
     for (let made = 0; made < 50; made++) await offerOn(ctx, rideId);
     const { offers } = await storedRide(rideId);
@@ -83,7 +83,7 @@ describe('at the same moment', () => {
     expect(ride).to.include({ status: 'driver_arriving', seq: 51, rev: 51 });
   });
 
-  it('one of accept and expiry wins, with one event', async () => {
+  it('lets either accept or expiry win, with one event', async () => {
     await Promise.all(
       times(30, async () => {
         const { rideId, offerId } = await rideIn(ctx, 'bidding');
@@ -104,7 +104,7 @@ describe('at the same moment', () => {
     );
   });
 
-  it('one of cancel and expiry wins, with one event that says who', async () => {
+  it('lets either cancel or expiry win, with one event that says who cancelled', async () => {
     await Promise.all(
       times(30, async () => {
         const rideId = await newRide(ctx);
@@ -123,7 +123,7 @@ describe('at the same moment', () => {
     );
   });
 
-  it('accept, cancel and expiry leave a legal path, with one event for each that won', async () => {
+  it('keeps to the lifecycle under accept, cancel and expiry, with one event for each that won', async () => {
     await Promise.all(
       times(30, async () => {
         const { rideId, offerId } = await rideIn(ctx, 'bidding');
@@ -148,14 +148,14 @@ describe('at the same moment', () => {
     );
   });
 
-  it('20 cancels have one winner', async () => {
+  it('lets one of 20 cancels win', async () => {
     const { rideId } = await rideIn(ctx, 'arrived');
     const outcomes = await Promise.all(times(20, () => outcomeOf(cancel(rideId))));
     expect(outcomes.filter((outcome) => outcome === 'done')).to.have.length(1);
     expect(outcomes.filter((outcome) => outcome === 'ride_ended')).to.have.length(19);
   });
 
-  it('the partner and the simulator accept the same offer, with one event', async () => {
+  it('sends one event where the partner and the simulator accept the same offer', async () => {
     await Promise.all(
       times(20, async () => {
         const rideId = await newRide(ctx, { mode: 'test' });

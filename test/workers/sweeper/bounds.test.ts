@@ -138,7 +138,7 @@ describe('the sweeper', () => {
   });
 
   describe('goes on', () => {
-    it('past a ride that cannot be swept: the others are, and the sweep of everything counts', async () => {
+    it('past a ride that cannot be swept, and counts as a sweep of everything', async () => {
       const broken = await newRide(ctx);
       await rides.updateOne({ _id: broken }, { $set: { timers: null } } as never);
       const stuck = await newRide(ctx);

@@ -79,7 +79,7 @@ describe('where a queue has lost a part of its data, the sweeper', () => {
   }
 
   for (const lost of ['wait', 'meta', 'marker', 'events', 'stalled', 'active', 'id']) {
-    it(`sees that the waiting events are delivered without ${lost}`, async () => {
+    it(`delivers the waiting events though the key "${lost}" is gone`, async () => {
       const rideIds = await lateEvents(5);
       await ctx.redis.del(keyOf('webhooks', lost));
       await lateSweep();
@@ -88,7 +88,7 @@ describe('where a queue has lost a part of its data, the sweeper', () => {
   }
 
   for (const lost of ['delayed', 'meta', 'marker', 'events']) {
-    it(`sees that the timers are fired without ${lost}`, async () => {
+    it(`fires the timers though the key "${lost}" is gone`, async () => {
       const rideIds = await lateTimers(5);
       await ctx.redis.del(keyOf('bidding', lost));
       await lateSweep();
@@ -97,7 +97,7 @@ describe('where a queue has lost a part of its data, the sweeper', () => {
   }
 
   for (const lost of ['active', 'stalled']) {
-    it(`gives what a dead worker had to another without ${lost}`, async () => {
+    it(`gives the jobs of a dead worker to another though the key "${lost}" is gone`, async () => {
       const rideIds = await lateEvents(5);
       await giveToDyingWorker('webhooks');
       await ctx.redis.del(keyOf('webhooks', lost));
@@ -157,7 +157,7 @@ describe('where a queue has lost a part of its data, the sweeper', () => {
     expect(await doneBy('webhooks', all)).to.have.members(all);
   });
 
-  it('leaves no remains of lost jobs', async () => {
+  it('removes the remains of lost jobs', async () => {
     const rideIds = await lateEvents(5);
     await ctx.redis.del(keyOf('webhooks', 'wait'));
     await lateSweep();

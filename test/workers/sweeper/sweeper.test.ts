@@ -62,7 +62,7 @@ describe('the sweeper', () => {
       expect(await jobFor(ctx, 'webhooks', `${rideId}_2`)).to.equal(undefined);
     });
 
-    it('adds again what Redis had given to a worker that never heard of it', async () => {
+    it('adds again a job that Redis has given to a worker which never got it', async () => {
       const { rideId } = await rideWhoseEventIs(0);
       const timed = await newRide(ctx, { mode: 'test' });
       await makeDue(timed, 'offer');
@@ -82,7 +82,7 @@ describe('the sweeper', () => {
       expect(await stateOf('simulator', `${timed}_offer`)).to.equal('waiting');
     });
 
-    it('does so once: after that it knows that the data is there', async () => {
+    it('does so once', async () => {
       await ctx.redis.flushall();
       await oneSweep();
       const { rideId } = await rideWhoseEventIs(0);
@@ -116,7 +116,7 @@ describe('the sweeper', () => {
       expect(await jobFor(ctx, 'webhooks', `${recent.rideId}_1`)).to.equal(undefined);
     });
 
-    it('leaves what another process sweeps to that one', async () => {
+    it('does nothing while another process holds the lease', async () => {
       const { rideId } = await rideWhoseEventIs(60);
       await ctx.redis.set(leaseKey, 'another process', 'PX', 60_000);
       try {

@@ -81,7 +81,7 @@ describe('the claim on an event', () => {
     expect(after).to.deep.equal(before);
   });
 
-  it('tells who could not have it whether the event is held, free, settled or not yet due', async () => {
+  it('that is refused says whether the event is held, free, settled or not yet due', async () => {
     const rideId = await rideWith(3);
     expect(await deliveryState(rideId, 1)).to.deep.equal({ state: 'free' });
     expect(await deliveryState(rideId, 2)).to.deep.equal({ state: 'not_its_turn' });

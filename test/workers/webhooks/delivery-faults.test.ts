@@ -12,7 +12,7 @@ import { jobFor, storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
 
-describe('a delivery that something comes between', () => {
+describe('a delivery that is disturbed', () => {
   useNock(false);
   const { findOneAndUpdate } = rides;
   const { now } = Date;
@@ -55,7 +55,7 @@ describe('a delivery that something comes between', () => {
     expect(receiver.receipts).to.have.length(1);
   });
 
-  it('is followed by the next one also when the run that recorded it ended before it could see to that', async () => {
+  it('is followed by the next one also when the run that recorded it died before it added that job', async () => {
     const rideId = await rideWith(2);
     await deliver(ctx, rideId, 1);
     const queue = ctx.queues.webhooks;
@@ -85,7 +85,7 @@ describe('a delivery that something comes between', () => {
     expect(await storedRide(rideId)).to.include({ settledSeq: 1, unsettled: 0 });
   });
 
-  it('ends without a word when it comes before its turn, or for an event or ride that does not exist', async () => {
+  it('makes no attempt before its turn, nor for an event or a ride that does not exist', async () => {
     const rideId = await rideWith(2);
     expect(await deliver(ctx, rideId, 2)).to.deep.equal({ result: 'not_its_turn' });
     expect(await deliver(ctx, 'ride_of_nobody', 1)).to.deep.equal({ result: 'settled' });
@@ -95,7 +95,7 @@ describe('a delivery that something comes between', () => {
       .and.not.to.have.property('claim');
   });
 
-  it('waits as long as another run holds the event, by the clock of MongoDB', async () => {
+  it('waits until the claim of another run lapses, by the clock of MongoDB', async () => {
     const rideId = await rideWith(1);
     await claimEvent(rideId, 1, 'another run');
     await rides.updateOne({ _id: rideId }, [{ $set: { 'claim.until': { $add: ['$$NOW', 3_600_000] } } }]);
@@ -212,7 +212,7 @@ describe('a delivery that something comes between', () => {
     expect(ride.events[0]).not.to.have.property('delivery');
   });
 
-  it('leaves the outcome to the run that took over while it was sending', async () => {
+  it('records nothing where another run has taken over while it was sending', async () => {
     const rideId = await rideWith(2);
     await receiver.close();
     receiver = await startReceiver({

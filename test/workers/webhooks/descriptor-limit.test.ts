@@ -53,7 +53,7 @@ describe('the attempts at a time of a process', () => {
     expect(held.webhooks / held['webhooks-slow']).to.be.within(2.9, 3.1);
   });
 
-  (process.platform === 'linux' ? it : it.skip)('is held to what Linux says of this process', () => {
+  (process.platform === 'linux' ? it : it.skip)('have the limit of open files that Linux says', () => {
     expect(descriptorLimit()).to.equal(Number(execFileSync('bash', ['-c', 'ulimit -n'], { encoding: 'utf8' })));
   });
 });

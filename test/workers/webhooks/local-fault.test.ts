@@ -1,4 +1,5 @@
-import { mock } from 'node:test';
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
@@ -17,7 +18,7 @@ import { divertOutbound } from '../../support/webhook-outbound.ts';
 
 const dayMs = 24 * 3_600_000;
 
-describe('the delivery of an event whose signing secret cannot be had', () => {
+describe('the delivery of an event whose signing secret cannot be decrypted', () => {
   useNock(false);
   const { find } = keys;
   let base: Context;
@@ -102,7 +103,7 @@ describe('the delivery of an event whose signing secret cannot be had', () => {
   });
 });
 
-describe('the delivery of an event for which this process lacks the means', () => {
+describe('the delivery of an event for which this process lacks descriptors or ports', () => {
   useNock(false);
   let base: Context;
   before(async () => {
@@ -110,7 +111,7 @@ describe('the delivery of an event for which this process lacks the means', () =
   });
   after(() => base.close());
 
-  it('leaves it unsettled and free for others, logs one error, and is made after a pause', async () => {
+  it('leaves the event unsettled and unclaimed, logs one error, and is made after a pause', async () => {
     const receiver = await startReceiver();
     const { ctx, errors } = withLogLines(withTargets(base, receiver.origin));
     const rideIds = await Promise.all(
@@ -135,17 +136,22 @@ describe('the delivery of an event for which this process lacks the means', () =
     await receiver.close();
   });
 
-  it('pauses no longer than until the pool stops', async () => {
+  it('ends its pause when the pool stops', async () => {
     const rideId = await rideWithEvents(base, await newKey(base, 'https://partner.example/'), 1);
     const ctx = withTargets(base, 'http://127.0.0.1:9');
     await rides.updateOne({ _id: rideId }, { $set: { webhookUrl: 'http://127.0.0.1:9/' } });
     const outbound = divertOutbound(() => ({ fails: 'ENOBUFS' }));
-    // The pause would never end by itself.
-    mock.timers.enable({ apis: ['setTimeout'] });
+    // By itself, no pause ends.
+    const { setTimeout } = timers;
+    const endless = async (_ms: number, _value: unknown, { signal }: { signal: AbortSignal }) =>
+      signal.aborted ? undefined : new Promise(() => {});
+    Object.assign(timers, { setTimeout: endless });
+    syncBuiltinESMExports();
     try {
       expect(await deliver(ctx, rideId, 1, { stopping: AbortSignal.abort() })).to.include({ why: 'ENOBUFS' });
     } finally {
-      mock.timers.reset();
+      Object.assign(timers, { setTimeout });
+      syncBuiltinESMExports();
       outbound.restore();
     }
   });

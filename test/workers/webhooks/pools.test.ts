@@ -133,7 +133,7 @@ describe('the slow lane', () => {
   });
   after(() => api.close());
 
-  it('takes a job before it claims anything, so that the event is free for whoever takes it there', async () => {
+  it('takes a job before its event is claimed', async () => {
     const key = await newKey(api.ctx);
     await markSlow(api.ctx, key.keyId);
     const rideId = await rideWithEvents(api.ctx, key, 1);

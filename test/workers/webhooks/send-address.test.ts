@@ -93,7 +93,7 @@ describe('send: which addresses are called', () => {
     expect(receiver.received()).to.equal('');
   });
 
-  it('goes on to the next address when one refuses, but knocks at four at most', async () => {
+  it('tries the next address when one refuses, four at most', async () => {
     route = () => 'refuse';
     const addresses = [PUBLIC, PUBLIC_V6, '93.184.216.35', '93.184.216.36', '93.184.216.37'];
     const result = await sendTo('https://partner.test/', async () => addresses);

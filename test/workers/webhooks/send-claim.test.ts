@@ -32,7 +32,7 @@ describe('send: the claim on the event', () => {
     receiver = await startReceiver({ raw: true });
   };
 
-  it('is looked at when the connection stands, not before', async () => {
+  it('is checked once the connection stands, not before', async () => {
     let connections = 0;
     const headersNow = () => {
       connections = receiver.connections.length;
@@ -48,7 +48,7 @@ describe('send: the claim on the event', () => {
   });
 
   for (const tls of [undefined, {}]) {
-    it(`is looked at in the tick in which the whole request is written (${tls ? 'https' : 'http'})`, async () => {
+    it(`is checked in the tick in which the whole request is written (${tls ? 'https' : 'http'})`, async () => {
       await receiver.close();
       receiver = await startReceiver({ raw: true, answer, tls });
       const happened: string[] = [];
@@ -104,7 +104,7 @@ describe('send: the claim on the event', () => {
     await expectNothingSent();
   });
 
-  it('is not waited for in vain: a receiver that hangs up during the renewal has failed', async () => {
+  it('is no longer waited for where the receiver hangs up: the attempt has failed', async () => {
     await receiver.close();
     let hungUp = () => {};
     const closed = new Promise<void>((resolve) => {

@@ -67,7 +67,7 @@ describe('an outcome that cannot be recorded', () => {
     expect(JSON.stringify(logged.lines)).not.to.include(receiver.url);
   });
 
-  it('does not keep those from being recorded that are settled in one batch with it', async () => {
+  it('does not keep the others of its batch from being recorded', async () => {
     const rideIds = await Promise.all(Array.from({ length: 8 }, () => rideWith(1)));
     const [refused = ''] = rideIds;
     await refuseStatus503(refused);
@@ -86,7 +86,7 @@ describe('an outcome that cannot be recorded', () => {
     await mixed.close();
   });
 
-  it('not even as a minimal one leaves the event to a later run, which does not come at once', async () => {
+  it('even in its minimal form leaves the event to a later run, after a pause', async () => {
     const rideId = await rideWith(1);
     await refuse('settledSeq', { settledSeq: 1 }, [rideId]);
     const logged = withLogLines(ctx);
@@ -98,7 +98,7 @@ describe('an outcome that cannot be recorded', () => {
     expect(logged.errors().length).to.be.at.most(3);
   });
 
-  it('because MongoDB is away is not waited for by a stop: the claim lapses and another run goes on', async () => {
+  it('because MongoDB is away does not hold up a stop: the claim lapses and another run goes on', async () => {
     const rideId = await rideWith(1);
     const stop = new AbortController();
     let tries = 0;
