@@ -25,7 +25,7 @@ describe(`${count.toLocaleString('en')} generated requests`, () => {
 
     await fc.assert(
       fc.asyncProperty(fc.array(anyRequest, { minLength: 20, maxLength: 20 }), async (requests) => {
-        // Else most creations would end at the limit.
+        // Without this most creations would be a 429.
         await api.ctx.redis.del(`rides:created:${partner.keyId}`);
         await Promise.all(
           requests.map(async (generated) => {

@@ -9,7 +9,7 @@ export interface PlantedBug {
   caughtAs: RegExp;
 }
 
-/** Each breaks one promise, and nothing else shows it: no process fails, no request is refused. */
+/** Each breaks one promise, and only the checker can see it: no process fails, no request is refused. */
 export const plantedBugs: readonly PlantedBug[] = [
   {
     what: 'drops an event',

@@ -8,7 +8,7 @@ export interface FormedAnswer {
 const contentType = /^content-type: application\/json; charset=utf-8\r?$/im;
 const requestId = /^x-request-id: [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\r?$/im;
 
-/** The fields of each success that the contract knows, and those it may have besides. */
+/** The fields that each success of the contract has, and those it may have. */
 const successes: { status: number; has: string[]; mayHave: string[] }[] = [
   { status: 201, has: ['rideId', 'status', 'fare', 'carType', 'distanceKm', 'trackUrl'], mayHave: ['testMode'] },
   { status: 200, has: ['success', 'rideId', 'status'], mayHave: [] },
@@ -34,12 +34,12 @@ const successes: { status: number; has: string[]; mayHave: string[] }[] = [
   { status: 200, has: ['status'], mayHave: [] },
 ];
 
-/** What is not in the contract's form about an answer, or undefined: a success it knows, or `{ "error": text }`. */
+/** How an answer is neither a success of the contract nor `{ "error": text }`; undefined where it is one of them. */
 export function formProblem({ status, head, text }: FormedAnswer, method = 'GET'): string | undefined {
   if (!(status >= 200 && status <= 499)) return `status ${status}`;
   if (!contentType.test(head)) return `${status} without the contract's Content-Type`;
   if (!requestId.test(head)) return `${status} without X-Request-Id`;
-  // The parser, which does not tell the method, refuses a HEAD too with a body, and closes.
+  // Node's parser refuses a malformed HEAD without naming its method, so that answer has a body.
   if (method === 'HEAD') return undefined;
   const body = parsed(text);
   if (body === undefined) return `${status} with a body that is no JSON object`;

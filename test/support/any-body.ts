@@ -82,7 +82,7 @@ const place = fc.oneof(
   }),
 );
 
-/** From a valid creation with some fields replaced to anything at all. */
+/** A valid creation, with some or all fields replaced by any value. */
 const rideBody = fc
   .tuple(
     fc.record(
@@ -109,7 +109,7 @@ const goodRide = fc
   )
   .map((wild) => JSON.stringify({ ...wild, ...validRide, notes: 'CANARY' }));
 
-/** A valid creation that is exactly so long, and what JSON can say and JavaScript cannot. */
+/** A valid creation of an exact length, and JSON that JavaScript has no value for. */
 const paddedRide = fc.constantFrom(16_383, 16_384, 16_385, 40_000).map((bytes) => {
   const text = JSON.stringify({ ...validRide, padding: '' });
   return text.replace('"padding":""', `"padding":"${'x'.repeat(bytes - text.length)}"`);
@@ -128,7 +128,7 @@ const jsonText = fc.constantFrom(
   `{"notes":${'['.repeat(3_000)}${']'.repeat(3_000)}}`,
 );
 
-/** Bodies of every kind, most of them almost a creation. */
+/** Bodies of every kind, most of them almost valid creations. */
 export const anyBody = fc.oneof(
   { arbitrary: rideBody, weight: 6 },
   { arbitrary: goodRide, weight: 4 },

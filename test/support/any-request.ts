@@ -117,8 +117,8 @@ const target = fc.oneof(
 );
 
 /**
- * Any request that is HTTP by its form, most of them almost right. `KEY`, `RIDE`, `OFFER` and `CANARY` stand for what the test fills in,
- * so that a failing one can be printed as it is.
+ * Any well-formed HTTP request, most of them almost valid. `KEY`, `RIDE`, `OFFER` and `CANARY` are placeholders, so that a failing
+ * request can be printed without a secret.
  */
 export const anyRequest = fc.record({
   method,
@@ -131,7 +131,7 @@ export const anyRequest = fc.record({
 });
 export type AnyRequest = typeof anyRequest extends fc.Arbitrary<infer T> ? T : never;
 
-/** What is filled in for the capitals. */
+/** What replaces the placeholders. */
 export type Filling = Record<'KEY' | 'RIDE' | 'OFFER' | 'CANARY', string>;
 
 /** The bytes of a generated request. */

@@ -1,6 +1,6 @@
 import type { Attempt } from '../../workers/webhooks/send.ts';
 
-/** An attempt to deliver to a receiver that is a local target, under a claim that is young; limit: 30 s. */
+/** An attempt to deliver to a receiver that is a local target, under a fresh claim, with a limit of 30 s. */
 export function attemptTo({ origin }: { origin: string }, changes: Partial<Attempt> = {}): Attempt {
   return {
     url: `${origin}/hook`,

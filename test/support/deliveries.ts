@@ -11,7 +11,7 @@ import type { Run } from '../../workers/handler.ts';
 import { deliverEvent } from '../../workers/webhooks/deliver-event.ts';
 import type { Receipt } from './receiver.ts';
 
-/** The context with other local targets: a receiver's port is known only when it listens. */
+/** The context with these local targets: a receiver's port is known only once it listens. */
 export const withTargets = (ctx: Context, ...webhookLocalTargets: string[]): Context => ({
   ...ctx,
   config: { ...ctx.config, webhookLocalTargets },
@@ -22,7 +22,7 @@ export async function newKey(ctx: Context, webhookUrl?: string): Promise<NewKey>
   return createKey(ctx.config, { accountId: account._id, name: 'test', mode: 'live', webhookUrl });
 }
 
-/** Runs the job of one event once, as a worker does: with a token of this run alone, where none is given. */
+/** Runs the job of one event once, as a worker does. The default token is new for each run. */
 export async function deliver(ctx: Context, rideId: string, seq: number, run: Partial<Run> = {}) {
   const keyId = (await rides.findOne({ _id: rideId }, { projection: { keyId: 1 } }))?.keyId ?? '';
   const job: DeliveryJob = { rideId, keyId, seq };
@@ -41,7 +41,7 @@ export function isSignedWith(secret: string, receipt: Receipt | undefined): bool
   return verifySignature(secret, header, receipt.raw, Math.floor(Date.now() / 1_000));
 }
 
-/** The sender's 8 s are 50 ms meanwhile: that they are 8 s is tested where the sender is. */
+/** While `run` runs, the limit of 8 s of an attempt is 50 ms. That the limit is 8 s is tested with the sender. */
 export async function withShortDeadline<T>(run: () => Promise<T>): Promise<T> {
   const { setTimeout } = globalThis;
   let shortened = 0;
@@ -54,7 +54,7 @@ export async function withShortDeadline<T>(run: () => Promise<T>): Promise<T> {
     return await run();
   } finally {
     globalThis.setTimeout = setTimeout;
-    // Else the test would wait for all of the 8 s, and nobody would know why it is slow.
+    // Without a shortened limit the test would take 8 s without a visible reason.
     assert(shortened > 0, 'no attempt set its limit of 8 s');
   }
 }
@@ -62,9 +62,8 @@ export async function withShortDeadline<T>(run: () => Promise<T>): Promise<T> {
 type Update = typeof rides.findOneAndUpdate;
 
 /**
- * The next update of a ride whose filter has this field is made, and then, before anyone sees its answer, this happens. An
- * error that is thrown stands for the answer: the update was made, and its answer was lost. `$expr` is in claims alone,
- * `events.seq` in settlings.
+ * Calls `happens` between the next update of a ride whose filter has this field and its answer. Where `happens` throws, the
+ * update was made and its answer is lost. Only claims filter by `$expr`, only settlings by `events.seq`.
  */
 export function beforeTheAnswer(field: string, happens: (ride: Ride) => unknown): void {
   const { findOneAndUpdate } = rides;

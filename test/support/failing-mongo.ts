@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
 
-/** Puts `instead` in the place of a method of a collection or the database, for its next call alone. */
+/** Replaces a method of a collection or the database for its next call. */
 export function onceInsteadOf(target: object, method: string, instead: (...args: unknown[]) => unknown): void {
   const methods = target as Record<string, unknown>;
   methods[method] = (...args: unknown[]) => {

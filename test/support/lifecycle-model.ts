@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { CancelledBy, RideStatus } from '../../shared/rides/ride-types.ts';
 
-/** What may be done to a ride. `driver` and `offer` are numbers; an offer that the ride never had is one of the steps too. */
+/** An action on a ride. `driver` and `offer` are numbers; an offer may be one that the ride never had. */
 export type Step =
   | { do: 'offer'; driver: number; price: number }
   | { do: 'withdrawOffer' | 'accept'; offer: number }
@@ -25,7 +25,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 ) as fc.Arbitrary<Step>;
 
-/** Any steps at all, most of them out of turn; or a trip that begins well, so that its end is reached as well. */
+/** Random steps, most of them illegal; or a trip that begins legally, so that its end is reached too. */
 export const someSteps: fc.Arbitrary<Step[]> = fc.oneof(
   fc.array(step, { maxLength: 25 }),
   fc
@@ -33,7 +33,7 @@ export const someSteps: fc.Arbitrary<Step[]> = fc.oneof(
     .map((rest): Step[] => [{ do: 'offer', driver: 0, price: 20 }, { do: 'accept', offer: 0 }, ...rest]),
 );
 
-/** A ride as the contract tells it (section 3 and the rulings), without time, storage or races. */
+/** The lifecycle of the contract (section 3 and the rulings), without time, storage or races. */
 export class LifecycleModel {
   status: RideStatus = 'bidding';
   offers: { driver: number; price: number; isLive: boolean }[] = [];
@@ -43,7 +43,7 @@ export class LifecycleModel {
   sent: string[] = [];
   changes = 0;
 
-  /** What the step comes to: `done`, `nothing` where it is done already, or the code of the refusal. */
+  /** The result of a step: `done`, `nothing` where it was done before, or the code of the refusal. */
   take(step: Step): string {
     switch (step.do) {
       case 'endBidding':

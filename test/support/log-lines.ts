@@ -7,7 +7,7 @@ export interface LogLine {
   [field: string]: unknown;
 }
 
-/** The context with a logger of its own, and the lines that it writes, from `debug` on. */
+/** The context with a logger of its own, and the lines that it writes from level `debug`. */
 export function withLogLines(ctx: Context): { ctx: Context; lines: LogLine[]; errors(): LogLine[] } {
   const lines: LogLine[] = [];
   const log: Logger = pino({ level: 'debug' }, { write: (line) => void lines.push(JSON.parse(line)) });

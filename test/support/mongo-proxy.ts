@@ -5,15 +5,15 @@ export interface MongoProxy {
   /** As MONGO_URL: the same database, over this proxy. */
   url: string;
   /**
-   * Passes the next insert into `collection` on to the server, and cuts the connection as soon as its answer comes,
-   * which is not passed on. Resolves when that has happened.
+   * Forwards the next insert into `collection`, drops its answer and cuts the connection. Resolves when that has
+   * happened.
    */
   cutAnswerOfInsert(collection: string): Promise<void>;
   /** Cuts the connection that the next insert into `collection` comes over, before the server has seen it. */
   cutInsert(collection: string): Promise<void>;
-  /** From now on nothing is passed on in either direction, and nothing is closed. */
+  /** From now on nothing is forwarded in either direction, and no connection is closed. */
   hang(): void;
-  /** From now on every answer comes so much later. */
+  /** From now on every answer is delayed. */
   delayAnswers(ms: number): void;
   /** Cuts every connection and refuses new ones. */
   goAway(): Promise<void>;
@@ -22,7 +22,7 @@ export interface MongoProxy {
 
 type Cut = { command: Buffer; answer: boolean; done: () => void };
 
-/** Stands between a client and the MongoDB of `url`, and loses what a test wants lost. */
+/** A proxy in front of the MongoDB of `url` that loses requests, answers and connections. */
 export async function startMongoProxy(url: string): Promise<MongoProxy> {
   const pairs = new Set<[net.Socket, net.Socket]>();
   let cut: Cut | undefined;

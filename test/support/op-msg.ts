@@ -4,7 +4,7 @@ import mongoose from 'mongoose';
 const { BSON } = mongoose.mongo;
 export type Document = mongoose.mongo.BSON.Document;
 
-/** What a driver sends: an OP_MSG, or the OP_QUERY with which it greets a server that it does not know yet. */
+/** A message of a driver: an OP_MSG, or the OP_QUERY of its first handshake. */
 export interface Message {
   requestId: number;
   isQuery: boolean;
@@ -20,7 +20,7 @@ const headerBytes = 16;
 const checksumFlag = 1;
 const moreToComeFlag = 2;
 
-/** Numbers keep their type: a document goes on as it came. */
+/** Numbers keep their BSON type, so that a document is forwarded unchanged. */
 const decode = (bytes: Buffer): Document => BSON.deserialize(bytes, { promoteValues: false, bsonRegExp: true });
 
 /** Calls `each` with every whole message that comes over a socket, one after the other. */

@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { connectMongo, disconnectMongo } from '../../shared/mongo/connection.ts';
 
-/** A database of its own on the run's server, connected and empty, for what may not meet the data of other tests. */
+/** An empty database on the run's server, connected, for tests that must not see the data of others. */
 export async function ownDatabase(name: string): Promise<{ url: string; drop(): Promise<void> }> {
   const url = (process.env.TEST_MONGO_URL ?? '').replace('/rides?', `/${name}?`);
   await connectMongo(url);

@@ -4,22 +4,22 @@ import os from 'node:os';
 import path from 'node:path';
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = fs.constants;
-/** What a pipe of Linux holds, and no more until it is read. */
+/** The capacity of a pipe on Linux. */
 const pipeSize = 65_536;
 
 export interface TestPipe {
-  /** Where to write. Node's own pipes between processes are sockets, which hold another amount. */
+  /** The write end. (Node's own pipes between processes are sockets, with another capacity.) */
   writeFd: number;
-  /** Fills it as a reader leaves it that has stopped reading. */
+  /** Fills it, as where its reader hangs. */
   fill(): void;
-  /** Takes what is in it. */
+  /** Reads what is in it. */
   read(): string;
-  /** The reader is gone: a write answers EPIPE. */
+  /** Closes the read end: a write then answers EPIPE. */
   closeReader(): void;
   close(): void;
 }
 
-/** A pipe whose reader does what a test wants. Its write end blocks, as a shell's does, unless `nonBlocking`. */
+/** A pipe whose reader the test plays. Its write end blocks, as a shell's does, unless `nonBlocking`. */
 export function openPipe({ nonBlocking = false } = {}): TestPipe {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'rides-pipe-'));
   const name = path.join(folder, 'pipe');

@@ -29,14 +29,14 @@ export const requestText = (lines: string[], body = ''): string => `${lines.join
 
 export interface RawConnection {
   socket: net.Socket;
-  /** Resolves with the first so many answers, or with those that came before the server closed. */
+  /** Resolves with the first `count` answers, or with those that came before the server closed. */
   answers(count?: number): Promise<RawAnswer[]>;
   closed: Promise<unknown>;
 }
 
 /** A connection that stays open, for more than one request. */
 export function rawConnection(port: number): RawConnection {
-  // A server that ends its side has said all; the client's side is ended by the test.
+  // The server has ended its side; the test ends the client's.
   const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   const answers: RawAnswer[] = [];
   let received = '';
@@ -64,7 +64,7 @@ export function rawConnection(port: number): RawConnection {
   };
 }
 
-/** Up to its end, which its Content-Length tells; undefined while some of it is missing. */
+/** The first answer, up to its Content-Length; undefined while a part of it is missing. */
 function firstAnswer(received: string): string | undefined {
   const bodyAt = received.indexOf('\r\n\r\n') + 4;
   if (bodyAt < 4) return undefined;
@@ -73,7 +73,7 @@ function firstAnswer(received: string): string | undefined {
 }
 
 function parseAnswer(received: string): RawAnswer {
-  // What the server says on the way to its answer is not the answer.
+  // A 100 Continue precedes the answer.
   const answer = received.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '');
   const [head = '', ...rest] = answer.split('\r\n\r\n');
   const [statusLine = '', ...lines] = head.split('\r\n');

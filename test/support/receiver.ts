@@ -43,13 +43,13 @@ export interface RawReceiver {
 
 export interface HttpOptions {
   raw?: false;
-  /** Answers a webhook; with 200 where nothing is said. */
+  /** Answers a webhook. The default is a 200. */
   answer?: (response: ServerResponse, receipt: Receipt) => void;
 }
 
 export interface RawOptions {
   raw: true;
-  /** Called once for each connection, with the first bytes that come (a small request comes whole). Else it stays mute. */
+  /** Called once for each connection, when its first bytes come (a small request comes whole). Without it there is no answer. */
   answer?: (socket: Socket) => void;
   connected?: (socket: Socket) => void;
   /** Given: the receiver speaks TLS, with the certificate above and these options. */

@@ -7,7 +7,7 @@ import { answer, type Document, type Message, onMessage } from './op-msg.ts';
 import { uncommittedWrites } from './uncommitted-writes.ts';
 import { connectUpstream, type Upstream } from './upstream.ts';
 
-/** The engine behind a proxy that plays the primary of a replica set: no package brings a server that has one. */
+/** The engine behind a proxy that plays the primary of a replica set: no package contains a server with replica sets. */
 export interface ReplicaSet {
   /** As MONGO_URL: the same database. */
   url: string;
@@ -16,15 +16,15 @@ export interface ReplicaSet {
   /** As MONGO_URL at another address. */
   urlAt(host: string): string;
   /**
-   * From now on no write reaches a majority, and committed reads find what stood before. A client that waits for the
-   * majority is told so after the time that it has given, or after giveUpMs.
+   * From now on no write reaches a majority, and committed reads find the state before. A client that waits for the
+   * majority gets a WriteConcernTimeout after its own wtimeout, or after giveUpMs.
    */
   hold(giveUpMs?: number): void;
-  /** What was held back has reached the majority. */
+  /** Lets the writes since `hold` reach the majority. */
   release(): Promise<void>;
   /**
-   * Cuts all connections, refuses every command for so long, and is elected again. What has not reached the majority by
-   * then is rolled back.
+   * Cuts all connections, refuses every command for forMs, and is elected again. Writes that have not reached the
+   * majority are rolled back.
    */
   stepDown(forMs?: number): Promise<void>;
   close(): Promise<void>;
@@ -33,16 +33,16 @@ export interface ReplicaSet {
 export interface ReplicaSetOptions {
   /** How long a write takes to reach the majority. */
   majorityMs?: number;
-  /** Plays a router of a sharded cluster instead. */
+  /** Plays a mongos instead. */
   isMongos?: boolean;
-  /** Is told of every command of a client, as it came. */
+  /** Called with every command of a client, unchanged. */
   onCommand?: (command: Document) => void;
 }
 
 const setName = 'rides';
 const greetings = new Set(['hello', 'isMaster', 'ismaster']);
 const writes = new Set(['insert', 'update', 'delete', 'findAndModify', 'bulkWrite']);
-/** What the engine does not know, and has no need of. */
+/** Fields of commands that the engine does not know. */
 const ofReplicaSets = new Set(['lsid', 'txnNumber', '$clusterTime', '$readPreference', 'readConcern', 'writeConcern']);
 
 /** Starts a proxy in front of the engine of `url`. */
@@ -57,7 +57,7 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
   let isPrimary = true;
   let term = 1;
   let held: { ended: Promise<void>; end: () => void; giveUpMs?: number } | undefined;
-  /** The end of the last write that may be rolled back: they are made one after the other. */
+  /** Settles after the last write that may be rolled back: these writes are sequential. */
   let lastHeld: Promise<unknown> = Promise.resolve();
 
   async function reply(command: Document, upstream: Upstream, host: string): Promise<Document> {
@@ -208,7 +208,7 @@ export async function startReplicaSet(url: string, options: ReplicaSetOptions = 
 const plain = (command: Document): Document =>
   Object.fromEntries(Object.entries(command).filter(([name]) => !ofReplicaSets.has(name)));
 
-/** A majority waits for its journals. On the engine alone `majority` would only trigger the flush. */
+/** A majority waits for the journal; on the engine alone `majority` would only trigger its flush. */
 function asEngine(command: Document): Document {
   const { w, j } = command.writeConcern ?? {};
   const writeConcern = w === 'majority' ? { w: 1, j: true } : { w: 1, ...(j && { j }) };

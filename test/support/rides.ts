@@ -8,14 +8,14 @@ import type { Client } from './client.ts';
 
 type OfferWish = Partial<Omit<Extract<Command, { action: 'offer' }>, 'action'>>;
 
-/** What a test says of a ride. Where it says nothing: a live ride of a key of its own, with one offer. */
+/** What a test wants of a ride. The default is a live ride of a new key, with one offer. */
 export type RideWish = Partial<RideRequest> & {
   /** The partner that creates it through the API; without one it is created without the API. */
   by?: Client;
   keyId?: string;
   mode?: Ride['mode'];
   scenario?: NewRide['scenario'];
-  /** Of a new driver each, at 20 USD and 5 minutes where nothing else is said; the first one is accepted. */
+  /** The first one is the one that is accepted. Defaults: a new driver each, 20 USD, 5 minutes. */
   offers?: OfferWish[];
 };
 
@@ -86,7 +86,7 @@ export function newDriver(changes: Partial<Driver> = {}): Driver {
   };
 }
 
-/** A driver's offer on a bidding ride: of a new driver at 20 USD and 5 minutes, where nothing else is said. */
+/** Makes an offer on a bidding ride. Defaults: a new driver, 20 USD, 5 minutes. */
 export async function offerOn(
   ctx: Context,
   rideId: string,

@@ -30,7 +30,7 @@ export interface ServiceProcess {
   /** Of the process that runs now, or ran last. */
   readonly pid: number;
   readonly isRunning: boolean;
-  /** How it ended where nobody had asked for it: a crash. */
+  /** Ends of the process that this object did not ask for, each with its signal or exit code. */
   readonly crashes: readonly string[];
   /** Starts it (again) and waits until it serves. Rejects where it ends before. */
   start(): Promise<void>;
@@ -143,7 +143,7 @@ function spawnService({ build, script, name, args = [], nodeArgs = [], env, ...o
   return child;
 }
 
-/** Nothing that was started outlives this process, however it ends. */
+/** Kills the child when this process ends, however it ends. */
 function endWithParent(child: ChildProcess, ended: Promise<unknown>): void {
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);

@@ -23,7 +23,7 @@ export const testSettings = (settings: Record<string, string> = {}) => ({
 
 export const testConfig = (settings?: Record<string, string>): Readonly<Config> => readConfig(testSettings(settings));
 
-/** A context on the run's own servers, with its indexes and nothing left of other tests. */
+/** A context on the run's own servers, with all indexes made. The data of other tests may be there. */
 export async function testContext(settings?: Record<string, string>): Promise<Context> {
   const config = testConfig(settings);
   await connectMongo(config.secrets.mongoUrl);
@@ -34,7 +34,7 @@ export async function testContext(settings?: Record<string, string>): Promise<Co
 export interface TestApi {
   ctx: Context;
   url: string;
-  /** A key of its own for each test, so that no test sees another's rides or limits. */
+  /** A new key: with one for each test, no test sees another's rides or limits. */
   key(mode?: Mode, webhookUrl?: string): Promise<NewKey>;
   /** A partner with a new key. */
   partner(mode?: Mode, webhookUrl?: string): Promise<Client & NewKey>;

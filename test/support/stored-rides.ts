@@ -4,7 +4,7 @@ import type { PoolName } from '../../shared/queues.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride, TimerName } from '../../shared/rides/ride-types.ts';
 
-/** The ride as MongoDB has it, whole. */
+/** The whole ride as MongoDB has it. */
 export async function storedRide(rideId: string): Promise<Ride> {
   const ride = await rides.findOne({ _id: rideId });
   if (!ride) throw new Error(`there is no ride ${rideId}`);
@@ -16,12 +16,12 @@ export const statusesSent = (ride: Ride): string[] =>
 
 const longAgo = () => new Date(Date.now() - 60_000);
 
-/** Moves a timer into the past, since time is MongoDB's own. */
+/** Moves a timer into the past: whether it is due is judged by MongoDB's clock, which a test cannot set. */
 export async function makeDue(rideId: string, name: TimerName, dueAt = longAgo()): Promise<void> {
   await rides.updateOne({ _id: rideId, 'timers.name': name }, { $set: { 'timers.$.dueAt': dueAt, nextDueAt: dueAt } });
 }
 
-/** The bidding time is over; nobody has acted on it yet. */
+/** Ends the bidding time; the ride is still `bidding`. */
 export async function endBidding(rideId: string): Promise<void> {
   await rides.updateOne({ _id: rideId }, { $set: { biddingEndsAt: longAgo() } });
   await makeDue(rideId, 'expire');

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import net from 'node:net';
 
-/** An address that leads to one server, and later to another. */
+/** A proxy to one server that can be switched to another. */
 export interface Switch {
   port: number;
-  /** New connections lead there; those that stand stay. */
+  /** From now on new connections go there; open ones stay where they are. */
   leadTo(port: number): void;
   close(): void;
 }

@@ -4,7 +4,7 @@ import type { Upstream } from './upstream.ts';
 
 type Collection = mongoose.mongo.Collection<{ _id: string }>;
 
-/** Keeps documents as they were before writes that no majority has, in a collection beside each. */
+/** Keeps a copy of each document from before a write that no majority has, in a collection beside its own. */
 export interface UncommittedWrites {
   /** Keeps what a command is about to change. */
   note(command: Document): Promise<void>;

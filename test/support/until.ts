@@ -1,4 +1,4 @@
-/** Looks every 10 ms until it is so: for what nobody announces. Mocha's timeout is the only limit. */
+/** Polls every 10 ms until `isSo` answers true, for what no event announces. Only mocha's timeout ends it otherwise. */
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10));
 }

@@ -25,7 +25,7 @@ const base = fc.constantFrom(
   (n: number) => `0X000${n.toString(16).toUpperCase()}`,
 );
 
-/** A way to write an IPv4 address in a URL: one to four numbers, each in any base, perhaps dressed up or embedded. */
+/** A way to write an IPv4 address in a URL: one to four numbers, each in any base, in any spelling that URLs allow. */
 export const spelling: fc.Arbitrary<(octets: Octets) => string> = fc
   .tuple(
     fc.constantFrom(1, 2, 3, 4),

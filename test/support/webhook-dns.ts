@@ -11,8 +11,8 @@ export type NameServer = {
 };
 
 /**
- * A name server on loopback: answers every name, after delayMs, with what `answers` says, or not at all where it says null.
- * What is no address among those is another name (CNAME), for which the rest stands.
+ * A name server on loopback. It answers every name after delayMs with the result of `answers`, or not at all where that is
+ * null. An answer that is no address is a CNAME, and the answers after it belong to that name.
  */
 export async function startNameServer(
   answers: (question: Question) => readonly string[] | null,

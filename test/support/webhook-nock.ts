@@ -1,8 +1,8 @@
 import nock from 'nock';
 
 /**
- * Whether nock stands between the tests of this suite and the network. Importing nock anywhere switches it on for the whole
- * process; then it opens connections of its own, beside the one that \`send\` has made, even for hosts that it leaves alone.
+ * Switches nock on or off for the tests of this suite. Importing nock anywhere switches it on for the whole process; it then
+ * opens connections of its own beside that of `send`, even for hosts without an interceptor.
  */
 export function useNock(isWanted: boolean): void {
   let wasActive = false;

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 
-/** What becomes of a connection: it goes to a port of this machine instead, is refused, never comes about, or fails thus. */
+/** What a connection does: it goes to a port of this machine instead, is refused, hangs, or fails with this code. */
 export type Route = { port: number } | 'refuse' | 'hang' | { fails: string };
 
 export type Outbound = {
@@ -10,7 +10,7 @@ export type Outbound = {
 };
 
 /**
- * Diverts every connection that this process opens, so that public addresses can stand in a test without being called.
+ * Diverts every connection that this process opens, so that a test can name public addresses without calling them.
  */
 export function divertOutbound(route: (host: string) => Route): Outbound {
   const { connect } = Socket.prototype;

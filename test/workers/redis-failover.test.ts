@@ -28,7 +28,7 @@ describe('a failover of Redis that leaves every connection with a replica', () =
     first = new Redis(firstPort);
     service = await startTestService({ REDIS_URL: `redis://127.0.0.1:${address.port}` }, ['bidding']);
     address.leadTo(secondPort);
-    // Of nobody: its primary never answers.
+    // A replica whose primary never answers.
     await first.replicaof('127.0.0.1', 1);
   });
   after(async () => {

@@ -20,7 +20,7 @@ export interface Evidence {
   secrets: { what: string; value: string }[];
   /** How much quicker than real the simulated drivers were. */
   speed: number;
-  /** Ends of processes that nobody had asked for. */
+  /** Processes that ended without being told to. */
   crashes: string[];
 }
 

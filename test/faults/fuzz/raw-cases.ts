@@ -2,7 +2,7 @@ import net from 'node:net';
 import { formProblem } from '../../support/answer-form.ts';
 import type { Malformed } from './malformed.ts';
 
-/** So long nothing more may come before the client takes it that nothing will. */
+/** After this time without a byte the client takes the answer for complete. */
 const quietMs = 700;
 const longestMs = 20_000;
 

@@ -52,7 +52,7 @@ const known: Record<string, readonly string[]> = {
   idempotency: ['key', 'requestHash', 'expiresAt'],
 };
 
-/** What MongoDB holds that it should not: rides nobody was answered, unknown fields, operators, texts of refused requests. */
+/** What MongoDB must not hold: rides without a 201, unknown fields, operators, texts of refused requests. */
 export async function storedViolations(made: ReadonlySet<string>, refused: ReadonlySet<string>): Promise<string[]> {
   const violations: string[] = [];
   let stored = 0;

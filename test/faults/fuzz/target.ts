@@ -67,7 +67,7 @@ export async function fuzzTarget(world: World, ctx: Context): Promise<Target> {
     refused,
     async nextBatch() {
       const key = processOf(keys, batches++);
-      // Else nearly every creation would end at the limit.
+      // Without this nearly every creation would be a 429.
       await ctx.redis.del(keys.map(({ keyId }) => `rides:created:${keyId}`));
       await newRide(key, 'bidding');
       return key;

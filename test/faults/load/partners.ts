@@ -166,7 +166,7 @@ interface More {
   body?: unknown;
 }
 
-/** So long a partner waits at most; that it is never so long the checker sees. */
+/** The longest time a partner waits. The checker reports an answer that took far less. */
 const patienceMs = 20_000;
 
 function request(

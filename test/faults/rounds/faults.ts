@@ -75,7 +75,7 @@ export const replicaSetFaults: Record<string, RoundFault> = {
   'MongoDB killed': killMongo,
 };
 
-/** For so long before it no write reaches the majority. */
+/** How long before it no write reaches the majority. */
 async function stepDown(arena: Arena, laggingMs: number): Promise<void> {
   await making(arena, { what: 'MongoDB steps down', hit: 'mongo' }, async () => {
     if (laggingMs > 0) arena.world.replicaSet?.hold();

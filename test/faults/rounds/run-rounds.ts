@@ -63,7 +63,7 @@ export async function undergo({
     violations = [...violationsIn(evidence), ...(judge?.(evidence) ?? [])];
     return { evidence, violations };
   } finally {
-    // Whoever has to find out why wants to see what happened.
+    // The faults are needed to find the cause of a violation.
     if (violations.length > 0) await keepEvidence(world, evidence, run.say);
     await world.stop({ keep: violations.length > 0 });
   }

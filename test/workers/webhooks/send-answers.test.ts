@@ -7,7 +7,7 @@ import { attemptTo } from '../../support/attempt.ts';
 import { type RawOptions, type RawReceiver, startReceiver } from '../../support/receiver.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 
-/** Sends to a receiver that answers thus, and waits until the sender has closed its connections. */
+/** Sends to a receiver with this answer, and waits until the sender has closed its connections. */
 async function sendTo(answer: RawOptions['answer']) {
   const receiver = await startReceiver({ raw: true, answer });
   const result = await send(attemptTo(receiver));
