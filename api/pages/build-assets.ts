@@ -1,6 +1,6 @@
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
@@ -15,7 +15,7 @@ const leafletAsModule: Plugin = {
   name: 'leaflet as a module',
   setup: ({ onResolve }) =>
     onResolve({ filter: /^leaflet$/ }, () => ({
-      path: fileURLToPath(import.meta.resolve('leaflet/dist/leaflet-src.esm.js')),
+      path: createRequire(import.meta.url).resolve('leaflet/dist/leaflet-src.esm.js'),
     })),
 };
 

@@ -33,7 +33,6 @@ describe('npm run dev', function () {
   let port: number;
   let stack: ChildProcess;
   let output: string;
-  let shownAtStart: string;
 
   async function start(...args: string[]): Promise<void> {
     output = '';
@@ -43,7 +42,6 @@ describe('npm run dev', function () {
       output += chunk;
     });
     await printed(/status shows this again/);
-    shownAtStart = output;
   }
 
   async function printed(pattern: RegExp): Promise<void> {
