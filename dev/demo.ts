@@ -1,4 +1,5 @@
 import fs from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 import { accountOf, operatorEmail } from '../shared/accounts/account.ts';
 import { asksForHelp, said } from '../shared/cli/command-line.ts';
 import { ConfigError, readConfig } from '../shared/config.ts';
@@ -15,15 +16,20 @@ import { aborted, endSignal } from './stack/signals.ts';
 import { type Stack, startStack } from './stack/stack.ts';
 
 const keptLines = 20;
+const pauseMs = 5_000;
 
-const usage = `Usage: npm run demo
+const usage = `Usage: npm run demo [-- --open]
 
 Takes one ride from request to completed before your eyes,
 on a service of its own that is removed afterwards. It takes
 about 15 s; SIMULATION_SPEED makes it quicker.
 
+  --open   keeps the service up and starts ride after ride,
+           until Ctrl-C: time to look at the live map
+
 Examples
   npm run demo
+  npm run demo -- --open
   SIMULATION_SPEED=5 npm run demo`;
 
 const args = process.argv.slice(2);
@@ -31,8 +37,9 @@ if (asksForHelp(args)) {
   console.log(usage);
   process.exit();
 }
-if (args[0] !== undefined) {
-  console.error(`demo: it takes no arguments, and was given ${args[0]}\n${usage}`);
+const staysOpen = args.length === 1 && args[0] === '--open';
+if (args.length > 0 && !staysOpen) {
+  console.error(`demo: it takes --open alone, and was given ${args.join(' ')}\n${usage}`);
   process.exit(2);
 }
 
@@ -54,8 +61,10 @@ async function demo(): Promise<number> {
     const stack = await startDemoStack(dataDir, receiver);
     stops.unshift(stack.stop);
     ending.throwIfAborted();
-    const events = await Promise.race([ride(stack, receiver), interrupted()]);
+    const playOne = await player(stack, receiver);
+    const events = await Promise.race([playOne(), interrupted()]);
     timeline.note(`\nAll ${events} events came, in order, each with a verified signature.`);
+    if (staysOpen) await playOn(playOne);
     return 0;
   } catch (error) {
     process.exitCode = 1;
@@ -99,14 +108,25 @@ async function startDemoStack(dataDir: string, receiver: Receiver): Promise<Stac
   });
 }
 
-async function ride(stack: Stack, receiver: Receiver): Promise<number> {
+/** Plays ride after ride until Ctrl-C, which is the expected end. */
+async function playOn(playOne: () => Promise<number>): Promise<void> {
+  timeline.note('The next ride begins in 5 s. Ctrl-C ends it all.\n');
+  while (!ending.aborted) {
+    await Promise.race([setTimeout(pauseMs, undefined, { signal: ending }).catch(() => {}), aborted(ending)]);
+    if (!ending.aborted) await Promise.race([playOne(), aborted(ending)]);
+  }
+}
+
+/** A partner with a key of its own, who plays a ride and resolves with the number of its events. */
+async function player(stack: Stack, receiver: Receiver): Promise<() => Promise<number>> {
   const config = readConfig(stack.env);
   const { key, signingSecret } = await withDatabase(stack.env.MONGO_URL, async () => {
     const { _id: accountId } = await accountOf(operatorEmail);
     return createKey(config, { accountId, name: 'demo', mode: 'test', webhookUrl: `${receiver.origin}/webhooks` });
   });
   receiver.secret = signingSecret;
-  return playRide(timeline, partnerWith(key, `${stack.url}/v1`), receiver, config.simulationSpeed);
+  const partner = partnerWith(key, `${stack.url}/v1`);
+  return () => playRide(timeline, partner, receiver, config.simulationSpeed);
 }
 
 async function interrupted(): Promise<never> {

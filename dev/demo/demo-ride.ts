@@ -29,6 +29,7 @@ export async function playRide(timeline: Timeline, partner: Partner, receiver: R
   const { pickup, destination } = trip;
   const route = `${pickup.address} to ${destination.address}, ${ride.distanceKm} km`;
   timeline.entry(ride.status, `you ask: ${route}, ${usd(ride.fare)}`);
+  timeline.note(`Live map: ${ride.trackUrl}`);
 
   const watch = watchRide(timeline, partner, ride.rideId, trip);
   try {

@@ -4,6 +4,7 @@ export type Ride = {
   status: string;
   fare: number;
   distanceKm: number;
+  trackUrl: string;
   driver?: { name: string };
   liveLocation?: { lat: number; lng: number };
 };

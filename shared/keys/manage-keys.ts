@@ -80,7 +80,7 @@ export async function revokeKey(keyId: string, owner: KeyOwner): Promise<void> {
 /**
 /**
  * Sets the default webhook URL of the key; null takes it away. Throws `invalid_request` for a URL that may not be called
- * (section 6, rule 2).
+ * (contract, section 6, rule 2).
  */
 export async function setWebhookUrl(
   config: KeySettings,

@@ -31,7 +31,7 @@ export interface Change {
   beforeDeadline?: true;
 }
 
-/** A ride receives at most 50 offers (rulings, "Offers"). */
+/** A ride receives at most 50 offers (contract, section 3). */
 export const maxOffers = 50;
 
 /** The settings that timers depend on. */
@@ -61,7 +61,7 @@ export function decide(ride: RideState, command: Command, at: Date, timing: Timi
 }
 
 function isAccepted(ride: RideState, offerId: string): boolean {
-  // An unknown offer is a 404 in every status of the ride (rulings, "Accept failures").
+  // An unknown offer is a 404 in every status of the ride (contract, section 4.4).
   if (!ride.offers.some((offer) => offer.offerId === offerId)) throw new AppError('offer_not_found');
   return ride.acceptedOfferId === offerId && !hasEnded(ride.status);
 }

@@ -1,13 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** A receiver refuses a signature whose time differs from its own by this much or more (section 6, rule 6). */
+/** A receiver refuses a signature whose time differs from its own by this much or more (contract, section 6, rule 6). */
 const maxAgeSeconds = 300;
 
 const headerForm = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/;
 
 /**
  * The value of `X-Service-Signature` for a body that is sent exactly as given: `t=<unix_seconds>,v1=<hex_hmac>`. The
- * HMAC's key is the whole `whsec_...` string, including its prefix (section 6, rule 5).
+ * HMAC's key is the whole `whsec_...` string, including its prefix (contract, section 6, rule 5).
  */
 export function signatureHeader(secret: string, body: string, unixSeconds: number): string {
   return `t=${unixSeconds},v1=${hmac(secret, String(unixSeconds), body).toString('hex')}`;
@@ -15,7 +15,7 @@ export function signatureHeader(secret: string, body: string, unixSeconds: numbe
 
 /**
  * Checks a header as a receiver does: true when it signs these raw bytes and its time is less than 300 seconds before
- * or after `nowSeconds` (section 6, rule 6). Compares in constant time. Never throws.
+ * or after `nowSeconds` (contract, section 6, rule 6). Compares in constant time. Never throws.
  */
 export function verifySignature(secret: string, header: string, rawBody: string | Buffer, nowSeconds: number): boolean {
   const [, t, v1] = headerForm.exec(header) ?? [];

@@ -56,7 +56,7 @@ const notPublicV6 = ranges(
 );
 
 /**
- * Checks a webhook URL that a partner gives (section 6, rule 2: HTTPS and public). Returns null when it is allowed,
+ * Checks a webhook URL that a partner gives (contract, section 6, rule 2: HTTPS and public). Returns null when it is allowed,
  * else public text that follows the field's name ("must be an https URL"). Resolves no name: `send` does so at every
  * delivery. An origin listed in `localTargets` may be http and not public.
  */
@@ -78,7 +78,7 @@ export function isLocalTarget(url: string, localTargets: readonly string[]): boo
 }
 
 /**
- * Whether a resolved IPv4 or IPv6 address is public unicast, the only kind that this service connects to (section 6,
+ * Whether a resolved IPv4 or IPv6 address is public unicast, the only kind that this service connects to (contract, section 6,
  * rule 2). False for special-purpose ranges of the IANA registries, cloud-metadata hosts, IPv6 forms that contain an
  * IPv4 address (even a public one), addresses with a zone id, and any text that is not an address.
  */

@@ -173,7 +173,7 @@ describe('POST /rides: the answer', () => {
   });
 });
 
-/** The formula as the ruling names it. */
+/** The great-circle formula (contract, section 2.1). */
 function haversineKm(from: { lat: number; lng: number }, to: { lat: number; lng: number }): number {
   const radians = (degrees: number) => (degrees * Math.PI) / 180;
   const half = (a: number, b: number) => Math.sin(radians(b - a) / 2) ** 2;

@@ -1,10 +1,17 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { freePort } from '../../dev/servers/ports.ts';
+import type { Context } from '../../shared/context.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
-import { offerOn } from '../support/rides.ts';
-import type { TestApi } from '../support/service.ts';
+import { newRide, offerOn } from '../support/rides.ts';
+import { type TestApi, testContext } from '../support/service.ts';
+import { buildService, type ServiceProcess, serviceProcess } from '../support/service-process.ts';
+import { storedRide } from '../support/stored-rides.ts';
 import { startTestService } from '../support/workers.ts';
 import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
 
@@ -23,7 +30,7 @@ describe('the live map', () => {
   after(() => api.close());
 
   /** A ride whose driver does nothing by itself, and the address of its map. */
-  async function newRide(scenario = 'no_offers', fields: object = {}) {
+  async function rideWithMap(scenario = 'no_offers', fields: object = {}) {
     const { body } = await partner.createRide(
       { pickup: timesSquare, destination: cityHall, ...fields },
       { 'X-Service-Test-Scenario': scenario },
@@ -46,11 +53,18 @@ describe('the live map', () => {
     const url = `${api.url}${new URL(body.trackUrl).pathname}`;
     return { rideId, url, accept, act };
   }
-  const headline = (page: Page, words: string | RegExp) => page.locator('#headline', { hasText: words }).waitFor();
+  const headline = (page: Page, words: string | RegExp, timeout = 30_000) =>
+    page.locator('#headline', { hasText: words }).waitFor({ timeout });
+  /** Headless Chromium shows every tab: the page is told what a browser tells it. */
+  const setHidden = (page: Page, hidden: boolean) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, 'hidden', { value, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, hidden);
   const carOn = async (page: Page) => (await page.locator('#map').getAttribute('data-car'))?.split(',').map(Number);
 
   it('looks finished at each step, on a phone and a desktop, light and dark', async () => {
-    const { url, accept, act, rideId } = await newRide();
+    const { url, accept, act, rideId } = await rideWithMap();
     await lookAt('track-bidding', url);
     await accept();
     await lookAt('track-driver-arriving', url);
@@ -60,14 +74,14 @@ describe('the live map', () => {
     await lookAt('track-in-progress', url);
     await act('complete');
     await lookAt('track-completed', url);
-    const cancelled = await newRide();
+    const cancelled = await rideWithMap();
     await applyAction(api.ctx, cancelled.rideId, { action: 'cancel', by: 'timeout' }, 'anyone');
     await lookAt('track-cancelled', cancelled.url);
     await lookAt('track-no-such-link', `${api.url}/track/${rideId}`);
   }).timeout(180_000);
 
   it('follows a ride from bidding to its end by itself', async () => {
-    const { url, rideId } = await newRide('default');
+    const { url, rideId } = await rideWithMap('default');
     const page = await openPage(await openProfile(), url);
     await headline(page, 'Finding a driver');
     await headline(page, /^Arriv/);
@@ -89,7 +103,7 @@ describe('the live map', () => {
   }).timeout(120_000);
 
   it('says when a ride is cancelled, and that a stalled one is still on its way', async () => {
-    const [cancelled, stalled] = [await newRide('no_auto_accept'), await newRide('stalls')];
+    const [cancelled, stalled] = [await rideWithMap('no_auto_accept'), await rideWithMap('stalls')];
     const profile = await openProfile();
     const [first, second] = [await openPage(profile, cancelled.url), await openPage(profile, stalled.url)];
     await partner.post(`/rides/${cancelled.rideId}/cancel`);
@@ -99,7 +113,7 @@ describe('the live map', () => {
 
   it('shows nothing of the passenger, the fare, the notes, the phones or the key', async () => {
     const canary = 'Xanadu';
-    const { url, accept, rideId } = await newRide('no_offers', {
+    const { url, accept, rideId } = await rideWithMap('no_offers', {
       fare: 987.65,
       notes: `${canary} notes`,
       passenger: { name: `${canary} passenger`, phone: '+15550001111' },
@@ -121,7 +135,7 @@ describe('the live map', () => {
   });
 
   it('answers the same 404 to a link that is malformed, unknown or has run out, on page and stream', async () => {
-    const { url, rideId } = await newRide();
+    const { url, rideId } = await rideWithMap();
     await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
     expect((await fetch(`${url}/events`)).status).to.equal(204);
     await rides.updateOne({ _id: rideId }, { $set: { statusAt: new Date(Date.now() - 24 * 3_600_000) } });
@@ -132,7 +146,7 @@ describe('the live map', () => {
   });
 
   it('is followed by eight tabs of one link over HTTP/1.1', async () => {
-    const { url, accept, rideId } = await newRide();
+    const { url, accept, rideId } = await rideWithMap();
     const profile = await openProfile();
     const pages = [];
     for (let tab = 0; tab < 8; tab++) pages.push(await openPage(profile, url));
@@ -144,8 +158,40 @@ describe('the live map', () => {
     await Promise.all(pages.slice(1).map((page) => headline(page, 'Ride cancelled')));
   }).timeout(90_000);
 
+  it('holds no stream while it is hidden, and has the present state when it is shown again', async () => {
+    const { url, rideId } = await rideWithMap();
+    const page = await openPage(await openProfile(), url);
+    const streamEnded = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/events'));
+    await page.waitForRequest((request) => request.url().endsWith('/events'));
+    await setHidden(page, true);
+    await streamEnded;
+    await partner.post(`/rides/${rideId}/cancel`);
+    expect(await page.locator('#headline').textContent()).to.equal('Finding a driver');
+    await setHidden(page, false);
+    await headline(page, 'Ride cancelled');
+  });
+
+  it('says when its connection is lost, and follows again after 20 s of 503', async () => {
+    const { url, rideId } = await rideWithMap();
+    const page = await openPage(await openProfile(), url);
+    await headline(page, 'Finding a driver');
+    const away = (request: string) => /\/(events|state)$/.test(new URL(request).pathname);
+    await page.route(
+      (address) => away(address.href),
+      (route) => route.fulfill({ status: 503, body: 'away' }),
+    );
+    await setHidden(page, true);
+    await setHidden(page, false);
+    await page.locator('#connection').waitFor();
+    await new Promise((resolve) => setTimeout(resolve, 20_000));
+    await page.unrouteAll();
+    await partner.post(`/rides/${rideId}/cancel`);
+    await headline(page, 'Ride cancelled', 60_000);
+    await page.locator('#connection').waitFor({ state: 'hidden' });
+  }).timeout(120_000);
+
   it('has all facts as text without scripts, and says to reload', async () => {
-    const { url, accept } = await newRide();
+    const { url, accept } = await rideWithMap();
     await accept();
     const page = await openPage(await openProfile({ javaScriptEnabled: false }), url);
     expect(await page.locator('#headline').textContent()).to.match(/^Arriv/);
@@ -155,7 +201,7 @@ describe('the live map', () => {
   });
 
   it('is used with the keyboard alone: the map is skipped, zoomed and moved by keys', async () => {
-    const { url } = await newRide();
+    const { url } = await rideWithMap();
     const page = await openPage(await openProfile(), url);
     await page.keyboard.press('Tab');
     expect(await page.evaluate(() => document.activeElement?.textContent)).to.match(/Skip the map/);
@@ -167,7 +213,7 @@ describe('the live map', () => {
   });
 
   it('costs less than 120 kB over the wire', async () => {
-    const { url } = await newRide();
+    const { url } = await rideWithMap();
     const page = await (await openProfile()).newPage();
     const sizes: Promise<number>[] = [];
     page.on('requestfinished', (request) =>
@@ -182,7 +228,7 @@ describe('the live map', () => {
   });
 
   it('never slides the car where motion is not wanted', async () => {
-    const { url, accept } = await newRide();
+    const { url, accept } = await rideWithMap();
     await accept();
     const page = await openPage(await openProfile({ reducedMotion: 'reduce' }), url);
     await headline(page, /^Arriv/);
@@ -197,4 +243,47 @@ describe('the live map', () => {
     });
     expect(places).to.be.at.most(3);
   });
+});
+
+describe('the live map of an API that restarts', () => {
+  let build: string;
+  let folder: string;
+  let api: ServiceProcess;
+  let url: string;
+  let ctx: Context;
+  before(async function () {
+    this.timeout(120_000);
+    ctx = await testContext();
+    build = await buildService();
+    folder = await mkdtemp(path.join(tmpdir(), 'rides-map-'));
+    const env = {
+      ...process.env,
+      SERVICE_ENV: 'development',
+      MONGO_URL: process.env.TEST_MONGO_URL,
+      REDIS_URL: process.env.TEST_REDIS_URL,
+      SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
+      PORT: String(await freePort()),
+    };
+    api = serviceProcess({ name: 'api', build, script: 'api/main', env, output: { logDir: folder } });
+    await api.start();
+    url = `http://127.0.0.1:${env.PORT}`;
+  });
+  after(async () => {
+    await api?.stop();
+    await ctx.close();
+    await closeProfiles();
+    await Promise.all([build, folder].map((made) => rm(made, { recursive: true, force: true })));
+  });
+
+  it('follows again by itself', async () => {
+    const rideId = await newRide(ctx);
+    const { trackToken } = await storedRide(rideId);
+    const page = await openPage(await openProfile(), `${url}/track/${trackToken}`);
+    await page.locator('#headline', { hasText: 'Finding a driver' }).waitFor();
+    const { how } = await api.stop();
+    expect(how).to.equal('code 0');
+    await applyAction(ctx, rideId, { action: 'cancel', by: 'timeout' }, 'anyone');
+    await api.start();
+    await page.locator('#headline', { hasText: 'Ride cancelled' }).waitFor({ timeout: 60_000 });
+  }).timeout(120_000);
 });

@@ -6,7 +6,8 @@ import { createTimeline, type Timeline } from '../../dev/demo/timeline.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
 
 const timeline: Timeline = { entry() {}, note() {}, progress() {}, elapsed: () => '', end() {} };
-const ride = { rideId: 'ride_1', status: 'bidding', fare: 24.5, distanceKm: 6 };
+const trackUrl = 'http://127.0.0.1:4100/track/token';
+const ride = { rideId: 'ride_1', status: 'bidding', fare: 24.5, distanceKm: 6, trackUrl };
 const offer = { price: 24.5, etaMinutes: 4, driver: { name: 'Alex' } };
 const partner: Partner = {
   createRide: async () => ride,

@@ -174,12 +174,18 @@ describe('the proxy of production', function () {
       for (const [method, path] of [
         ['GET', '/v1'],
         ['POST', '/v1/rides'],
-        ['GET', '/track/unknown'],
       ] as const) {
         const answer = await proxy.ask({ method, path });
         expectError(answer, new AppError('unavailable'), 502);
         expect(answer.headers['retry-after']).to.equal('1');
       }
+    });
+
+    it('says so with a page where the API answers with pages', async () => {
+      const answer = await proxy.ask({ path: '/track/unknown' });
+      expect(answer.status).to.equal(502);
+      expect(answer.headers['content-type']).to.equal('text/html; charset=utf-8');
+      expect(answer.text).to.match(/^<!doctype html>.*Load the page again/s);
     });
 
     it('logs no key, no token and no address below its first segment', async () => {

@@ -33,7 +33,7 @@ export const someSteps: fc.Arbitrary<Step[]> = fc.oneof(
     .map((rest): Step[] => [{ do: 'offer', driver: 0, price: 20 }, { do: 'accept', offer: 0 }, ...rest]),
 );
 
-/** The lifecycle of the contract (section 3 and the rulings), without time, storage or races. */
+/** The lifecycle of the contract (contract, sections 3 and 4.4), without time, storage or races. */
 export class LifecycleModel {
   status: RideStatus = 'bidding';
   offers: { driver: number; price: number; isLive: boolean }[] = [];

@@ -6,7 +6,7 @@ import { isLocalFault } from './local-fault.ts';
 import { type Message, post } from './post.ts';
 import { addressesOf, dnsResolver, type Resolver } from './resolve.ts';
 
-/** The receiver must answer 2xx within 8 seconds (section 6, rule 3). */
+/** The receiver must answer 2xx within 8 seconds (contract, section 6, rule 3). */
 const attemptTimeoutMs = 8_000;
 
 export type Attempt = Message & {
@@ -25,7 +25,7 @@ export type SendResult = AttemptResult & { durationMs: number };
 /**
  * Posts the body, unchanged, to the URL: one attempt to deliver one event. Never throws. One limit of 8 s covers DNS,
  * connecting, TLS and the wait for the status line. 2xx is `delivered`, redirects are not followed, and only public
- * addresses are called (section 6, rules 2 to 5). The service opens outbound connections nowhere else: the linter allows
+ * addresses are called (contract, section 6, rules 2 to 4). The service opens outbound connections nowhere else: the linter allows
  * them in connect.ts and post.ts alone.
  */
 export async function send(attempt: Attempt): Promise<SendResult> {
