@@ -4,7 +4,8 @@ import type { Middleware } from '../types.ts';
 
 /**
  * Gives each request an id, sent as X-Request-Id, and logs one line for it. The line has the route's pattern, never the path:
- * a path can hold a track token. Only in development it also has the ride's id, and the path where no route matched.
+ * a path can hold a track token. Only in development it also has the ride's id, and the path where no route
+ * matched, unless it belongs to the live map.
  */
 export function requestLog({ log, config }: Context): Middleware {
   const isDevelopment = config.environment === 'development';
@@ -14,11 +15,11 @@ export function requestLog({ log, config }: Context): Middleware {
     ctx.state.startedAt = startedAt;
     ctx.set('X-Request-Id', ctx.state.requestId);
     await next();
-    const { requestId, route = routeOf(ctx), caller } = ctx.state;
+    const { requestId, part, route = routeOf(ctx), caller } = ctx.state;
     const { method, status } = ctx;
     const durationMs = Math.round(performance.now() - startedAt);
     const details = isDevelopment
-      ? { rideId: rideIdOf(ctx), path: route === 'none' ? rawPath(ctx.url) : undefined }
+      ? { rideId: rideIdOf(ctx), path: route === 'none' && part?.name !== 'track' ? rawPath(ctx.url) : undefined }
       : {};
     log.info({ requestId, method, route, ...details, status, durationMs, keyId: caller?.keyId }, 'request');
   };
