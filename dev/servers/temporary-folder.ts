@@ -1,3 +1,4 @@
+import { readlinkSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -28,8 +29,10 @@ export async function removeAbandonedFolders(): Promise<void> {
   for (const name of await fs.readdir(os.tmpdir())) {
     if (!name.startsWith(prefix)) continue;
     const folder = path.join(os.tmpdir(), name);
-    const isOurs = (await ownerOf(folder)) > 0;
-    if (isOurs && !(await hasLivingOwner(folder))) await fs.rm(folder, { recursive: true, force: true });
+    const owner = await ownerOf(folder);
+    // In another container that shares this folder the id would be that of another process.
+    const isOurs = owner?.pidNamespace === pidNamespace();
+    if (isOurs && !isAlive(owner.pid)) await fs.rm(folder, { recursive: true, force: true });
   }
 }
 
@@ -38,14 +41,25 @@ export async function contentsOf(folder: string): Promise<string[]> {
   return (await fs.readdir(folder)).filter((name) => name !== ownerFile);
 }
 
-const own = (folder: string) => fs.writeFile(path.join(folder, ownerFile), String(process.pid), { mode: 0o600 });
+interface Owner {
+  pid: number;
+  pidNamespace: string;
+}
+
+/** The processes that see each other's ids, on Linux. */
+const pidNamespace = (): string => (process.platform === 'linux' ? readlinkSync('/proc/self/ns/pid') : '');
+
+const own = (folder: string) =>
+  fs.writeFile(path.join(folder, ownerFile), `${process.pid} ${pidNamespace()}`, { mode: 0o600 });
 
 async function hasLivingOwner(folder: string): Promise<boolean> {
   const owner = await ownerOf(folder);
-  return owner > 0 && isAlive(owner);
+  return owner !== null && (owner.pidNamespace !== pidNamespace() || isAlive(owner.pid));
 }
 
-/** The id of the process that owns a folder, 0 if unknown. */
-async function ownerOf(folder: string): Promise<number> {
-  return Number(await fs.readFile(path.join(folder, ownerFile), 'utf8').catch(() => '0'));
+/** The process that owns a folder, null if unknown. */
+async function ownerOf(folder: string): Promise<Owner | null> {
+  const text = await fs.readFile(path.join(folder, ownerFile), 'utf8').catch(() => '');
+  const [pid, namespace = ''] = text.split(' ');
+  return Number(pid) > 0 ? { pid: Number(pid), pidNamespace: namespace } : null;
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readlinkSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -58,25 +59,28 @@ describe('what npm run dev and npm run demo have started', () => {
 });
 
 describe('temporary folders', () => {
-  const deadPid = '999999999';
+  const namespace = process.platform === 'linux' ? readlinkSync('/proc/self/ns/pid') : '';
+  const dead = `999999999 ${namespace}`;
 
-  it('of a process that was killed are removed by the next start, and no others', async () => {
+  it('of a process that was killed are removed by the next start, and no others, such as of another container', async () => {
     const own = await temporaryFolder('test');
     const abandoned = await temporaryFolder('test');
+    const elsewhere = await temporaryFolder('test');
     const unknown = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-test-'));
-    await fs.writeFile(path.join(abandoned, 'owner'), deadPid);
+    await fs.writeFile(path.join(abandoned, 'owner'), dead);
+    await fs.writeFile(path.join(elsewhere, 'owner'), '999999999 pid:[1]');
     await removeAbandonedFolders();
     const left = await fs.readdir(os.tmpdir());
-    expect(left).to.include.members([path.basename(own), path.basename(unknown)]);
+    expect(left).to.include.members([own, elsewhere, unknown].map((folder) => path.basename(folder)));
     expect(left).not.to.include(path.basename(abandoned));
-    for (const folder of [own, unknown]) await fs.rm(folder, { recursive: true });
+    for (const folder of [own, elsewhere, unknown]) await fs.rm(folder, { recursive: true });
   });
 
   it('that have a name belong to who asks for them after their owner is gone', async () => {
     const folder = await namedTemporaryFolder(`test-${process.pid}`);
-    await fs.writeFile(path.join(folder, 'owner'), deadPid);
+    await fs.writeFile(path.join(folder, 'owner'), dead);
     expect(await namedTemporaryFolder(`test-${process.pid}`)).to.equal(folder);
-    expect(await fs.readFile(path.join(folder, 'owner'), 'utf8')).to.equal(String(process.pid));
+    expect(await fs.readFile(path.join(folder, 'owner'), 'utf8')).to.equal(`${process.pid} ${namespace}`);
     await fs.rm(folder, { recursive: true });
   });
 });
