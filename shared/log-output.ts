@@ -33,7 +33,7 @@ export interface LogOutput {
  * cannot exit before that thread ends. pino's own destination is not used because it retries every error for ever at
  * exit. A write counts as blocked after `blockedMs`, because writes can be slow on a busy machine.
  */
-export function openLogOutput(fd: number, { blockedMs = 2_000 } = {}): LogOutput {
+export function openLogOutput(fd: number, { blockedMs = 5_000 } = {}): LogOutput {
   let waiting: string[] = [];
   let waitingSize = 0;
   let dropped = 0;
