@@ -111,9 +111,11 @@ async function startDemoStack(dataDir: string, receiver: Receiver): Promise<Stac
 /** Plays ride after ride until Ctrl-C, which is the expected end. */
 async function playOn(playOne: () => Promise<number>): Promise<void> {
   timeline.note('The next ride begins in 5 s. Ctrl-C ends it all.\n');
+  const ended = aborted(ending);
   while (!ending.aborted) {
-    await Promise.race([setTimeout(pauseMs, undefined, { signal: ending }).catch(() => {}), aborted(ending)]);
-    if (!ending.aborted) await Promise.race([playOne(), aborted(ending)]);
+    await Promise.race([setTimeout(pauseMs), ended]);
+    if (!ending.aborted) await Promise.race([playOne(), ended]);
+    timeline.note('');
   }
 }
 
