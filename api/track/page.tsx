@@ -1,6 +1,6 @@
 import { renderDocument } from '../pages/document.tsx';
 import type { TrackState } from './track-state.ts';
-import { steps, stepWords, wordsFor } from './words.ts';
+import { ratingText, shownSteps, stepWords, wordsFor } from './words.ts';
 
 export interface Tiles {
   /** A URL with {z}, {x} and {y}. */
@@ -69,34 +69,17 @@ function DriverCard({ driver }: Pick<TrackState, 'driver'>) {
   );
 }
 
-const ratingText = (rating: number): string => `★ ${rating.toFixed(1)}`;
-
 function Steps({ state }: { state: TrackState }) {
-  const shown = state.status === 'cancelled' ? state.steps.map(({ status }) => status) : steps;
-  const times = new Map(state.steps.map(({ status, at }) => [status, at]));
   return (
     <ol class="steps" id="steps" aria-label="Steps of the ride">
-      {shown.map((status) => {
-        const at = times.get(status);
-        return (
-          <li
-            key={status}
-            data-step={status}
-            class={stepClass(state, status, at)}
-            aria-current={status === state.status ? 'step' : undefined}
-          >
-            <span>{stepWords[status]}</span>
-            {at !== undefined && (
-              <time dateTime={new Date(at).toISOString()}>{`${new Date(at).toISOString().slice(11, 16)} UTC`}</time>
-            )}
-          </li>
-        );
-      })}
+      {shownSteps(state).map(({ status, at, kind }) => (
+        <li key={status} data-step={status} class={kind} aria-current={kind === 'present' ? 'step' : undefined}>
+          <span>{stepWords[status]}</span>
+          {at !== undefined && (
+            <time dateTime={new Date(at).toISOString()}>{`${new Date(at).toISOString().slice(11, 16)} UTC`}</time>
+          )}
+        </li>
+      ))}
     </ol>
   );
-}
-
-function stepClass(state: TrackState, status: string, at: number | undefined): string {
-  if (status === state.status) return 'present';
-  return at === undefined ? 'to-come' : 'passed';
 }

@@ -12,12 +12,31 @@ export const stepWords: Record<RideStatus, string> = {
 };
 
 /** The steps that a ride takes when all goes well. */
-export const steps: readonly RideStatus[] = ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
+const steps: readonly RideStatus[] = ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
+
+export const ratingText = (rating: number): string => `★ ${rating.toFixed(1)}`;
+
+export interface ShownStep {
+  status: RideStatus;
+  /** When it began, Unix ms; undefined while it is to come. */
+  at?: number;
+  kind: 'passed' | 'present' | 'to-come';
+}
+
+/** The list of steps: those to come too, unless the ride is cancelled. */
+export function shownSteps(state: TrackState): ShownStep[] {
+  const times = new Map(state.steps.map(({ status, at }) => [status, at]));
+  const statuses = state.status === 'cancelled' ? [...times.keys()] : steps;
+  return statuses.map((status) => {
+    const at = times.get(status);
+    return { status, at, kind: status === state.status ? 'present' : at === undefined ? 'to-come' : 'passed' };
+  });
+}
 
 /** A report of the car's position that is older is not worth an ETA. */
 export const oldReportMs = 15_000;
 /** And one older than this is said in words. */
-export const lostReportMs = 120_000;
+const lostReportMs = 120_000;
 
 export interface Words {
   /** The answer in three seconds: the largest text of the page. */

@@ -87,12 +87,12 @@ export function createMap(container: HTMLElement, first: TrackState) {
       }
       if (isNewStatus && !wasMovedByHand) showAll();
     },
-    showCar(view: CarView | null, state: TrackState): void {
+    showCar(view: CarView | null): void {
       const isNew = carPlace === null && view !== null;
       carPlace = view && place(view);
       car.show(view);
       container.dataset.car = view ? `${view.lat.toFixed(6)},${view.lng.toFixed(6)}` : '';
-      if (isNew && !wasMovedByHand && state) showAll();
+      if (isNew && !wasMovedByHand) showAll();
     },
   };
 }

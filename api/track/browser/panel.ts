@@ -1,5 +1,5 @@
 import type { TrackState } from '../track-state.ts';
-import { seenWords, steps, stepWords, wordsFor } from '../words.ts';
+import { ratingText, seenWords, shownSteps, stepWords, wordsFor } from '../words.ts';
 
 const element = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
 
@@ -42,25 +42,22 @@ function showDriver(driver: TrackState['driver']): void {
   setText('plate', driver.plate);
   setText('vehicle', driver.vehicle);
   setText('first-name', driver.firstName);
-  setText('rating', `★ ${driver.rating.toFixed(1)}`);
+  setText('rating', ratingText(driver.rating));
 }
 
 const clockTime = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
-let shownSteps = '';
+let lastSteps = '';
 
 function showSteps(state: TrackState): void {
   const key = JSON.stringify(state.steps);
-  if (key === shownSteps) return;
-  shownSteps = key;
-  const times = new Map(state.steps.map(({ status, at }) => [status, at]));
-  const shown = state.status === 'cancelled' ? state.steps.map(({ status }) => status) : steps;
+  if (key === lastSteps) return;
+  lastSteps = key;
   element('steps').replaceChildren(
-    ...shown.map((status) => {
+    ...shownSteps(state).map(({ status, at, kind }) => {
       const item = document.createElement('li');
-      const at = times.get(status);
       item.dataset.step = status;
-      item.className = status === state.status ? 'present' : at === undefined ? 'to-come' : 'passed';
-      if (status === state.status) item.setAttribute('aria-current', 'step');
+      item.className = kind;
+      if (kind === 'present') item.setAttribute('aria-current', 'step');
       const word = document.createElement('span');
       word.textContent = stepWords[status];
       item.append(word);

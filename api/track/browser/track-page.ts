@@ -24,7 +24,7 @@ function take(state: TrackState): void {
 }
 
 function draw(): void {
-  map.showCar(car.at(clock.now()), present);
+  map.showCar(car.at(clock.now()));
 }
 
 function animate(): void {
