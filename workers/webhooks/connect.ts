@@ -19,10 +19,10 @@ const readBuffer = Buffer.allocUnsafeSlow(4_096);
 
 const maxSessions = 500;
 
-const received = new WeakMap<Socket, string>();
+const received = new WeakMap<Socket, Buffer[]>();
 
 /** Everything received so far on a connection that `connect` made, as Latin-1: 64 kB at most. */
-export const receivedText = (socket: Socket): string => received.get(socket) ?? '';
+export const receivedText = (socket: Socket): string => Buffer.concat(received.get(socket) ?? []).toString('latin1');
 
 /** Shared by TLS connections: a new context costs as much as a handshake, and resuming a session saves half of one. */
 type TlsClient = { context: SecureContext; sessions: Map<string, Buffer> };
@@ -122,10 +122,11 @@ function openTls(url: URL, address: string, { context, sessions }: TlsClient): T
  * tick, so a status line within the limit is judged before the socket is destroyed.
  */
 function socketOptions(address: string, port: string | number, socketOf: () => Socket) {
+  const chunks: Buffer[] = [];
   const callback = (bytes: number, read: Uint8Array): boolean => {
     const socket = socketOf();
     const chunk = Buffer.from(read.subarray(0, bytes));
-    received.set(socket, receivedText(socket) + chunk.toString('latin1'));
+    if (chunks.push(chunk) === 1) received.set(socket, chunks);
     const wantsMore = socket.push(chunk);
     if (socket.bytesRead + readBuffer.length <= maxReadBytes) return wantsMore;
     socket.destroy(new AttemptError('failed', 'answer_too_long'));
