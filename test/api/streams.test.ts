@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import http, { type IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { createApp } from '../../api/app.ts';
+import { type Serving, serve } from '../../api/http/serve.ts';
+import { createStreams, eventText, type Stream, type Streams } from '../../api/pages/streams.ts';
+import type { Context } from '../../shared/context.ts';
+import { testContext } from '../support/service.ts';
+import { testPart } from '../support/test-part.ts';
+
+describe('the stream of a page', () => {
+  let ctx: Context;
+  let server: Serving;
+  let streams: Streams;
+  let opened: { stream: Stream; closed: Promise<void> }[];
+
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+  beforeEach(async () => {
+    streams = createStreams({ all: 10, perClient: 10 });
+    opened = [];
+    const part = testPart({
+      async handle(requestCtx) {
+        const stream = streams.open(requestCtx, 'client');
+        opened.push({ stream, closed: new Promise((resolve) => stream.onClose(resolve)) });
+        stream.send(eventText(1, 'first'));
+      },
+      endHeld: () => streams.endAll(),
+    });
+    server = await serve(ctx, createApp(ctx, [part]));
+  });
+  afterEach(async () => {
+    await server.close();
+    streams.close();
+  });
+
+  async function open(): Promise<{ response: IncomingMessage; stream: Stream; closed: Promise<void> }> {
+    const request = http.get({ port: server.port, host: '127.0.0.1', path: '/test', agent: false });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    response.on('error', () => {});
+    const [text] = await once(response.setEncoding('utf8'), 'data');
+    expect(text).to.equal(eventText(1, 'first'));
+    return { response, ...(opened.at(-1) as (typeof opened)[number]) };
+  }
+
+  it('is ended when its client leaves more than 64 kB unread, and no other stream is', async () => {
+    const [reading, stalled] = [await open(), await open()];
+    stalled.response.pause();
+    expect(streams.count).to.equal(2);
+
+    let isClosed = false;
+    void stalled.closed.then(() => {
+      isClosed = true;
+    });
+    // The system takes some megabytes for a client that does not read, before anything waits here.
+    const text = eventText(2, 'x'.repeat(60_000));
+    for (let sent = 0; sent < 2_000 && !isClosed; sent++) {
+      stalled.stream.send(text);
+      await nextTurn();
+    }
+
+    expect(isClosed).to.equal(true);
+    expect(streams.count).to.equal(1);
+    reading.stream.send(eventText(3, 'still here'));
+    expect((await once(reading.response, 'data'))[0]).to.equal(eventText(3, 'still here'));
+  });
+
+  it('is refused with 429 beyond the limit, and taken again when another has ended', async () => {
+    const all = [];
+    for (let count = 0; count < 10; count++) all.push(await open());
+    const [refused] = (await once(
+      http.get({ port: server.port, host: '127.0.0.1', path: '/test', agent: false }),
+      'response',
+    )) as [IncomingMessage];
+    expect(refused.statusCode).to.equal(429);
+    refused.resume();
+
+    all[0]?.stream.end();
+    await all[0]?.closed;
+    expect((await open()).response.statusCode).to.equal(200);
+  });
+});
