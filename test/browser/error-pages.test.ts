@@ -1,0 +1,34 @@
+import { createApp } from '../../api/app.ts';
+import { type Serving, serve } from '../../api/http/serve.ts';
+import { pageHeaders } from '../../api/pages/headers.ts';
+import { pageError } from '../../api/pages/page-error.ts';
+import type { Context } from '../../shared/context.ts';
+import { AppError, type ErrorCode } from '../../shared/errors.ts';
+import { testContext } from '../support/service.ts';
+import { testPart } from '../support/test-part.ts';
+import { closeProfiles, lookAt } from './browser.ts';
+
+describe('the page of an error', () => {
+  let ctx: Context;
+  let server: Serving;
+  before(async () => {
+    ctx = await testContext();
+    const part = testPart({
+      headers: pageHeaders(),
+      renderError: pageError,
+      handle: (requestCtx) => {
+        throw new AppError(requestCtx.path.split('/').at(-1) as ErrorCode);
+      },
+    });
+    server = await serve(ctx, createApp(ctx, [part]));
+  });
+  afterEach(closeProfiles);
+  after(async () => {
+    await server.close();
+    await ctx.close();
+  });
+
+  for (const code of ['too_many_streams', 'internal', 'unavailable', 'payload_too_large', 'not_found'] as const) {
+    it(`looks finished for ${code}`, () => lookAt(`error-${code}`, `http://127.0.0.1:${server.port}/test/${code}`));
+  }
+});
