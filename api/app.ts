@@ -1,6 +1,7 @@
 import Koa from 'koa';
 import type { Context } from '../shared/context.ts';
 import { describeError } from '../shared/errors.ts';
+import { dashboardPart } from './dashboard/dashboard-part.ts';
 import { findPart } from './http/find-part.ts';
 import { handleErrors } from './http/handle-errors.ts';
 import { noRoute } from './http/no-route.ts';
@@ -16,7 +17,14 @@ import type { RequestState } from './types.ts';
 
 /** The order of middleware, and the parts of the service. `more` are parts that only a development stack or a test has. */
 export function createApp(service: Context, more: Part[] = []): App {
-  const parts = [...partnerParts(service), trackPart(service), assetsPart(), ...more, healthPart(service)];
+  const parts = [
+    ...partnerParts(service),
+    trackPart(service),
+    dashboardPart(service),
+    assetsPart(),
+    ...more,
+    healthPart(service),
+  ];
   const app = new Koa<RequestState>();
   // Errors of a connection that broke after the answer was made: there is nothing left to answer.
   app.on('error', (error) => service.log.debug({ error: describeError(error) }, 'connection error'));

@@ -3,6 +3,7 @@ const errorTable = {
   invalid_request: [400, 'The request is invalid'],
   unauthorized: [401, 'Missing or invalid API key'],
   https_required: [403, 'HTTPS is required: this key was sent in the clear and should be rotated'],
+  foreign_change: [403, 'This change did not come from a page of this service'],
   not_found: [404, 'Not found'],
   ride_not_found: [404, 'Ride not found'],
   link_not_found: [404, 'This link is no longer valid'],

@@ -10,6 +10,11 @@ export interface Message {
 
 const messages: Record<number, Message> = {
   400: { title: 'This request cannot be read', text: 'Something in the address or the form is not as it should be.' },
+  403: {
+    title: 'This was not sent from our page',
+    text: 'Changes are accepted only from the pages of this service.',
+    advice: 'Open the page again and repeat what you did.',
+  },
   404: {
     title: 'Nothing is here',
     text: 'The address may be mistyped, or the page is gone.',

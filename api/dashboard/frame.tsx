@@ -1,0 +1,98 @@
+import type { ComponentChildren } from 'preact';
+import type { Account } from '../../shared/accounts/account.ts';
+import { renderDocument } from '../pages/document.tsx';
+import { Mark } from '../pages/mark.tsx';
+
+/** The rooms of the dashboard, in the order of the rail. */
+const rooms = {
+  overview: ['Overview', '/dashboard'],
+  keys: ['Keys', '/dashboard/keys'],
+  rides: ['Rides', '/dashboard/rides'],
+  deliveries: ['Deliveries', '/dashboard/deliveries'],
+  usage: ['Usage', '/dashboard/usage'],
+  console: ['Console', '/dashboard/console'],
+  docs: ['Docs', '/docs'],
+} as const;
+export type Room = keyof typeof rooms | 'account';
+
+export interface FrameProps {
+  title: string;
+  account: Pick<Account, 'email'>;
+  room: Room;
+  /** The page shows data of a test key. */
+  test?: boolean;
+  /** The form on the page came back with faults. */
+  hasErrors?: boolean;
+  scripts?: readonly string[];
+  children: ComponentChildren;
+}
+
+/** A whole page of the dashboard: header, rail and content. */
+export function dashboardPage({ title, account, room, test, hasErrors, scripts = [], children }: FrameProps): string {
+  return renderDocument({
+    title: hasErrors ? `Error: ${title}` : title,
+    kind: 'dashboard',
+    scripts: ['dashboard-page.js', ...scripts],
+    children: (
+      <>
+        <a class="skip-link" href="#main">
+          Skip to the content
+        </a>
+        <header class="top">
+          <a class="brand" href="/dashboard">
+            <Mark />
+            <span>Ride Partner</span>
+          </a>
+          <div class="who">
+            <a class="email" href="/dashboard/account" aria-current={room === 'account' ? 'page' : undefined}>
+              {account.email}
+            </a>
+            <form method="post" action="/dashboard/sign-out">
+              <button class="btn quiet-btn" type="submit">
+                Sign out
+              </button>
+            </form>
+          </div>
+        </header>
+        {test && <p class="test-band">Test data</p>}
+        <div class="frame">
+          <nav class="rail" aria-label="Dashboard">
+            <ul>
+              {Object.entries(rooms).map(([name, [label, href]]) => (
+                <li key={name}>
+                  <a href={href} aria-current={name === room ? 'page' : undefined}>
+                    {label}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </nav>
+          <main id="main" tabIndex={-1}>
+            {children}
+          </main>
+        </div>
+      </>
+    ),
+  });
+}
+
+/** The top of a page: its title, what stands under it, and what can be done there. */
+export function PageHead({
+  title,
+  children,
+  actions,
+}: {
+  title: ComponentChildren;
+  children?: ComponentChildren;
+  actions?: ComponentChildren;
+}) {
+  return (
+    <div class="page-head">
+      <div>
+        <h1>{title}</h1>
+        {children}
+      </div>
+      {actions && <div class="actions">{actions}</div>}
+    </div>
+  );
+}

@@ -1,0 +1,114 @@
+import type { Account } from '../../shared/accounts/account.ts';
+import { accountOfSession } from '../../shared/accounts/session.ts';
+import { earlierSubmission } from '../../shared/accounts/submission.ts';
+import type { Context } from '../../shared/context.ts';
+import { AppError } from '../../shared/errors.ts';
+import { type Form, readForm } from '../http/form-body.ts';
+import type { Middleware, RequestContext } from '../types.ts';
+import { sessionCookie } from './session-cookie.ts';
+
+/** One route of the dashboard; `path` is relative to the dashboard's base. */
+export interface DashboardRoute {
+  method: 'GET' | 'POST';
+  path: string;
+  handle: Middleware;
+}
+
+/** A request of somebody who has signed in. */
+export interface Visit {
+  ctx: RequestContext;
+  account: Account;
+  /** A parameter of the path, e.g. `keyId`. */
+  param(name: string): string;
+  /** A parameter of the query; empty where it is missing. */
+  query(name: string): string;
+}
+
+/** A visit that sends a form. */
+export interface Sending extends Visit {
+  form: Form;
+  /**
+   * Notes that this form is sent, before it takes effect, and resolves with what an earlier sending of the same form was
+   * about, or with null for the first. Throws a 400 for a form without its one-time id.
+   */
+  earlier(about: string): Promise<string | null>;
+}
+
+/** What a route answers: a page (200, or the status given), or the address of the page to see next (303). */
+export type Answer = string | { html: string; status: number } | { see: string };
+
+/** Finds who is signed in, by the session's cookie. */
+export function findAccount(service: Context): (ctx: RequestContext) => Promise<Account | null> {
+  const cookie = sessionCookie(service.config);
+  return async (ctx) => {
+    const token = cookie.read(ctx);
+    return token ? accountOfSession(token, service.now()) : null;
+  };
+}
+
+/**
+ * Makes routes that only somebody who has signed in can use; others are sent to the sign-in page, which leads back to the
+ * page they asked for.
+ */
+export function signedInRoutes(service: Context) {
+  const accountOf = findAccount(service);
+  const visited = async (ctx: RequestContext, answer: (visit: Visit) => Answer | Promise<Answer>): Promise<void> => {
+    const account = await accountOf(ctx);
+    if (!account) return respond(ctx, { see: signInPath(ctx) });
+    const params = (ctx as unknown as { params: Record<string, string> }).params;
+    const query = (name: string) => [ctx.query[name] ?? ''].flat()[0] ?? '';
+    respond(ctx, await answer({ ctx, account, query, param: (name) => params[name] ?? '' }));
+  };
+  return {
+    /** A page. */
+    page: (path: string, show: (visit: Visit) => Answer | Promise<Answer>): DashboardRoute => ({
+      method: 'GET',
+      path,
+      handle: (ctx) => visited(ctx, show),
+    }),
+    /** A form that changes something. */
+    action: (path: string, act: (sending: Sending) => Answer | Promise<Answer>): DashboardRoute => ({
+      method: 'POST',
+      path,
+      handle: (ctx) =>
+        visited(ctx, async (visit) => {
+          const form = await readForm(ctx);
+          const earlier = (about: string) => earlierSubmission(visit.account._id, formIdOf(form), about, service.now());
+          return act({ ...visit, form, earlier });
+        }),
+    }),
+  };
+}
+
+/** Answers with a page, or sends the browser to another. */
+export function respond(ctx: RequestContext, answer: Answer): void {
+  if (typeof answer === 'string') {
+    ctx.status = 200;
+    ctx.type = 'html';
+    ctx.body = answer;
+  } else if ('see' in answer) {
+    ctx.redirect(answer.see);
+    ctx.status = 303;
+    ctx.body = '';
+  } else {
+    ctx.status = answer.status;
+    ctx.type = 'html';
+    ctx.body = answer.html;
+  }
+}
+
+/** The name of the field that holds a form's one-time id (forms.tsx). */
+export const formIdField = 'formId';
+
+function formIdOf(form: Form): string {
+  const id = form.text(formIdField);
+  if (!/^[\w-]{22}$/.test(id)) throw new AppError('invalid_request');
+  return id;
+}
+
+/** Only pages are worth coming back to: the address of a form's sending has none. */
+function signInPath(ctx: RequestContext): string {
+  return ctx.method === 'GET' && ctx.path !== '/dashboard'
+    ? `/dashboard?next=${encodeURIComponent(ctx.url)}`
+    : '/dashboard';
+}

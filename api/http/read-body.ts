@@ -1,0 +1,30 @@
+import { isUtf8 } from 'node:buffer';
+import { AppError } from '../../shared/errors.ts';
+import type { Middleware, RequestContext } from '../types.ts';
+import { brokenBody } from './broken-body.ts';
+
+/** Every body is at most this large. */
+export const bodyLimitBytes = 16_384;
+
+/**
+ * Lets a parser read the request's body. Moves `startedAt` by the time the body takes to arrive, so that it does not count
+ * against the answer's time limit. Throws a 400, 408 or 413.
+ */
+export async function readBody(ctx: RequestContext, parse: Middleware): Promise<void> {
+  const error = brokenBody(ctx.req);
+  if (error) throw error;
+  const chunks: Buffer[] = [];
+  ctx.req.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const askedAt = performance.now();
+  ctx.state.bodyAskedAt = askedAt;
+  try {
+    await parse(ctx, async () => {});
+  } finally {
+    ctx.state.startedAt += performance.now() - askedAt;
+    ctx.state.bodyAskedAt = undefined;
+  }
+  // The parser replaces invalid UTF-8, so a text other than the one that was sent would be stored.
+  if (!isUtf8(Buffer.concat(chunks))) throw notUtf8();
+}
+
+export const notUtf8 = () => new AppError('invalid_request', { message: 'The request body must be UTF-8' });

@@ -1,0 +1,48 @@
+import { type Account, accountOf } from '../../shared/accounts/account.ts';
+import { startSession } from '../../shared/accounts/session.ts';
+import { newAccountId } from '../../shared/ids.ts';
+import type { TestApi } from './service.ts';
+
+/** An answer of the dashboard. */
+export interface PageAnswer {
+  status: number;
+  headers: Headers;
+  html: string;
+}
+
+/** Somebody who has signed in to the dashboard, in a browser without scripts. */
+export interface Visitor {
+  account: Account;
+  cookie: string;
+  get(path: string): Promise<PageAnswer>;
+  /** Sends a form as a page of ours does. Without a `formId` among the fields it gets a new one. */
+  post(path: string, fields?: Record<string, string>, headers?: Record<string, string>): Promise<PageAnswer>;
+}
+
+/** A visitor with an account of its own, or of the given address. */
+export async function signedIn(api: TestApi, email = `${newAccountId()}@partner.example`): Promise<Visitor> {
+  const account = await accountOf(email);
+  return visitorOf(api, account, `session=${await startSession(account._id, api.ctx.now())}`);
+}
+
+/** A visitor whose browser sends this cookie. */
+export function visitorOf({ url }: Pick<TestApi, 'url'>, account: Account, cookie: string): Visitor {
+  const ask = async (path: string, init: RequestInit) => {
+    const answer = await fetch(url + path, {
+      redirect: 'manual',
+      ...init,
+      headers: { cookie, 'sec-fetch-site': 'same-origin', ...init.headers },
+    });
+    return { status: answer.status, headers: answer.headers, html: await answer.text() };
+  };
+  return {
+    account,
+    cookie,
+    get: (path) => ask(path, {}),
+    post: (path, fields = {}, headers = {}) =>
+      ask(path, { method: 'POST', body: new URLSearchParams({ formId: newFormId(), ...fields }), headers }),
+  };
+}
+
+/** The one-time id of a form, as a page makes it. */
+export const newFormId = (): string => Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64url');
