@@ -29,6 +29,7 @@ export function newRideId(nowMs: number): string {
 export const newOfferId = (): string => `offer_${randomBase62(16)}`;
 export const newKeyId = (): string => `key_${randomBase62(14)}`;
 export const newAccountId = (): string => `acct_${randomBase62(14)}`;
+export const newAuditId = (): string => `audit_${randomBase62(16)}`;
 /** About 131 bits: the tracking page needs no key, so nobody may guess its address. */
 export const newTrackToken = (): string => randomBase62(22);
 

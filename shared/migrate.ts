@@ -1,5 +1,6 @@
 import mongoose from 'mongoose';
 import { AccountModel } from './accounts/account.ts';
+import { AuditModel } from './accounts/audit.ts';
 import { SessionModel } from './accounts/session.ts';
 import { SubmissionModel } from './accounts/submission.ts';
 import { NotMigrated } from './config.ts';
@@ -8,7 +9,7 @@ import type { SecretsKeys } from './keys/encryption.ts';
 import { assertSecretsKeys, writeCheck } from './keys/secrets-check.ts';
 import { RideModel } from './rides/ride.ts';
 
-const models = [AccountModel, SessionModel, SubmissionModel, KeyModel, RideModel];
+const models = [AccountModel, AuditModel, SessionModel, SubmissionModel, KeyModel, RideModel];
 
 /**
  * Creates the missing indexes of the connected database and the check value of these keys. Idempotent; can run while

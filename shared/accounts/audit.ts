@@ -1,0 +1,54 @@
+import mongoose from 'mongoose';
+import { newAuditId } from '../ids.ts';
+
+/** What somebody did in an account, by its name in the dashboard's list. */
+export const auditActions = [
+  'key_created',
+  'key_renamed',
+  'key_rotated',
+  'key_revoked',
+  'webhook_url_set',
+  'signing_secret_rolled',
+  'signing_secret_viewed',
+  'signed_in',
+  'signed_out_everywhere',
+] as const;
+export type AuditAction = (typeof auditActions)[number];
+
+/** Who did what to which key, when and from which address. Shown to the account. */
+export interface AuditEntry {
+  _id: string;
+  accountId: string;
+  action: AuditAction;
+  /** The key's id, for what is done to a key. */
+  keyId?: string;
+  at: Date;
+  /** The address of the client. */
+  from: string;
+}
+
+const auditSchema = new mongoose.Schema<AuditEntry>(
+  {
+    _id: String,
+    accountId: { type: String, required: true },
+    action: { type: String, enum: auditActions, required: true },
+    keyId: String,
+    at: { type: Date, required: true },
+    from: { type: String, required: true },
+  },
+  { versionKey: false, autoIndex: false },
+);
+auditSchema.index({ accountId: 1, at: -1, _id: -1 });
+
+export const AuditModel = mongoose.model<AuditEntry>('AuditEntry', auditSchema, 'audit');
+const entries = AuditModel.collection as unknown as mongoose.mongo.Collection<AuditEntry>;
+
+/** Notes what was done in an account. */
+export async function audit(entry: Omit<AuditEntry, '_id' | 'at'>, nowMs: number): Promise<void> {
+  await entries.insertOne({ _id: newAuditId(), ...entry, at: new Date(nowMs) });
+}
+
+/** The newest entries of an account, `limit` at most. */
+export async function auditOf(accountId: string, limit: number): Promise<AuditEntry[]> {
+  return entries.find({ accountId }).sort({ at: -1, _id: -1 }).limit(limit).toArray();
+}
