@@ -21,9 +21,11 @@ export interface Config {
   streams: { all: number; perClient: number; perRide: number };
   shutdownGraceMs: number;
   logLevel: string;
-  concurrency: { bidding: number; simulator: number; webhooks: number; 'webhooks-slow': number };
+  concurrency: { bidding: number; simulator: number; webhooks: number; 'webhooks-slow': number; mail: number };
+  /** Whom mails come from. */
+  mailFrom: string;
   /** Apart from the rest, so that no one who shows the settings shows these. */
-  secrets: { mongoUrl: string; redisUrl: string; keys: SecretsKeys };
+  secrets: { mongoUrl: string; redisUrl: string; keys: SecretsKeys; smtpUrl: string };
 }
 
 /** Settings are missing or wrong. Its message has a line for each that names the setting, never its value. */
@@ -115,6 +117,18 @@ const settings = Joi.object({
   SIMULATOR_CONCURRENCY: concurrency.default(50),
   WEBHOOKS_CONCURRENCY: concurrency.default(500),
   WEBHOOKS_SLOW_CONCURRENCY: concurrency.default(500),
+  MAIL_CONCURRENCY: concurrency.default(10),
+  SMTP_URL: Joi.string()
+    .pattern(/^smtps?:\/\/[^/?]+/)
+    .messages({ 'string.pattern.base': '{{#label}} must begin with smtp:// or smtps://' }),
+  MAIL_FROM: Joi.string()
+    .pattern(/^([^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/)
+    .required()
+    .when('SMTP_URL', { is: Joi.exist(), otherwise: Joi.optional() })
+    .messages({
+      'any.required': '{{#label}} must be set beside SMTP_URL',
+      'string.pattern.base': '{{#label}} must be an address like rides@example.com, or Rides <rides@example.com>',
+    }),
 });
 
 type Setting = 'SECRETS_KEY' | 'REDIS_URL' | 'PUBLIC_BASE_URL';
@@ -158,11 +172,14 @@ export function readConfig(
       simulator: value.SIMULATOR_CONCURRENCY,
       webhooks: value.WEBHOOKS_CONCURRENCY,
       'webhooks-slow': value.WEBHOOKS_SLOW_CONCURRENCY,
+      mail: value.MAIL_CONCURRENCY,
     }),
+    mailFrom: value.MAIL_FROM ?? '',
     secrets: Object.freeze({
       mongoUrl: value.MONGO_URL,
       redisUrl: value.REDIS_URL ?? '',
       keys: Object.freeze(value.SECRETS_KEY ?? []),
+      smtpUrl: value.SMTP_URL ?? '',
     }),
   });
 }

@@ -30,6 +30,8 @@ export const newOfferId = (): string => `offer_${randomBase62(16)}`;
 export const newKeyId = (): string => `key_${randomBase62(14)}`;
 export const newAccountId = (): string => `acct_${randomBase62(14)}`;
 export const newAuditId = (): string => `audit_${randomBase62(16)}`;
+/** Starts with the time, so that mails sort by their age. */
+export const newMailId = (nowMs: number): string => `mail_${toBase62(nowMs, 8)}${randomBase62(12)}`;
 /** About 131 bits: the tracking page needs no key, so nobody may guess its address. */
 export const newTrackToken = (): string => randomBase62(22);
 

@@ -1,15 +1,28 @@
 import mongoose from 'mongoose';
 import { AccountModel } from './accounts/account.ts';
 import { AuditModel } from './accounts/audit.ts';
+import { LimitModel } from './accounts/limit.ts';
 import { SessionModel } from './accounts/session.ts';
+import { SignInModel } from './accounts/sign-in.ts';
 import { SubmissionModel } from './accounts/submission.ts';
 import { NotMigrated } from './config.ts';
 import { KeyModel } from './keys/api-key.ts';
 import type { SecretsKeys } from './keys/encryption.ts';
 import { assertSecretsKeys, writeCheck } from './keys/secrets-check.ts';
+import { MailModel } from './mail/mail-row.ts';
 import { RideModel } from './rides/ride.ts';
 
-const models = [AccountModel, AuditModel, SessionModel, SubmissionModel, KeyModel, RideModel];
+const models = [
+  AccountModel,
+  AuditModel,
+  LimitModel,
+  SessionModel,
+  SignInModel,
+  SubmissionModel,
+  KeyModel,
+  MailModel,
+  RideModel,
+];
 
 /**
  * Creates the missing indexes of the connected database and the check value of these keys. Idempotent; can run while

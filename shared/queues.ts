@@ -5,7 +5,7 @@ import type { Logger } from './logger.ts';
 import type { TimerName } from './rides/ride-types.ts';
 
 /** Each queue has one worker pool of the same name. */
-export const poolNames = ['bidding', 'simulator', 'webhooks', 'webhooks-slow'] as const;
+export const poolNames = ['bidding', 'simulator', 'webhooks', 'webhooks-slow', 'mail'] as const;
 export type PoolName = (typeof poolNames)[number];
 
 /** Job data holds ids only: the worker reads everything else from MongoDB. */
@@ -18,12 +18,16 @@ export interface DeliveryJob {
   keyId: string;
   seq: number;
 }
+export interface MailJob {
+  mailId: string;
+}
 
 export interface Queues {
   bidding: Queue<TimerJob>;
   simulator: Queue<TimerJob>;
   webhooks: Queue<DeliveryJob>;
   'webhooks-slow': Queue<DeliveryJob>;
+  mail: Queue<MailJob>;
 }
 
 /**
@@ -57,6 +61,7 @@ export function createQueues(connection: Redis, log: Logger): Queues {
     simulator: create('simulator'),
     webhooks: create('webhooks'),
     'webhooks-slow': create('webhooks-slow'),
+    mail: create('mail'),
   };
 }
 
@@ -64,7 +69,7 @@ export interface NewJob {
   /** The dedupe id. A waiting job with this id is replaced; while one is active, the new job is dropped. */
   id: string;
   name: string;
-  data: TimerJob | DeliveryJob;
+  data: TimerJob | DeliveryJob | MailJob;
   /** By MongoDB's clock. Without it the job is due at once. */
   dueAt?: Date;
   /**

@@ -16,8 +16,9 @@ Works off the queues of the named pools, or of all:
   ${poolNames.join(', ')}
 
 Its settings come from the environment: MONGO_URL, REDIS_URL
-and PUBLIC_BASE_URL are required, and SECRETS_KEY for the
-webhooks pools. The README's table "Settings" has them all.
+and PUBLIC_BASE_URL are required, SECRETS_KEY for the
+webhooks pools and mail, SMTP_URL and MAIL_FROM for mail.
+The README's table "Settings" has them all.
 
 Examples
   npm run worker -- bidding simulator
@@ -29,8 +30,8 @@ start('worker', runPools, usage);
 /** Starts the pools and the sweeper. Throws UsageError for an unknown name. */
 async function runPools(names: readonly string[]): Promise<void> {
   const pools = names.length > 0 ? names.map(poolNamed) : poolNames;
-  const signsWebhooks = pools.some((pool) => pool.startsWith('webhooks'));
-  const config = readConfig(undefined, { without: signsWebhooks ? [] : ['SECRETS_KEY'] });
+  const readsSecrets = pools.some((pool) => pool.startsWith('webhooks') || pool === 'mail');
+  const config = readConfig(undefined, { without: readsSecrets ? [] : ['SECRETS_KEY'] });
   const ctx = await createContext(config, pools.join('+'));
   const connection = connectWorkerRedis(config.secrets.redisUrl, ctx.log);
   const concurrency = withinDescriptorLimit(pools, config.concurrency, ctx.log);

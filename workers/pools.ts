@@ -3,9 +3,17 @@ import { Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Context } from '../shared/context.ts';
 import { describeError } from '../shared/errors.ts';
-import { type DeliveryJob, keepFinished, type PoolName, queuePrefix, type TimerJob } from '../shared/queues.ts';
+import {
+  type DeliveryJob,
+  keepFinished,
+  type MailJob,
+  type PoolName,
+  queuePrefix,
+  type TimerJob,
+} from '../shared/queues.ts';
 import { expireBidding } from './bidding-expiry.ts';
 import type { Handler } from './handler.ts';
+import { sendStoredMail } from './mail.ts';
 import { redisBackendWithClock } from './queue-clock.ts';
 import { runJob } from './run-job.ts';
 import { simulateStep } from './simulated-driver.ts';
@@ -17,7 +25,8 @@ const handlers = {
   simulator: simulateStep,
   webhooks: deliverEvent,
   'webhooks-slow': deliverEvent,
-} satisfies Record<PoolName, Handler<TimerJob> | Handler<DeliveryJob>>;
+  mail: sendStoredMail,
+} satisfies Record<PoolName, Handler<TimerJob> | Handler<DeliveryJob> | Handler<MailJob>>;
 
 /** With BullMQ's defaults, the job of a killed worker would resume after 90 s and be given up at the second crash. */
 const recovery = { lockDuration: 8_000, stalledInterval: 2_000, maxStalledCount: 10 };

@@ -24,12 +24,12 @@ export function ChangeForm({
 }
 
 /** What is wrong with a form, with a link to each field. Focused when the page comes, so that it is read out first. */
-export function FaultSummary({ faults }: { faults: Faults }) {
+export function FaultSummary({ faults, title = 'Not saved yet' }: { faults: Faults; title?: string }) {
   const entries = Object.entries(faults);
   if (entries.length === 0) return null;
   return (
     <div class="fault-summary" role="alert" tabIndex={-1} data-focus>
-      <h2>Not saved yet</h2>
+      <h2>{title}</h2>
       <ul>
         {entries.map(([name, fault]) => (
           <li key={name}>
@@ -87,6 +87,7 @@ export function TextField({
   maxLength,
   placeholder,
   mono,
+  autofocus,
   ...field
 }: FieldProps & {
   value?: string;
@@ -96,6 +97,8 @@ export function TextField({
   maxLength?: number;
   placeholder?: string;
   mono?: boolean;
+  /** For a page that has this one field to fill in. */
+  autofocus?: boolean;
 }) {
   return (
     <Labelled {...field}>
@@ -108,6 +111,7 @@ export function TextField({
         inputMode={inputmode}
         maxLength={maxLength}
         placeholder={placeholder}
+        autofocus={autofocus}
         spellcheck={false}
       />
     </Labelled>

@@ -100,7 +100,8 @@ export function respond(ctx: RequestContext, answer: Answer): void {
 /** The name of the field that holds a form's one-time id (forms.tsx). */
 export const formIdField = 'formId';
 
-function formIdOf(form: Form): string {
+/** The one-time id of a form. Throws a 400 for a form without one. */
+export function formIdOf(form: Form): string {
   const id = form.text(formIdField);
   if (!/^[\w-]{22}$/.test(id)) throw new AppError('invalid_request');
   return id;

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { styled } from '../terminal/style.ts';
+import { mailBoxPath } from './mail-box-path.ts';
 import { queueBoardPath } from './queue-board-path.ts';
 import { dataDirOf, type StackState } from './stack-state.ts';
 import type { TestKey } from './test-key.ts';
@@ -16,6 +17,8 @@ export function overview({ url, port, env, servers, key, state }: Overview): str
   const server = (given: string, folder: string) => given || `its own, data in ${data}/${folder}`;
   const rows = {
     API: accent(`${url}/v1`),
+    Dashboard: accent(`${url}/dashboard`),
+    Mail: env.SMTP_URL ? 'goes to the server of SMTP_URL' : accent(`${url}${mailBoxPath}`),
     'Queue board': accent(`${url}${queueBoardPath}`),
     'Test key': accent(key?.key ?? 'rotated or revoked; the next start makes a new one'),
     'Signing secret': accent(key?.signingSecret ?? '-'),

@@ -8,9 +8,9 @@ import { dataHeaders } from '../../api/http/security-headers.ts';
 import type { Part } from '../../api/part.ts';
 import type { Middleware, RequestContext } from '../../api/types.ts';
 import { type PoolName, poolNames, type Queues } from '../../shared/queues.ts';
+import { onlyLocal } from './only-local.ts';
 import { queueBoardPath } from './queue-board-path.ts';
 
-const localNames = new Set(['127.0.0.1', 'localhost', '[::1]']);
 /** The board's own files and no other's; its page asks for fonts of Google, which are left out. */
 const contentPolicy =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'";
@@ -20,6 +20,7 @@ const descriptions: Record<PoolName, string> = {
   simulator: "test rides: the simulated driver's next step",
   webhooks: 'one attempt of one event; an event that did not arrive is under Failed',
   'webhooks-slow': 'the same, for keys whose receiver has let an attempt time out',
+  mail: 'sends one mail; here, without SMTP_URL, it is shown at /dev/mail instead',
 };
 
 /** BullMQ has more states than this service uses: there are no flows, priorities or paused queues. */
@@ -53,11 +54,11 @@ function inWords(job: Job): Job {
   const json = job.toJSON.bind(job);
   job.toJSON = () => {
     const { data, timestamp, opts, failedReason, returnvalue, ...rest } = json();
-    const { rideId: ride, timer, seq, keyId: key } = data;
-    const step = timer ?? `delivery of event ${seq}`;
+    const { rideId: ride, timer, seq, keyId: key, mailId: mail } = data;
+    const step = timer ?? (mail ? 'send the mail' : `delivery of event ${seq}`);
     const due = new Date(timestamp + (opts.delay ?? 0)).toISOString();
     const outcome = failedReason ?? returnvalue ?? 'none yet';
-    return { ...rest, timestamp, opts, failedReason, returnvalue, data: { ride, key, step, due, outcome } };
+    return { ...rest, timestamp, opts, failedReason, returnvalue, data: { ride, key, mail, step, due, outcome } };
   };
   return job;
 }
@@ -83,31 +84,10 @@ export function queueBoard(queues: Queues): Part {
     name: 'queue board',
     owns: (path) => path === queueBoardPath || path.startsWith(`${queueBoardPath}/`),
     headers: new Map([...dataHeaders, ['Content-Security-Policy', contentPolicy]]),
-    handle: compose<RequestContext>([onlyLocal, adapter.registerPlugin() as unknown as Middleware]),
+    handle: compose<RequestContext>([
+      onlyLocal('queue board', queueBoardPath),
+      adapter.registerPlugin() as unknown as Middleware,
+    ]),
     renderError: jsonError,
   };
-}
-
-const onlyLocal: Middleware = async (ctx, next) => {
-  ctx.state.route = queueBoardPath;
-  if (!isLocal(ctx)) {
-    ctx.status = 403;
-    ctx.body = { error: 'The queue board is for this machine alone' };
-    return;
-  }
-  await next();
-};
-
-/**
- * The peer is this machine, and so is the name it asked for: a page of elsewhere could let its own name lead here (DNS
- * rebinding). A page of elsewhere that uses our name tells its origin, and a proxy that passes on others' requests itself.
- */
-function isLocal(ctx: RequestContext): boolean {
-  const peer = ctx.req.socket.remoteAddress ?? '';
-  const isLoopback = peer === '::1' || /^(::ffff:)?127\./.test(peer);
-  const origin = ctx.get('origin');
-  const host = ctx.get('host');
-  const isOwnPage = origin === '' || origin === `http://${host}`;
-  const isDirect = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'via'].every((name) => ctx.get(name) === '');
-  return isLoopback && isDirect && isOwnPage && localNames.has(host.replace(/:\d+$/, '').toLowerCase());
 }

@@ -1,8 +1,8 @@
 import mongoose from 'mongoose';
 import { ConfigError, NotMigrated } from '../config.ts';
-import { keys } from './api-key.ts';
+import { type SecretStore, secretStores } from '../secret-stores.ts';
 import { decrypt, encrypt, type SecretsKeys } from './encryption.ts';
-import { keyInUse, underMissingKeys } from './stored-secrets.ts';
+import { ciphertextOf, keyInUse, underMissingKeys } from './stored-secrets.ts';
 
 /** A ciphertext that only this database's keys decrypt: a wrong SECRETS_KEY fails the start, not a delivery. */
 interface SecretsCheck {
@@ -45,18 +45,23 @@ export async function assertCheck(secretsKeys: SecretsKeys): Promise<void> {
 }
 
 /**
- * Throws ConfigError, in one line, unless these keys decrypt the check value and include the key of every stored
- * signing secret. Costs one read by `_id` and one index lookup, so every start can do it.
+ * Throws ConfigError, in one line, unless these keys decrypt the check value and include the key of every stored secret.
+ * Costs one read by `_id` and an index lookup for each store, so every start can do it.
  */
 export async function assertSecretsKeys(secretsKeys: SecretsKeys): Promise<void> {
-  const missing = () => keys.findOne(underMissingKeys(secretsKeys), { projection: { signingSecret: 1 } });
-  const [found] = await Promise.all([missing(), assertCheck(secretsKeys)]);
-  if (!found) return;
-  const problem = problemOf(found.signingSecret, found._id, secretsKeys);
-  throw new ConfigError(`Setting SECRETS_KEY does not open the signing secret of ${found._id}: ${problem}`);
+  const missing = secretStores.map(async (store) => ({ store, found: await underMissingKey(store, secretsKeys) }));
+  const [, ...stores] = await Promise.all([assertCheck(secretsKeys), ...missing]);
+  for (const { store, found } of stores) {
+    if (!found) continue;
+    const problem = problemOf(ciphertextOf(store, found), found._id, secretsKeys);
+    throw new ConfigError(`Setting SECRETS_KEY does not open the ${store.what} of ${found._id}: ${problem}`);
+  }
 }
 
-/** Encrypts the check value with the first key. Call it only when no signing secret needs an older key. */
+const underMissingKey = (store: SecretStore, secretsKeys: SecretsKeys) =>
+  store.collection.findOne(underMissingKeys(store, secretsKeys), { projection: { [store.field]: 1 } });
+
+/** Encrypts the check value with the first key. Call it only when no stored secret needs an older key. */
 export async function rekeyCheck(secretsKeys: SecretsKeys): Promise<void> {
   const check = await checks.findOne({ _id: checkId });
   if (!check) throw new NotMigrated('the check value of SECRETS_KEY');

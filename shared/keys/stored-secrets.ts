@@ -1,24 +1,24 @@
 import type mongoose from 'mongoose';
-import { type ApiKey, keys } from './api-key.ts';
+import { type SecretStore, type StoredSecret, secretStores } from '../secret-stores.ts';
 import { decrypt, namedPrefix, prefixOf, type SecretsKey, type SecretsKeys } from './encryption.ts';
 
 /**
- * A query for stored signing secrets by the key that encrypted them. A ciphertext starts with its key's id, so each
- * query is a few ranges of the index on `signingSecret` and costs the same for ten API keys and for a million.
+ * A query for stored ciphertexts by the key that encrypted them. A ciphertext starts with its key's id, so each query is a
+ * few ranges of the index on its field and costs the same for ten API keys and for a million.
  */
-type StoredSecrets = mongoose.mongo.Filter<ApiKey>;
+type Query = mongoose.mongo.Filter<StoredSecret>;
 
-/** The secrets that the first key has not encrypted. */
-export const underOlderKeys = ([first]: SecretsKeys): StoredSecrets => ({
-  $or: [{ signingSecret: { $lt: prefixOf(first) } }, { signingSecret: { $gte: endOf(prefixOf(first)) } }],
+/** The ciphertexts that the first key has not made. */
+export const underOlderKeys = ({ field }: SecretStore, [first]: SecretsKeys): Query => ({
+  $or: [{ [field]: { $lt: prefixOf(first) } }, { [field]: { $gte: endOf(prefixOf(first)) } }],
 });
 
-/** The secrets whose key is not listed: the index ranges between the listed keys. */
-export function underMissingKeys(secretsKeys: SecretsKeys): StoredSecrets {
+/** The ciphertexts whose key is not listed: the index ranges between the listed keys. */
+export function underMissingKeys({ field }: SecretStore, secretsKeys: SecretsKeys): Query {
   const listed = secretsKeys.map(prefixOf).sort();
   const starts = [namedPrefix, ...listed.map(endOf)];
   const ends = [...listed, endOf(namedPrefix)];
-  return { $or: starts.map((start, index) => ({ signingSecret: { $gte: start, $lt: ends[index] } })) };
+  return { $or: starts.map((start, index) => ({ [field]: { $gte: start, $lt: ends[index] } })) };
 }
 
 /**
@@ -26,16 +26,22 @@ export function underMissingKeys(secretsKeys: SecretsKeys): StoredSecrets {
  */
 const endOf = (prefix: string): string => `${prefix.slice(0, -1)};`;
 
+/** The ciphertext in a found record. */
+export const ciphertextOf = ({ field }: SecretStore, found: StoredSecret): string => String(found[field]);
+
 /**
- * The first key that decrypts a stored signing secret; `none stored` when there is no secret, `none opens` when no key
- * decrypts any. Stops at the first secret that decrypts.
+ * The first key that decrypts a stored ciphertext; `none stored` when there is none, `none opens` when no key decrypts
+ * any. Stops at the first one that decrypts.
  */
 export async function keyInUse(secretsKeys: SecretsKeys): Promise<SecretsKey | 'none stored' | 'none opens'> {
   let answer: 'none stored' | 'none opens' = 'none stored';
-  for await (const { _id, signingSecret } of keys.find({}, { projection: { signingSecret: 1 }, batchSize: 1_000 })) {
-    const opening = secretsKeys.find((key) => opens(signingSecret, key, _id));
-    if (opening) return opening;
-    answer = 'none opens';
+  for (const store of secretStores) {
+    const options = { projection: { [store.field]: 1 }, batchSize: 1_000 };
+    for await (const found of store.collection.find({ [store.field]: { $exists: true } }, options)) {
+      const opening = secretsKeys.find((key) => opens(ciphertextOf(store, found), key, found._id));
+      if (opening) return opening;
+      answer = 'none opens';
+    }
   }
   return answer;
 }

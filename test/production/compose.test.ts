@@ -26,7 +26,7 @@ describe('docker-compose.yml', function () {
   };
   const namesWhere = (has: (service: ComposeService, name: string) => unknown): string[] =>
     Object.keys(compose.services).filter((name) => has(service(name), name));
-  const ours = ['api', 'bidding', 'migrate', 'simulator', 'webhooks', 'webhooks-slow'];
+  const ours = ['api', 'bidding', 'mail', 'migrate', 'simulator', 'webhooks', 'webhooks-slow'];
 
   const settingsOfApi = ({ services }: Compose) => readConfig(services.api?.environment);
 
@@ -75,7 +75,12 @@ describe('docker-compose.yml', function () {
 
   it('gives the secrets’ key to what signs or makes secrets alone', () => {
     const holders = namesWhere(({ environment }) => environment && 'SECRETS_KEY' in environment);
-    expect(holders).to.have.members(['api', 'migrate', 'webhooks', 'webhooks-slow']);
+    expect(holders).to.have.members(['api', 'mail', 'migrate', 'webhooks', 'webhooks-slow']);
+  });
+
+  it('gives the mail server’s password to the mail pool, and to the API, which says whether there is one', () => {
+    const holders = namesWhere(({ environment }) => environment && 'SMTP_URL' in environment);
+    expect(holders).to.have.members(['api', 'mail']);
   });
 
   it('gives every process settings that it starts with', () => {
@@ -91,14 +96,14 @@ describe('docker-compose.yml', function () {
     const reachable = namesWhere(({ networks }, name) => {
       return name !== 'caddy' && Object.keys(networks).some((network) => network in service('caddy').networks);
     });
-    expect(reachable).to.have.members(['api', 'webhooks', 'webhooks-slow']);
+    expect(reachable).to.have.members(['api', 'mail', 'webhooks', 'webhooks-slow']);
     expect(namesWhere(({ ports }) => ports)).to.deep.equal(['caddy']);
   });
 
-  it('gives a way out to the proxy and to what sends webhooks alone', () => {
+  it('gives a way out to the proxy and to what sends webhooks or mails alone', () => {
     const outer = Object.keys(compose.networks).filter((name) => !compose.networks[name]?.internal);
     const out = namesWhere(({ networks }) => Object.keys(networks).some((name) => outer.includes(name)));
-    expect(out).to.have.members(['caddy', 'webhooks', 'webhooks-slow']);
+    expect(out).to.have.members(['caddy', 'mail', 'webhooks', 'webhooks-slow']);
   });
 
   it('starts the API and the workers on a replica set with indexes', () => {

@@ -68,6 +68,22 @@ describe('the settings', () => {
     expect(readConfig(others, { without: ['SECRETS_KEY'] }).secrets.keys).to.deep.equal([]);
   });
 
+  it('take a mail server together with whom mails come from, and show neither', () => {
+    const mail = { SMTP_URL: 'smtps://user:pAsSwOrD@mail.example:465', MAIL_FROM: 'Rides <rides@rides.example>' };
+    const { secrets, ...shown } = readConfig({ ...production, ...mail });
+    expect(secrets.smtpUrl).to.equal(mail.SMTP_URL);
+    expect(shown.mailFrom).to.equal(mail.MAIL_FROM);
+    expect(JSON.stringify(shown)).not.to.match(/pAsSwOrD|mail\.example/);
+    expect(readConfig(production).secrets.smtpUrl).to.equal('');
+    expect(refusal({ ...production, SMTP_URL: mail.SMTP_URL })).to.equal(
+      'Setting MAIL_FROM must be set beside SMTP_URL',
+    );
+    expect(refusal({ ...production, ...mail, SMTP_URL: 'mail.example:465' })).to.match(/SMTP_URL must begin with smtp/);
+    for (const from of ['rides', 'Rides rides@rides.example', 'a@b.example\nBcc: c@d.example', '<a b@c.example>']) {
+      expect(refusal({ ...production, ...mail, MAIL_FROM: from }), from).to.match(/MAIL_FROM must be an address/);
+    }
+  });
+
   it('need neither REDIS_URL nor PUBLIC_BASE_URL in a command that works on MongoDB alone', () => {
     const { MONGO_URL, SECRETS_KEY } = production;
     const { secrets, publicBaseUrl } = readConfig(

@@ -7,6 +7,8 @@ import { encrypt, SecretDamaged, type SecretsKeys, secretsKey } from '../../shar
 import { createKey, deliverySettings, type NewKey, rollSigningSecret } from '../../shared/keys/manage-keys.ts';
 import { rekeySecrets } from '../../shared/keys/rekey.ts';
 import { assertSecretsKeys } from '../../shared/keys/secrets-check.ts';
+import { openMail } from '../../shared/mail/mail.ts';
+import { mails } from '../../shared/mail/mail-row.ts';
 import { migrate } from '../../shared/migrate.ts';
 import { connectMongo } from '../../shared/mongo/connection.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
@@ -57,6 +59,18 @@ describe('rekey', () => {
     for (const { keyId, signingSecret } of made) expect(await secretOf(keyId, next)).to.equal(signingSecret);
     expect(await stored(under.keyId)).to.equal(before);
     expect(await rekeySecrets([next, old], 3)).to.deep.equal({ rekeyed: 0, remaining: 0 });
+  });
+
+  it('encrypts anew a mail that waits, which then opens under the newer key alone', async () => {
+    const mail = { to: 'guest@partner.example', subject: 'A subject', text: 'A text' };
+    const row = { _id: 'mail_1', state: 'waiting' as const, createdAt: new Date(), dueAt: new Date() };
+    await mails.insertOne({ ...row, sealed: encrypt(JSON.stringify(mail), [old], row._id) });
+    await mails.insertOne({ ...row, _id: 'mail_2', state: 'sent' });
+    expect(await refusal(next)).to.match(/^Setting SECRETS_KEY does not open the text of mail_1: /);
+    expect(await rekeySecrets([next, old])).to.deep.equal({ rekeyed: 1, remaining: 0 });
+    const stored = await mails.findOne({ _id: row._id });
+    expect(stored && openMail(withKeys(next), stored)).to.deep.equal(mail);
+    expect(await refusal(next)).to.equal('accepted');
   });
 
   it('names the key also where a secret of before ids is under the first one', async () => {

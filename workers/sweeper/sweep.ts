@@ -12,6 +12,7 @@ import { isSlow } from '../webhooks/slow-lane.ts';
 import { addMissing, type NeededJob } from './add-missing.ts';
 import { keepJobIdsUnique } from './job-ids.ts';
 import { atFront, type Progress } from './progress.ts';
+import { addWaitingMails } from './waiting-mails.ts';
 import { type Position, type Walk, walk } from './walk.ts';
 
 /** A job that is later than this counts as lost. */
@@ -23,6 +24,7 @@ export interface Swept {
   /** Missing jobs that were added. */
   timers: number;
   deliveries: number;
+  mails: number;
   /** Trips without progress that were cancelled. */
   stalls: number;
   /** Rides that were read. */
@@ -49,7 +51,7 @@ export interface SweepOptions {
 export async function sweep(ctx: Context, options: SweepOptions): Promise<Swept> {
   const { everything, progress = atFront(), mayGoOn = async () => true } = options;
   const now = await mongoNow();
-  const swept: Swept = { timers: 0, deliveries: 0, stalls: 0, visited: 0, failed: 0 };
+  const swept: Swept = { timers: 0, deliveries: 0, mails: 0, stalls: 0, visited: 0, failed: 0 };
   const current: Sweep = { ctx, everything, now, overdue: new Date(now.getTime() - graceMs), swept };
   await Promise.all(poolNames.map((pool) => keepJobIdsUnique(ctx.redis, ctx.queues[pool] as Queue, now.getTime())));
   const bounds = (of: keyof Progress) => ({
@@ -59,16 +61,17 @@ export async function sweep(ctx: Context, options: SweepOptions): Promise<Swept>
       progress[of] = position;
     },
   });
-  // Both at the same time: after an outage, many timers and many events wait.
+  // At the same time: after an outage, many timers and many events wait.
   await Promise.all([
     walk(dueTimers(current), progress.timers, bounds('timers')),
     walk(unsettledEvents(current), progress.deliveries, bounds('deliveries')),
+    addWaitingMails(current, mayGoOn),
   ]);
   return swept;
 }
 
 /** One sweep under way. */
-interface Sweep {
+export interface Sweep {
   ctx: Context;
   everything: boolean;
   now: Date;

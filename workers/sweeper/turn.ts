@@ -74,8 +74,8 @@ async function continueSweep(
   const mayGoOn = async () => !signal.aborted && (await lease.keep());
   try {
     const swept = await sweep(ctx, { everything, progress, mayGoOn });
-    const { timers, deliveries, stalls, failed } = swept;
-    if (timers + deliveries + stalls + failed > 0) ctx.log.info({ everything, ...swept }, 'sweep');
+    const { timers, deliveries, mails, stalls, failed } = swept;
+    if (timers + deliveries + mails + stalls + failed > 0) ctx.log.info({ everything, ...swept }, 'sweep');
     // Record the sweep only while holding the lease: Redis may have been flushed.
     if (!isComplete(progress) || !(await lease.keep())) return false;
     if (everything) await ctx.redis.set(sweptKey, progress.everythingSince ?? 0);

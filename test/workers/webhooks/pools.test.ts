@@ -16,7 +16,7 @@ import { startTestService } from '../../support/workers.ts';
 
 const finishedRuns = async (service: TestApi, pool: PoolName, rideId: string) =>
   (await service.ctx.queues[pool].getCompleted())
-    .filter(({ data }) => data.rideId === rideId)
+    .filter(({ data }) => 'rideId' in data && data.rideId === rideId)
     .map(({ data, returnvalue }) => ({ seq: 'seq' in data ? data.seq : null, result: returnvalue.result }));
 
 describe('the delivery pools', () => {

@@ -1,0 +1,1 @@
+export const mailBoxPath = '/dev/mail';

@@ -1,0 +1,97 @@
+import compose from 'koa-compose';
+import { CopyButton, Empty, When } from '../../api/dashboard/facts.tsx';
+import { PageHead } from '../../api/dashboard/frame.tsx';
+import { renderDocument } from '../../api/pages/document.tsx';
+import { pageHeaders } from '../../api/pages/headers.ts';
+import { pageError } from '../../api/pages/page-error.ts';
+import type { Part } from '../../api/part.ts';
+import type { Middleware, RequestContext } from '../../api/types.ts';
+import type { Context } from '../../shared/context.ts';
+import { type MailText, openMail } from '../../shared/mail/mail.ts';
+import { type MailRow, mails } from '../../shared/mail/mail-row.ts';
+import { mailBoxPath } from './mail-box-path.ts';
+import { onlyLocal } from './only-local.ts';
+
+const shownMails = 50;
+
+/** The page with the mails of a development stack, which sends none where it has no mail server. For this machine only. */
+export function mailBox(service: Context): Part {
+  return {
+    name: 'mail box',
+    owns: (path) => path === mailBoxPath,
+    headers: new Map([...pageHeaders(), ['Cache-Control', 'no-store']]),
+    handle: compose<RequestContext>([onlyLocal('mail box', mailBoxPath), showMails(service)]),
+    renderError: pageError,
+  };
+}
+
+function showMails({ config, now }: Context): Middleware {
+  return async (ctx) => {
+    const found = await mails.find({}, { sort: { _id: -1 }, limit: shownMails }).toArray();
+    ctx.type = 'html';
+    ctx.body = mailBoxPage(
+      found.map((mail) => ({ mail, text: mail.sealed === undefined ? null : openMail(config, mail) })),
+      now(),
+    );
+  };
+}
+
+interface ShownMail {
+  mail: MailRow;
+  /** Null once it is erased. */
+  text: MailText | null;
+}
+
+function mailBoxPage(shown: readonly ShownMail[], now: number): string {
+  return renderDocument({
+    title: 'Mail',
+    kind: 'dashboard mail-box',
+    scripts: ['dashboard-page.js'],
+    children: (
+      <main id="main">
+        <PageHead title="Mail">
+          <p>What this development stack has to send, newest first. Reload the page for more.</p>
+        </PageHead>
+        {shown.length === 0 && (
+          <Empty text="No mail yet: ask for a code on the sign-in page.">
+            <a class="btn" href="/dashboard">
+              Sign in
+            </a>
+          </Empty>
+        )}
+        {shown.map(({ mail, text }) => (
+          <MailCard key={mail._id} mail={mail} text={text} now={now} />
+        ))}
+      </main>
+    ),
+  });
+}
+
+const states = {
+  waiting: 'waiting to be sent',
+  sent: 'sent to the mail server of SMTP_URL; its text is erased',
+  failed: 'not sent',
+  kept: '',
+};
+
+function MailCard({ mail, text, now }: ShownMail & { now: number }) {
+  const code = text?.text.match(/\b\d{6}\b/)?.[0];
+  const state = [states[mail.state], mail.reason].filter(Boolean).join(': ');
+  return (
+    <article class="card">
+      <h2>{text?.subject ?? 'A mail'}</h2>
+      <p class="quiet">
+        {text && <>To {text.to}, </>}
+        <When at={mail.createdAt} now={now} />
+        {state && `, ${state}`}
+      </p>
+      {code && (
+        <p class="found-code">
+          <code>{code}</code>
+          <CopyButton text={code} what="code" />
+        </p>
+      )}
+      {text && <pre>{text.text}</pre>}
+    </article>
+  );
+}

@@ -1,0 +1,45 @@
+import type { Config } from '../config.ts';
+import type { Context } from '../context.ts';
+import { newMailId } from '../ids.ts';
+import { decrypt, encrypt } from '../keys/encryption.ts';
+import { addJob } from '../queues.ts';
+import { type MailRow, mails } from './mail-row.ts';
+
+/** What a mail says, and to whom. */
+export interface MailText {
+  to: string;
+  subject: string;
+  text: string;
+}
+
+/**
+ * Stores a mail, to be sent by the worker pool `mail`: resolves when MongoDB has it. `to` is one address, already checked.
+ * A mail server that is away is asked again for 10 minutes; then the mail counts as failed.
+ */
+export async function sendMail(ctx: Context, mail: { to: string; subject: string; text: string }): Promise<void> {
+  const createdAt = new Date(ctx.now());
+  const row: MailRow = { _id: newMailId(ctx.now()), state: 'waiting', createdAt, dueAt: createdAt };
+  const sealed = encrypt(JSON.stringify(mail satisfies MailText), ctx.config.secrets.keys, row._id);
+  await mails.insertOne({ ...row, sealed });
+  await enqueueMail(ctx, row);
+}
+
+/** What a stored mail says. Throws SecretsKeyMissing or SecretDamaged. */
+export function openMail(config: Pick<Config, 'secrets'>, { _id, sealed = '' }: MailRow): MailText {
+  return JSON.parse(decrypt(sealed, config.secrets.keys, _id));
+}
+
+/**
+ * Adds the job of a waiting mail. Never fails: the mail is in MongoDB, and the sweeper adds a job that Redis did not take.
+ */
+export async function enqueueMail(
+  ctx: Context,
+  { _id, dueAt }: Pick<MailRow, '_id' | 'dueAt'>,
+  { evenIfActive = false } = {},
+): Promise<boolean> {
+  return addJob(ctx, 'mail', { id: _id, name: `mail ${_id}`, data: { mailId: _id }, dueAt, evenIfActive });
+}
+
+/** Whether codes can reach anybody: by a mail server, or on the page of a development stack. */
+export const canSendMail = ({ environment, secrets }: Pick<Config, 'environment' | 'secrets'>): boolean =>
+  secrets.smtpUrl !== '' || environment === 'development';

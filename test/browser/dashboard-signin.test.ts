@@ -1,0 +1,186 @@
+import { expect } from 'chai';
+import type { BrowserContext, Page } from 'playwright-core';
+import { createApp } from '../../api/app.ts';
+import { type Serving, serve } from '../../api/http/serve.ts';
+import { mailBox } from '../../dev/stack/mail-box.tsx';
+import { LimitModel } from '../../shared/accounts/limit.ts';
+import { randomBase62 } from '../../shared/ids.ts';
+import { mails } from '../../shared/mail/mail-row.ts';
+import { codeSentTo, wrongCode } from '../support/mails.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
+
+const someone = () => `${randomBase62(10).toLowerCase()}@partner.example`;
+
+describe('signing in to the dashboard', () => {
+  let api: TestApi;
+  let dev: Serving;
+  before(async () => {
+    api = await startTestApi();
+    dev = await serve(api.ctx, createApp(api.ctx, [mailBox(api.ctx)]));
+  });
+  // All browsers of a test have one address.
+  beforeEach(() => LimitModel.deleteMany({}));
+  afterEach(closeProfiles);
+  after(async () => {
+    await dev.close();
+    await api.close();
+  });
+  const dashboard = () => `${api.url}/dashboard`;
+
+  async function ask(page: Page, email: string): Promise<void> {
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByRole('button', { name: 'Send code' }).click();
+    await page.getByLabel('Code').waitFor();
+  }
+  async function enter(page: Page, code: string): Promise<void> {
+    await page.getByLabel('Code').fill(code);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+  }
+  const signedIn = (page: Page) => page.getByRole('button', { name: 'Sign out' }).waitFor();
+
+  it('looks finished in each state, on a phone and a desktop, light and dark', async () => {
+    const options = { fullPage: true };
+    await lookAt('signin-address', dashboard(), options);
+    await lookAt('signin-address-fault', dashboard(), {
+      ...options,
+      prepare: async (page) => {
+        await page.getByLabel('E-mail').fill('dana@partner');
+        await page.getByRole('button', { name: 'Send code' }).click();
+        await page.getByRole('alert').waitFor();
+        // The answer's 422 is on the console, as it is asked for here.
+        forget(page);
+      },
+    });
+    await lookAt('signin-code', dashboard(), { ...options, prepare: (page) => ask(page, someone()) });
+    await lookAt('signin-code-wrong', dashboard(), {
+      ...options,
+      prepare: async (page) => {
+        const email = `long.name.of.somebody.${someone()}`;
+        await ask(page, email);
+        await enter(page, wrongCode(await codeSentTo(api.ctx, email)));
+        await page.getByRole('alert').waitFor();
+        forget(page);
+      },
+    });
+    await lookAt('signin-no-cookie', `${dashboard()}?sent`, options);
+    await lookAt('signin-limit', dashboard(), {
+      ...options,
+      prepare: async (page) => {
+        const email = someone();
+        for (let asked = 0; asked < 5; asked++) await ask(page, email);
+        await page.getByRole('button', { name: 'Send code' }).click();
+        await page.getByRole('heading', { name: 'Too many codes were sent' }).waitFor();
+        await LimitModel.deleteMany({});
+        forget(page);
+      },
+    });
+  });
+
+  it('says that mail is not set up, and looks meant', async () => {
+    const config = { ...api.ctx.config, environment: 'production', trustedProxyHops: 1 } as const;
+    const bare = await serve(api.ctx, createApp({ ...api.ctx, config }));
+    try {
+      const options = { extraHTTPHeaders: { 'x-forwarded-proto': 'https' } };
+      await lookAt('signin-no-mail', `http://127.0.0.1:${bare.port}/dashboard`, { options });
+    } finally {
+      await bare.close();
+    }
+  });
+
+  it('shows its mails on the development stack', async () => {
+    await mails.deleteMany({});
+    const url = `http://127.0.0.1:${dev.port}/dev/mail`;
+    await lookAt('signin-mail-box-empty', url);
+    const page = await openPage(await openProfile(), dashboard());
+    await ask(page, someone());
+    await page.getByRole('button', { name: 'Send code' }).click();
+    await page.getByText('We have sent a code').waitFor();
+    await lookAt('signin-mail-box', url, { fullPage: true });
+  });
+
+  it('works with the keyboard alone', async () => {
+    const [email, page] = [someone(), await openPage(await openProfile(), dashboard())];
+    const { keyboard } = page;
+    await keyboard.type(email);
+    await keyboard.press('Enter');
+    await page.getByLabel('Code').waitFor();
+    const code = await codeSentTo(api.ctx, email);
+    await keyboard.type(`${code.slice(0, 3)} ${code.slice(3)}`);
+    await keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).to.equal('Sign in');
+    await keyboard.press('Enter');
+    await signedIn(page);
+    expect(page.complaints).to.deep.equal([]);
+  });
+
+  it('puts the focus on what is wrong, and the link there on the field', async () => {
+    const page = await openPage(await openProfile(), dashboard());
+    await page.getByLabel('E-mail').fill('dana@partner');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    expect(await page.title()).to.match(/^Error: /);
+    expect(await page.evaluate(() => document.activeElement?.className)).to.equal('fault-summary');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate(() => document.activeElement?.id)).to.equal('email');
+    expect(await page.getByLabel('E-mail').inputValue()).to.equal('dana@partner');
+  });
+
+  it('works without scripts', async () => {
+    const profile = await openProfile({ javaScriptEnabled: false });
+    const [email, page] = [someone(), await openPage(profile, dashboard())];
+    await ask(page, email);
+    await enter(page, await codeSentTo(api.ctx, email));
+    await signedIn(page);
+  });
+
+  it('sends one code at a double click', async () => {
+    const [email, page] = [someone(), await openPage(await openProfile(), dashboard())];
+    await mails.deleteMany({});
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByRole('button', { name: 'Send code' }).dblclick();
+    await page.getByLabel('Code').waitFor();
+    expect(await mails.countDocuments({})).to.equal(1);
+    await enter(page, await codeSentTo(api.ctx, email));
+    await signedIn(page);
+  });
+
+  it('shows the sign-in page at Back after sign-out, and nothing of the account', async () => {
+    const [email, profile] = [someone(), await openProfile()];
+    const page = await signIn(profile, email);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Send code' }).waitFor();
+    await page.goBack();
+    await page.getByRole('button', { name: 'Send code' }).waitFor();
+    expect(await page.content()).not.to.include('Sign out');
+  });
+
+  it('keeps another browser out with the code of this one', async () => {
+    const email = someone();
+    const [own, other] = await Promise.all([openProfile(), openProfile()]);
+    const page = await openPage(own, dashboard());
+    await ask(page, email);
+    const code = await codeSentTo(api.ctx, email);
+    const stranger = await openPage(other, dashboard());
+    await ask(stranger, email);
+    await enter(stranger, code);
+    await stranger.getByText('This is not the code').first().waitFor();
+    await enter(page, code);
+    await signedIn(page);
+  });
+
+  async function signIn(profile: BrowserContext, email: string): Promise<Page> {
+    const page = await openPage(profile, dashboard());
+    await ask(page, email);
+    await enter(page, await codeSentTo(api.ctx, email));
+    await signedIn(page);
+    return page;
+  }
+});
+
+/** Chromium notes the status of a page that is an error page: that is what the test asked for. */
+function forget(page: Page): void {
+  const { complaints } = page as Page & { complaints: string[] };
+  complaints.splice(0, complaints.length, ...complaints.filter((one) => !/status of 4(22|29)/.test(one)));
+}

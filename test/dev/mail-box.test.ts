@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import { expect } from 'chai';
+import { createApp } from '../../api/app.ts';
+import { type Serving, serve } from '../../api/http/serve.ts';
+import { mailBox } from '../../dev/stack/mail-box.tsx';
+import type { Context } from '../../shared/context.ts';
+import { sendMail } from '../../shared/mail/mail.ts';
+import { mails } from '../../shared/mail/mail-row.ts';
+import { testContext } from '../support/service.ts';
+
+describe('the mail box of the development stack', () => {
+  let ctx: Context;
+  let server: Serving;
+  before(async () => {
+    ctx = await testContext();
+    server = await serve(ctx, createApp(ctx, [mailBox(ctx)]));
+  });
+  after(async () => {
+    await server.close();
+    await ctx.close();
+  });
+  beforeEach(() => mails.deleteMany({}));
+
+  /** `fetch` does not let a caller choose the Host header. */
+  async function box(headers: http.OutgoingHttpHeaders = {}) {
+    const request = http.get({ host: '127.0.0.1', port: server.port, path: '/dev/mail', headers });
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+    let html = '';
+    for await (const chunk of response) html += chunk;
+    return { status: response.statusCode, headers: response.headers, html };
+  }
+
+  it('shows the mails, newest first, each with its code to copy, and nothing of them as markup', async () => {
+    await sendMail(ctx, { to: 'first@partner.example', subject: 'Old', text: '111111 is your code' });
+    const later = { ...ctx, now: () => ctx.now() + 1_000 };
+    await sendMail(later, { to: 'second@partner.example', subject: '<b>New</b>', text: '222222 is your code <script>' });
+    const { html, headers } = await box();
+    expect(html).to.match(/second@partner\.example.*222222.*first@partner\.example.*111111/s);
+    expect(html)
+      .to.include('data-copy="222222"')
+      .and.include('&lt;b>New')
+      .and.not.to.match(/<b>|<script>/);
+    expect(headers['cache-control']).to.equal('no-store');
+  });
+
+  it('says what to do while there is no mail', async () => {
+    expect((await box()).html)
+      .to.include('No mail yet')
+      .and.include('href="/dashboard"');
+  });
+
+  it('is for this machine and its names alone', async () => {
+    await sendMail(ctx, { to: 'first@partner.example', subject: 'Old', text: '111111 is your code' });
+    for (const headers of [{ host: 'evil.example' }, { 'x-forwarded-for': '192.0.2.7' }, { via: '1.1 proxy' }]) {
+      const { status, html } = await box(headers);
+      expect(status, JSON.stringify(headers)).to.equal(403);
+      expect(html).not.to.include('111111');
+    }
+    for (const host of ['localhost', '127.0.0.1:4100']) expect((await box({ host })).status).to.equal(200);
+  });
+});

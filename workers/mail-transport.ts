@@ -1,0 +1,55 @@
+import { createTransport } from 'nodemailer';
+import type { Config } from '../shared/config.ts';
+import type { MailText } from '../shared/mail/mail.ts';
+
+/** Long enough for a server that answers late on purpose, and shorter than a claim (mail.ts). */
+const limitMs = 30_000;
+const timeouts = { dnsTimeout: 5_000, connectionTimeout: 10_000, greetingTimeout: 20_000, socketTimeout: 20_000 };
+
+/** What became of a try: a refusal is final, everything else may be over in a minute. */
+export type MailTry = { sent: true } | { sent: false; isRefused: boolean; reason: string };
+
+/** Gives a mail to the mail server of SMTP_URL. Never throws. Where TLS is offered it is used; for a password it must be. */
+export async function submit(
+  { environment, mailFrom, secrets }: Pick<Config, 'environment' | 'mailFrom' | 'secrets'>,
+  mailId: string,
+  { to, subject, text }: MailText,
+): Promise<MailTry> {
+  const hasPassword = new URL(secrets.smtpUrl).password !== '';
+  const transport = createTransport({
+    url: secrets.smtpUrl,
+    ...(environment === 'production' && hasPassword && { requireTLS: true }),
+    ...timeouts,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  try {
+    await transport.sendMail({
+      from: mailFrom,
+      to: { name: '', address: to },
+      subject,
+      text,
+      // The same at a second try, so that a mailbox can tell a copy.
+      messageId: `<${mailId}@${domainOf(mailFrom)}>`,
+      headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+      signal: AbortSignal.timeout(limitMs),
+    });
+    return { sent: true };
+  } catch (error) {
+    return { sent: false, ...described(error) };
+  } finally {
+    transport.close();
+  }
+}
+
+const domainOf = (from: string): string => /@([^\s<>@]+)>?$/.exec(from)?.[1] ?? 'localhost';
+
+/** Codes alone: a mail server's words may name the recipient. */
+function described(error: unknown): { isRefused: boolean; reason: string } {
+  const { code = 'error', responseCode } = error as { code?: string; responseCode?: number };
+  const isOfTheMail = code === 'EENVELOPE' || code === 'EMESSAGE';
+  return {
+    isRefused: isOfTheMail && (responseCode === undefined || responseCode >= 500),
+    reason: responseCode === undefined ? code : `${code} ${responseCode}`,
+  };
+}

@@ -1,0 +1,121 @@
+import type { Context } from '../shared/context.ts';
+import { describeError } from '../shared/errors.ts';
+import { SecretsKeyMissing } from '../shared/keys/encryption.ts';
+import { type MailText, openMail } from '../shared/mail/mail.ts';
+import { type MailRow, type MailState, mails } from '../shared/mail/mail-row.ts';
+import { isOutageOfMongo } from '../shared/mongo/outage.ts';
+import type { MailJob } from '../shared/queues.ts';
+import { pause } from './abort-signal.ts';
+import type { Handler, JobResult, Run } from './handler.ts';
+import { type MailTry, submit } from './mail-transport.ts';
+
+/** A mail server that is away is asked again for this long after the first try. */
+const triedForMs = 10 * 60_000;
+const firstPauseMs = 5_000;
+const longestPauseMs = 60_000;
+/** Longer than a try takes. If the worker dies, another one tries again after this time. */
+const claimMs = 60_000;
+const recordAgainMs = 250;
+
+/**
+ * Sends one mail: claim it, give it to the mail server, record how that went. A mail that was sent is not sent again; only
+ * one whose sending a crash kept us from recording is, with the same Message-ID.
+ */
+export const sendStoredMail: Handler<MailJob> = async (ctx, { mailId }, run) => {
+  const mail = await claimMail(ctx, mailId, run);
+  if (!mail) return endWithoutClaim(ctx, mailId);
+  const tried = await tryOnce(ctx, mail);
+  const late = ctx.now() >= (mail.triedUntil?.getTime() ?? 0);
+  if (tried.sent) return finish(ctx, mail, run, tried.kept ? 'kept' : 'sent');
+  if (tried.isRefused || late) return finish(ctx, mail, run, 'failed', tried.reason);
+  return tryLater(ctx, mail, run, tried.reason);
+};
+
+/** Claims a waiting mail for one run of its job. The first claim decides until when the mail is tried. */
+async function claimMail(ctx: Context, mailId: string, { token }: Run): Promise<MailRow | null> {
+  const now = new Date(ctx.now());
+  return mails.findOneAndUpdate(
+    {
+      _id: mailId,
+      state: 'waiting',
+      $or: [{ claim: { $exists: false } }, { 'claim.until': { $lte: now } }, { 'claim.token': token }],
+    },
+    [
+      {
+        $set: {
+          claim: { token, until: new Date(now.getTime() + claimMs) },
+          triedUntil: { $ifNull: ['$triedUntil', new Date(now.getTime() + triedForMs)] },
+        },
+      },
+    ],
+    { returnDocument: 'after' },
+  );
+}
+
+async function endWithoutClaim(ctx: Context, mailId: string): Promise<JobResult> {
+  const mail = await mails.findOne({ _id: mailId }, { projection: { state: 1, claim: 1 } });
+  if (mail?.state !== 'waiting') return { result: mail?.state ?? 'gone' };
+  const leftMs = (mail.claim?.until.getTime() ?? 0) - ctx.now();
+  return { againInMs: Math.max(100, leftMs), why: 'held by another run' };
+}
+
+/** Only in development, and only without a mail server, is a mail kept for the developer to read (dev/stack/mail-box.ts). */
+async function tryOnce(
+  ctx: Context,
+  mail: MailRow,
+): Promise<(MailTry & { kept?: false }) | { sent: true; kept: true }> {
+  const { config } = ctx;
+  let text: MailText;
+  try {
+    text = openMail(config, mail);
+  } catch (error) {
+    if (error instanceof SecretsKeyMissing) return { sent: false, isRefused: false, reason: 'secrets_key_missing' };
+    return { sent: false, isRefused: true, reason: 'damaged' };
+  }
+  if (config.secrets.smtpUrl) return submit(config, mail._id, text);
+  if (config.environment === 'development') return { sent: true, kept: true };
+  return { sent: false, isRefused: true, reason: 'no_smtp_url' };
+}
+
+async function finish(
+  ctx: Context,
+  { _id }: MailRow,
+  run: Run,
+  state: Exclude<MailState, 'waiting'>,
+  reason?: string,
+): Promise<JobResult> {
+  const erased = { dueAt: 1, claim: 1, ...(state !== 'kept' && { sealed: 1 as const }) } as const;
+  const set = { state, finishedAt: new Date(ctx.now()), ...(reason && { reason }) };
+  await recorded(ctx, run, () =>
+    mails.updateOne({ _id, state: 'waiting', 'claim.token': run.token }, { $set: set, $unset: erased }),
+  );
+  ctx.log[state === 'failed' ? 'warn' : 'info']({ mailId: _id, outcome: state, reason }, 'mail');
+  return { result: state, reason };
+}
+
+/** Frees the mail for its next try, which the same job makes. */
+async function tryLater(ctx: Context, mail: MailRow, run: Run, reason: string): Promise<JobResult> {
+  const { _id, triedUntil } = mail;
+  const now = ctx.now();
+  const leftMs = (triedUntil?.getTime() ?? now) - now;
+  // As long again as it has been tried already, and a last time when the time is over.
+  const againInMs = Math.min(leftMs, longestPauseMs, Math.max(firstPauseMs, triedForMs - leftMs));
+  const change = { $set: { dueAt: new Date(now + againInMs) }, $unset: { claim: 1 } } as const;
+  await recorded(ctx, run, () => mails.updateOne({ _id, state: 'waiting', 'claim.token': run.token }, change));
+  ctx.log.warn({ mailId: _id, reason, againInMs }, 'mail not sent yet');
+  return { againInMs, why: `mail server: ${reason}` };
+}
+
+/** Writes until MongoDB has answered, or the pool stops: a mail whose sending is not recorded would be sent again. */
+async function recorded(ctx: Context, { stopping }: Run, write: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await write();
+      return;
+    } catch (error) {
+      if (!isOutageOfMongo(error) || stopping.aborted) throw error;
+      ctx.log.debug({ error: describeError(error) }, 'mail not recorded yet');
+      await pause(recordAgainMs, stopping);
+    }
+  }
+}
