@@ -32,6 +32,9 @@ export const newAccountId = (): string => `acct_${randomBase62(14)}`;
 export const newAuditId = (): string => `audit_${randomBase62(16)}`;
 /** Starts with the time, so that mails sort by their age. */
 export const newMailId = (nowMs: number): string => `mail_${toBase62(nowMs, 8)}${randomBase62(12)}`;
+/** The ids of attempts begin with this text from this moment on (Unix ms): they sort by time. */
+export const firstAttemptId = (atMs: number): string => `att_${toBase62(atMs, 8)}`;
+export const newAttemptId = (atMs: number): string => firstAttemptId(atMs) + randomBase62(14);
 /** About 131 bits: the tracking page needs no key, so nobody may guess its address. */
 export const newTrackToken = (): string => randomBase62(22);
 

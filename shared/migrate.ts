@@ -11,9 +11,11 @@ import type { SecretsKeys } from './keys/encryption.ts';
 import { assertSecretsKeys, writeCheck } from './keys/secrets-check.ts';
 import { MailModel } from './mail/mail-row.ts';
 import { RideModel } from './rides/ride.ts';
+import { AttemptModel } from './webhooks/attempts.ts';
 
 const models = [
   AccountModel,
+  AttemptModel,
   AuditModel,
   LimitModel,
   SessionModel,

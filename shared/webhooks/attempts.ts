@@ -1,0 +1,154 @@
+import mongoose from 'mongoose';
+import { AppError } from '../errors.ts';
+import { firstAttemptId } from '../ids.ts';
+import type { Mode } from '../mode.ts';
+import { timeLimit } from '../mongo/durability.ts';
+import type { DeliveryOutcome, EventName } from '../rides/ride-types.ts';
+
+/** `event` is the one attempt of a ride's event. The other two are asked for by hand. */
+export type AttemptKind = 'event' | 'test' | 'redelivery';
+
+/** What an attempt spends its time on, in this order. `write` is the time from the open connection to the written request. */
+export const attemptPhases = ['dns', 'connect', 'tls', 'write', 'answer'] as const;
+export type AttemptPhase = (typeof attemptPhases)[number];
+
+/** `waiting`: asked for by hand, and not made yet. */
+export const recordedOutcomes = ['waiting', 'delivered', 'failed', 'timeout', 'blocked', 'no_url'] as const;
+export type RecordedOutcome = 'waiting' | DeliveryOutcome;
+
+/**
+ * What the dashboard shows of one attempt. An event's attempt is inserted beside settling, which does not wait for it: a
+ * crash may lose it, the ride's own record never. Test events and redeliveries are this document alone.
+ */
+export interface AttemptRecord {
+  /** Begins with the time `at`: ids sort as the attempts do. */
+  _id: string;
+  accountId: string;
+  keyId: string;
+  mode: Mode;
+  kind: AttemptKind;
+  event: EventName;
+  /** The ride and the number of its event; a test event has neither. */
+  rideId?: string;
+  seq?: number;
+  /** When an event's attempt was made; by hand: when it was asked for, or is planned. Never changes. */
+  at: Date;
+  /** By hand: when the attempt was made. */
+  startedAt?: Date;
+
+  outcome: RecordedOutcome;
+  /** A short code (failure-reasons.ts). For a timeout it is the phase. */
+  reason?: string;
+  httpStatus?: number;
+  /** The URL without its query, which may hold a secret of the receiver. */
+  url?: string;
+  /** The IP address that was called. None for `blocked`. */
+  address?: string;
+  /** As sent, in this order. None when nothing was sent. */
+  headers?: Record<string, string>;
+  body?: string;
+  /** The first 1,024 bytes of the answer's body, or of what came instead of an HTTP answer. */
+  answer?: string;
+  durationMs?: number;
+  /** Milliseconds, to a tenth. */
+  phases?: Partial<Record<AttemptPhase, number>>;
+
+  /** By hand: where its job stands. */
+  state?: 'waiting' | 'claimed' | 'done';
+  /** By hand: how often it was claimed. */
+  tries?: number;
+  /** By hand, until it is done: when it is due. */
+  dueAt?: Date;
+  /** By hand: the worker that is making the attempt. */
+  claim?: { token: string; at: Date; until: Date };
+}
+
+/** `strict: false`: the interface is the schema. */
+const attemptSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
+const ofAccount = { accountId: 1, outcome: 1, event: 1, _id: 1 } as const;
+const ofKey = { accountId: 1, keyId: 1, outcome: 1, event: 1, _id: 1 } as const;
+const ofRide = { rideId: 1, _id: 1 } as const;
+attemptSchema.index(ofAccount);
+attemptSchema.index(ofKey);
+attemptSchema.index(ofRide, { partialFilterExpression: { rideId: { $exists: true } } });
+// What is asked for by hand and not done yet: for the sweeper, and in the order of each ride.
+const isPending = { dueAt: { $exists: true } };
+attemptSchema.index({ dueAt: 1, _id: 1 }, { partialFilterExpression: isPending });
+attemptSchema.index({ rideId: 1, dueAt: 1, _id: 1 }, { partialFilterExpression: isPending });
+
+export const AttemptModel = mongoose.model('Attempt', attemptSchema);
+export const attempts = AttemptModel.collection as unknown as mongoose.mongo.Collection<AttemptRecord>;
+
+/** On whose behalf attempts are read or asked for: those of another account count as unknown. */
+export interface AccountOwner {
+  accountId: string;
+}
+
+/** An attempt in a list. */
+export type AttemptSummary = Omit<AttemptRecord, 'headers' | 'body' | 'answer' | 'claim'>;
+const summary = { headers: 0, body: 0, answer: 0, claim: 0 } as const;
+
+export interface AttemptFilters {
+  keyId?: string;
+  outcome?: RecordedOutcome | readonly RecordedOutcome[];
+  event?: EventName;
+  /** Attempts of this moment and later. */
+  from?: Date;
+  /** Attempts before this moment. */
+  to?: Date;
+  /** The id of the last attempt of the page before. */
+  after?: string;
+  limit: number;
+}
+
+/** More than a ride can have without many redeliveries by hand. */
+const mostOfRide = 1_000;
+
+/** One attempt of the account. Throws `not_found` for one that is unknown or of another account. */
+export async function attemptOf(attemptId: string, { accountId }: AccountOwner): Promise<Omit<AttemptRecord, 'claim'>> {
+  const found = await attempts.findOne({ _id: attemptId, accountId }, { projection: { claim: 0 }, ...timeLimit() });
+  if (!found) throw new AppError('not_found');
+  return found;
+}
+
+/** The attempts of a ride, the oldest first: its events' and the redeliveries. None for a ride of another account. */
+export async function attemptsOfRide(
+  rideId: string,
+  { accountId }: AccountOwner,
+): Promise<Omit<AttemptRecord, 'claim'>[]> {
+  const options = { projection: { claim: 0 }, sort: { _id: 1 }, limit: mostOfRide, hint: ofRide } as const;
+  return attempts.find({ rideId, accountId }, { ...options, ...timeLimit() }).toArray();
+}
+
+/**
+ * The attempts of an account that pass the filters, the newest first. The next page is asked for with `after`, and shows
+ * neither twice what new attempts push down nor leaves any out. Costs the same for a thousand attempts and for millions: all
+ * outcomes and events are named, so that MongoDB merges a few stretches of an index, each in the order of the ids.
+ */
+export async function listAttempts({ accountId }: AccountOwner, filters: AttemptFilters): Promise<AttemptSummary[]> {
+  const { keyId, outcome = recordedOutcomes, event, limit } = filters;
+  const filter = {
+    accountId,
+    ...(keyId !== undefined && { keyId }),
+    outcome: { $in: [outcome].flat() },
+    event: { $in: event ? [event] : eventNames },
+    _id: idRange(filters),
+  } as mongoose.mongo.Filter<AttemptRecord>;
+  const options = {
+    projection: summary,
+    sort: { _id: -1 },
+    limit,
+    hint: keyId === undefined ? ofAccount : ofKey,
+  } as const;
+  return attempts.find<AttemptSummary>(filter, { ...options, ...timeLimit() }).toArray();
+}
+
+const eventNames: readonly EventName[] = ['offer.received', 'ride.status'];
+
+/** In the order of texts, a backtick comes next after the underscore that all ids have here. */
+const afterAllIds = 'att`';
+
+function idRange({ from, to, after }: Pick<AttemptFilters, 'from' | 'to' | 'after'>): { $gte: string; $lt: string } {
+  const ends = [after, to && firstAttemptId(to.getTime())].filter((end) => end !== undefined);
+  return { $gte: firstAttemptId(from?.getTime() ?? 0), $lt: ends.sort()[0] ?? afterAllIds };
+}

@@ -1,0 +1,153 @@
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { newAccountId, newAttemptId, newKeyId, newRideId } from '../../../shared/ids.ts';
+import {
+  type AttemptFilters,
+  attemptOf,
+  attempts,
+  attemptsOfRide,
+  listAttempts,
+  recordedOutcomes,
+} from '../../../shared/webhooks/attempts.ts';
+import { attemptRecord, storedAttempts } from '../../support/attempts.ts';
+import { testContext } from '../../support/service.ts';
+import { outcomeOf } from '../../support/stored-rides.ts';
+
+describe('attempts', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+
+  const idsOf = (found: readonly { _id: string }[]) => found.map(({ _id }) => _id);
+
+  describe('of another account', () => {
+    it('are as unknown as an attempt that does not exist', async () => {
+      const [made] = await storedAttempts([{}]);
+      expect(await attemptOf(made?._id ?? '', { accountId: made?.accountId ?? '' })).to.deep.equal(made);
+      const stranger = { accountId: newAccountId() };
+      expect(await outcomeOf(attemptOf(made?._id ?? '', stranger))).to.equal('not_found');
+      expect(await outcomeOf(attemptOf(newAttemptId(0), stranger))).to.equal('not_found');
+    });
+
+    it('are in no list, whatever key or ride is asked for', async () => {
+      const rideId = newRideId(Date.now());
+      const [made] = await storedAttempts([{ rideId }]);
+      const stranger = { accountId: newAccountId() };
+      expect(await attemptsOfRide(rideId, stranger)).to.deep.equal([]);
+      expect(await listAttempts(stranger, { limit: 10 })).to.deep.equal([]);
+      expect(await listAttempts(stranger, { keyId: made?.keyId, limit: 10 })).to.deep.equal([]);
+    });
+  });
+
+  it('of a ride are listed in the order in which they were made, and whole but for the claim', async () => {
+    const accountId = newAccountId();
+    const rideId = newRideId(Date.now());
+    const claim = { token: 'a', at: new Date(0), until: new Date(0) };
+    const made = await storedAttempts([
+      { accountId, rideId, seq: 1 },
+      { accountId, rideId, seq: 2 },
+      { accountId, rideId, seq: 1, kind: 'redelivery' },
+    ]);
+    await attempts.updateOne({ _id: made[2]?._id }, { $set: { claim } });
+    expect(await attemptsOfRide(rideId, { accountId })).to.deep.equal(made);
+  });
+
+  describe('in a list', () => {
+    const accountId = newAccountId();
+    const [keyA, keyB] = [newKeyId(), newKeyId()];
+    const startMs = 1_700_000_000_000;
+    let ids: string[];
+    before(async () => {
+      const made = Array.from({ length: 60 }, (_, index) => ({
+        accountId,
+        keyId: index % 2 ? keyA : keyB,
+        event: index % 5 ? ('ride.status' as const) : ('offer.received' as const),
+        outcome: recordedOutcomes[index % 6],
+      }));
+      ids = idsOf(await storedAttempts(made, startMs)).reverse();
+    });
+    const list = async (filters: Partial<AttemptFilters> = {}) =>
+      idsOf(await listAttempts({ accountId }, { limit: 100, ...filters }));
+    /** The index of each listed attempt, as it was stored. */
+    const listed = async (filters: Partial<AttemptFilters>) => (await list(filters)).map((id) => 59 - ids.indexOf(id));
+    const expected = (isListed: (index: number) => boolean) =>
+      Array.from({ length: 60 }, (_, index) => 59 - index).filter(isListed);
+
+    it('are newest first, without what only the page of one shows', async () => {
+      expect(await list()).to.deep.equal(ids);
+      const [newest] = await listAttempts({ accountId }, { limit: 1 });
+      expect(newest).to.not.have.any.keys('headers', 'body', 'answer', 'claim');
+    });
+
+    it('are those that pass every filter', async () => {
+      expect(await listed({ keyId: keyA })).to.deep.equal(expected((index) => index % 2 === 1));
+      expect(await listed({ outcome: 'timeout' })).to.deep.equal(expected((index) => index % 6 === 3));
+      expect(await listed({ outcome: ['failed', 'timeout'] })).to.deep.equal(
+        expected((index) => index % 6 === 2 || index % 6 === 3),
+      );
+      expect(await listed({ event: 'offer.received' })).to.deep.equal(expected((index) => index % 5 === 0));
+      expect(await listed({ keyId: keyB, outcome: 'waiting', event: 'ride.status' })).to.deep.equal(
+        expected((index) => index % 2 === 0 && index % 6 === 0 && index % 5 !== 0),
+      );
+      const at = (index: number) => new Date(startMs + index * 1_000);
+      expect(await listed({ from: at(10), to: at(20) })).to.deep.equal(expected((index) => index >= 10 && index < 20));
+      expect(await listed({ keyId: keyA, from: at(10), to: at(20), after: ids[59 - 15] })).to.deep.equal([13, 11]);
+    });
+
+    it('come page by page, each once, also while new ones are made', async () => {
+      const seen: string[] = [];
+      for (;;) {
+        const page = await list({ limit: 7, after: seen.at(-1) });
+        seen.push(...page);
+        if (page.length < 7) break;
+        await attempts.insertOne(attemptRecord({ accountId, keyId: keyA, at: new Date(startMs + 3_600_000) }));
+      }
+      await attempts.deleteMany({ accountId, at: { $gte: new Date(startMs + 3_600_000) } });
+      expect(seen).to.deep.equal(ids);
+    });
+
+    it('cost as little as the page is long, whatever the filters', async () => {
+      const many = newAccountId();
+      await attempts.insertMany(
+        Array.from({ length: 3_000 }, (_, index) =>
+          attemptRecord({ accountId: many, keyId: keyA, at: new Date(startMs + index), outcome: 'delivered' }),
+        ),
+      );
+      await attempts.insertOne(
+        attemptRecord({ accountId: many, keyId: keyB, at: new Date(startMs), outcome: 'failed' }),
+      );
+      const { find } = attempts;
+      const examined: number[] = [];
+      attempts.find = ((...args: Parameters<typeof find>) => {
+        const cursor = Reflect.apply(find, attempts, args) as ReturnType<typeof find>;
+        const { toArray } = cursor;
+        cursor.toArray = async () => {
+          const { executionStats } = await (Reflect.apply(find, attempts, args) as typeof cursor).explain(
+            'executionStats',
+          );
+          examined.push(executionStats.totalKeysExamined);
+          return toArray.call(cursor);
+        };
+        return cursor;
+      }) as typeof find;
+      try {
+        const filters: Partial<AttemptFilters>[] = [
+          {},
+          { keyId: keyA },
+          { keyId: keyB },
+          { outcome: 'failed' },
+          { outcome: ['failed', 'timeout', 'blocked', 'no_url'], keyId: keyA },
+          { event: 'offer.received' },
+          { after: newAttemptId(startMs + 1_500), event: 'ride.status' },
+        ];
+        for (const wanted of filters) await listAttempts({ accountId: many }, { limit: 20, ...wanted });
+      } finally {
+        attempts.find = find;
+      }
+      expect(examined).to.have.length(7);
+      for (const keysExamined of examined) expect(keysExamined).to.be.at.most(60);
+    });
+  });
+});
