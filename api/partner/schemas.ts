@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import type { Config } from '../../shared/config.ts';
 import { carTypes, type Location, rideTypes, testScenarios } from '../../shared/rides/ride-types.ts';
-import { checkGivenTarget } from '../../shared/webhooks/given-target.ts';
+import { checkGivenTarget } from '../../shared/targets/given-target.ts';
 
 /** For an optional field, `null` counts as absent; an empty text is allowed. */
 const text = Joi.string()

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { newKeyId, sha256 } from '../ids.ts';
 import type { Mode } from '../mode.ts';
-import { checkGivenTarget } from '../webhooks/given-target.ts';
+import { checkGivenTarget } from '../targets/given-target.ts';
 import { type ApiKey, KeyModel, keys } from './api-key.ts';
 import { decrypt, encrypt } from './encryption.ts';
 import { keyHint, newApiKey, newSigningSecret } from './key-format.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket, connect as tlsConnect } from 'node:tls';
-import { hostOf } from '../../shared/webhooks/target.ts';
+import { hostOf } from '../../shared/targets/target.ts';
 import { AttemptError } from './attempt-outcome.ts';
 import { isLocalFault } from './local-fault.ts';
 

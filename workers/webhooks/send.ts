@@ -1,4 +1,4 @@
-import { checkTargetUrl, hostOf, isLocalTarget, isPublicAddress } from '../../shared/webhooks/target.ts';
+import { checkTargetUrl, hostOf, isLocalTarget, isPublicAddress } from '../../shared/targets/target.ts';
 import { rejectOnAbort } from '../abort-signal.ts';
 import { AttemptError, type AttemptResult } from './attempt-outcome.ts';
 import { connect, tlsClientFor } from './connect.ts';

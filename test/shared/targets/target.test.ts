@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { checkTargetUrl, isLocalTarget } from '../../../shared/webhooks/target.ts';
+import { checkTargetUrl, isLocalTarget } from '../../../shared/targets/target.ts';
 import { notPublicIpv4, spelling } from '../../support/webhook-addresses.ts';
 
 const NOT_PUBLIC = 'must not point to an address that is not public';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isPublicAddress } from '../../../shared/webhooks/target.ts';
+import { isPublicAddress } from '../../../shared/targets/target.ts';
 import { embedding, notPublicIpv4 } from '../../support/webhook-addresses.ts';
 
 describe('isPublicAddress', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { checkGivenTarget } from '../../../shared/webhooks/given-target.ts';
-import { checkTargetUrl } from '../../../shared/webhooks/target.ts';
+import { checkGivenTarget } from '../../../shared/targets/given-target.ts';
+import { checkTargetUrl } from '../../../shared/targets/target.ts';
 
 describe('checkGivenTarget', () => {
   const development = { environment: 'development', webhookLocalTargets: ['http://127.0.0.1:4000'] } as const;
