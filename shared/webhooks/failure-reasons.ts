@@ -1,0 +1,141 @@
+import type { AttemptPhase, RecordedOutcome } from './attempts.ts';
+
+/**
+ * Every reason why an event does not arrive, with its name and one sentence of what to do. Pages and mails take both from here. Pure.
+ */
+export const failureReasons = {
+  dns: [
+    'Host name not found',
+    'Check the URL for a typing error, and that its host name has an A or AAAA record in the public DNS.',
+  ],
+  no_url: ['No webhook URL', 'Set a default webhook URL on the key, or give each ride a webhookUrl.'],
+  blocked: [
+    'Address not allowed',
+    'Use an https URL whose host name has public addresses only: private and cloud-internal ones are never called.',
+  ],
+  refused: [
+    'Connection refused',
+    'Check that your receiver is running and listens on the port of the URL, and that no firewall rejects the connection.',
+  ],
+  unreachable: ['Host unreachable', 'Check that the host is up, and that its DNS record still has the right address.'],
+  reset: [
+    'Connection closed without an answer',
+    'Look in the logs of your receiver and of the proxy before it for a crash or a limit that closed the connection.',
+  ],
+  tls_name: [
+    'TLS certificate for another name',
+    'Install a certificate that names the host of the URL, or use the host name that the certificate has.',
+  ],
+  tls_expired: ['TLS certificate expired', 'Renew the certificate of your receiver and load it.'],
+  tls_other: [
+    'TLS connection failed',
+    'Install a certificate of a public authority together with its intermediate certificates, and allow TLS 1.2 or 1.3.',
+  ],
+  timeout_dns: [
+    'Timeout while the host name was looked up',
+    'Check that the name servers of your domain answer, and quickly.',
+  ],
+  timeout_connect: [
+    'Timeout while connecting',
+    'Check that the host is up, and that no firewall drops connections to the port of the URL.',
+  ],
+  timeout_tls: [
+    'Timeout during the TLS handshake',
+    'Check that the port of the URL speaks TLS, and that your receiver is not overloaded.',
+  ],
+  timeout_answer: [
+    'Timeout while waiting for the answer',
+    'Answer with a 2xx status as soon as the event has come, within 8 seconds, and do the work afterwards.',
+  ],
+  status_3xx: ['Answered with a redirect', 'Set the address that it leads to as the URL: redirects are not followed.'],
+  status_4xx: [
+    'Refused with a 4xx status',
+    'Check that the URL leads to your webhook handler, which takes POST requests, and that it verifies the signature with the current signing secret.',
+  ],
+  status_5xx: [
+    'Answered with a 5xx status',
+    'Look for the error in the log of your receiver: it, or a proxy before it, failed on this request.',
+  ],
+  bad_answer: [
+    'Answer not understood',
+    'Check that the port of the URL speaks HTTP/1.1 and answers with a status line and at most 16 kB of headers.',
+  ],
+  secret: ['Signing secret not readable', 'Roll the signing secret of the key and give the new one to your receiver.'],
+  erased: ['Body erased', 'The body of this event is no longer kept: read the ride over the API instead.'],
+  ours: ['Fault on our side', 'Nothing is wrong with your receiver: send the event again.'],
+  other: ['Unknown fault', 'Send the event again, and if that fails too, ask our support with the id of this attempt.'],
+} as const satisfies Record<string, readonly [name: string, remedy: string]>;
+
+export type FailureCode = keyof typeof failureReasons;
+
+export interface FailureReason {
+  code: FailureCode;
+  name: string;
+  /** One sentence of what to do. */
+  remedy: string;
+}
+
+/** What is known of a delivery: of an attempt, or of an event on its ride. */
+export interface FailedDelivery {
+  outcome: RecordedOutcome;
+  reason?: string;
+  httpStatus?: number;
+  phase?: AttemptPhase;
+}
+
+/** Why a delivery failed, or null when it has not. */
+export function failureReason(delivery: FailedDelivery): FailureReason | null {
+  const code = codeOf(delivery);
+  if (!code) return null;
+  const [name, remedy] = failureReasons[code];
+  return { code, name, remedy };
+}
+
+function codeOf({ outcome, reason = '', httpStatus, phase }: FailedDelivery): FailureCode | null {
+  if (outcome === 'delivered' || outcome === 'waiting') return null;
+  if (outcome === 'no_url' || outcome === 'blocked') return outcome;
+  if (outcome === 'timeout') return timeouts.get(phase ?? reason) ?? 'timeout_answer';
+  return byStatus(httpStatus) ?? byReason.get(reason) ?? byPattern(reason);
+}
+
+// A timeout that names no phase is an older one: nearly all of them wait for the answer.
+const timeouts = new Map<string, FailureCode>([
+  ['dns', 'timeout_dns'],
+  ['connect', 'timeout_connect'],
+  ['tls', 'timeout_tls'],
+]);
+
+function byStatus(httpStatus = 0): FailureCode | null {
+  if (httpStatus === 0) return null;
+  if (httpStatus >= 300 && httpStatus < 400) return 'status_3xx';
+  if (httpStatus >= 400 && httpStatus < 500) return 'status_4xx';
+  return httpStatus >= 500 && httpStatus < 600 ? 'status_5xx' : 'bad_answer';
+}
+
+/** System errors for a lack of descriptors, memory, ports or network on the worker's host (workers/webhooks/local-fault.ts). */
+const localFaults = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EAGAIN', 'ENETDOWN', 'EFILE'];
+
+const reasons: Partial<Record<FailureCode, readonly string[]>> = {
+  dns: ['ENOTFOUND', 'ENODATA', 'EBADNAME', 'ESERVFAIL', 'EREFUSED', 'EFORMERR', 'ENOTIMP', 'EBADRESP'],
+  timeout_dns: ['ETIMEOUT'],
+  refused: ['ECONNREFUSED'],
+  unreachable: ['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN'],
+  timeout_connect: ['ETIMEDOUT'],
+  reset: ['ECONNRESET', 'EPIPE', 'ECONNABORTED'],
+  tls_name: ['certificate_name'],
+  tls_expired: ['certificate_expired'],
+  tls_other: ['certificate', 'EPROTO'],
+  bad_answer: ['answer_too_long'],
+  secret: ['signing_secret_damaged'],
+  erased: ['body_erased'],
+  ours: ['unrecordable', 'no_key_record', 'secrets_key_missing', 'interrupted', 'too_late', ...localFaults],
+};
+const byReason = new Map(
+  Object.entries(reasons).flatMap(([code, texts]) => texts.map((text) => [text, code as FailureCode] as const)),
+);
+
+/** The codes of Node's HTTP parser and of OpenSSL are too many to list. */
+function byPattern(reason: string): FailureCode {
+  if (reason.startsWith('HPE_')) return 'bad_answer';
+  return /^ERR_(SSL|TLS|OSSL)/.test(reason) ? 'tls_other' : 'other';
+}

@@ -1,0 +1,67 @@
+import { expect } from 'chai';
+import {
+  type FailedDelivery,
+  type FailureCode,
+  failureReason,
+  failureReasons,
+} from '../../../shared/webhooks/failure-reasons.ts';
+
+describe('the reason of a failure', () => {
+  const failed = (reason: string, httpStatus?: number): FailedDelivery => ({ outcome: 'failed', reason, httpStatus });
+  const cases: [FailureCode, FailedDelivery][] = [
+    ['dns', failed('ENOTFOUND')],
+    ['dns', failed('ENODATA')],
+    ['dns', failed('ESERVFAIL')],
+    ['no_url', { outcome: 'no_url' }],
+    ['blocked', { outcome: 'blocked', reason: 'private_address' }],
+    ['blocked', { outcome: 'blocked', reason: 'target_url' }],
+    ['refused', failed('ECONNREFUSED')],
+    ['unreachable', failed('EHOSTUNREACH')],
+    ['reset', failed('ECONNRESET')],
+    ['reset', failed('EPIPE')],
+    ['tls_name', failed('certificate_name')],
+    ['tls_expired', failed('certificate_expired')],
+    ['tls_other', failed('certificate')],
+    ['tls_other', failed('EPROTO')],
+    ['tls_other', failed('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION')],
+    ['timeout_dns', { outcome: 'timeout', reason: 'dns' }],
+    ['timeout_connect', { outcome: 'timeout', reason: 'connect' }],
+    ['timeout_tls', { outcome: 'timeout', reason: 'tls' }],
+    ['timeout_answer', { outcome: 'timeout', reason: 'answer' }],
+    ['timeout_tls', { outcome: 'timeout', phase: 'tls' }],
+    ['timeout_answer', { outcome: 'timeout' }],
+    ['timeout_connect', failed('ETIMEDOUT')],
+    ['timeout_dns', failed('ETIMEOUT')],
+    ['status_3xx', failed('redirect', 302)],
+    ['status_4xx', failed('status', 404)],
+    ['status_5xx', failed('status', 503)],
+    ['bad_answer', failed('status', 999)],
+    ['bad_answer', failed('HPE_INVALID_CONSTANT')],
+    ['bad_answer', failed('answer_too_long')],
+    ['secret', failed('signing_secret_damaged')],
+    ['erased', failed('body_erased')],
+    ['ours', failed('unrecordable')],
+    ['ours', failed('EMFILE')],
+    ['ours', failed('interrupted')],
+    ['other', failed('something new')],
+    ['other', { outcome: 'failed' }],
+  ];
+  for (const [code, delivery] of cases) {
+    it(`of ${JSON.stringify(delivery)} is ${code}`, () => {
+      const [name, remedy] = failureReasons[code];
+      expect(failureReason(delivery)).to.deep.equal({ code, name, remedy });
+    });
+  }
+
+  it('is none for what arrived or waits', () => {
+    expect(failureReason({ outcome: 'delivered', httpStatus: 200 })).to.equal(null);
+    expect(failureReason({ outcome: 'waiting' })).to.equal(null);
+  });
+
+  it('always has one sentence of what to do, and a name of its own', () => {
+    const all = Object.values(failureReasons);
+    for (const [, remedy] of all) expect(remedy).to.match(/^[A-Z][^.]*(1\.[123][^.]*)*\.$/);
+    expect(new Set(all.map(([name]) => name)).size).to.equal(all.length);
+    for (const code of Object.keys(failureReasons)) expect(cases.map(([covered]) => covered)).to.include(code);
+  });
+});
