@@ -7,7 +7,9 @@ import { shutdownOnSignal } from '../shared/shutdown.ts';
 import { start } from '../shared/start.ts';
 import { startPool } from './pools.ts';
 import { startSweeper } from './sweeper/sweeper.ts';
+import { flushAttempts } from './webhooks/attempt-log.ts';
 import { withinDescriptorLimit } from './webhooks/descriptor-limit.ts';
+import { flushHealth } from './webhooks/health-log.ts';
 
 const usage = `Usage: npm run worker -- [POOL...]
        node dist/workers/main.js [POOL...]
@@ -40,6 +42,7 @@ async function runPools(names: readonly string[]): Promise<void> {
   ctx.log.info({ pools }, 'working');
   shutdownOnSignal(ctx.log, config.shutdownGraceMs, async () => {
     await Promise.all([sweeper.stop(), ...workers.map((worker) => worker.close())]);
+    await Promise.all([flushAttempts(), flushHealth()]);
     connection.disconnect();
     await ctx.close();
   });

@@ -34,6 +34,7 @@ const longestPath = 40;
 const reasons: Record<string, string> = {
   certificate: 'TLS certificate not trusted',
   certificate_expired: 'TLS certificate expired',
+  certificate_name: 'TLS certificate for another name',
   status: 'answered',
   redirect: 'redirected with',
 };

@@ -20,6 +20,21 @@ export interface ApiKey {
   lastUsedAt?: Date;
   rotatedAt?: Date;
   revokedAt?: Date;
+  /** The deliveries that failed in a row, until one succeeds (webhooks/delivery-health.ts). */
+  failing?: Failing;
+  /** When the account was last told by mail that this key's deliveries fail. */
+  warnedAt?: Date;
+  /** When the next redelivery of an event of this key may be sent. */
+  nextRedeliveryAt?: Date;
+}
+
+export interface Failing {
+  inRow: number;
+  since: Date;
+  /** Why the last one failed: a code of webhooks/failure-reasons.ts. */
+  reason: string;
+  /** A mail has told the account of these failures. */
+  isTold?: boolean;
 }
 
 const keySchema = new mongoose.Schema<ApiKey>(

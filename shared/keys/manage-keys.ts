@@ -104,20 +104,26 @@ export async function rollSigningSecret(
   return { keyId, signingSecret };
 }
 
-const findSettings = batchedFind<ApiKey>(keys, '_id', { webhookUrl: 1, signingSecret: 1 });
+/** What a delivery needs to know of its key. */
+export interface DeliverySettings {
+  webhookUrl?: string;
+  signingSecret: string;
+  /** The last deliveries failed (`failing` of the key): the next one that succeeds ends that. */
+  isFailing?: true;
+}
+
+const findSettings = batchedFind<ApiKey>(keys, '_id', { webhookUrl: 1, signingSecret: 1, failing: 1 });
 
 /**
  * Reads the current webhook URL and signing secret of a key, for a delivery; a caller's view of a key needs an owner
  * instead. Works for a revoked key, too: the events of its rides are sent. Throws AppError `not_found` when the record
  * is missing, SecretsKeyMissing or SecretDamaged when the signing secret does not decrypt.
  */
-export async function deliverySettings(
-  config: Pick<Config, 'secrets'>,
-  keyId: string,
-): Promise<{ webhookUrl?: string; signingSecret: string }> {
+export async function deliverySettings(config: Pick<Config, 'secrets'>, keyId: string): Promise<DeliverySettings> {
   const found = await findSettings(keyId);
   if (!found) throw new AppError('not_found');
-  return { webhookUrl: found.webhookUrl, signingSecret: decrypt(found.signingSecret, config.secrets.keys, keyId) };
+  const signingSecret = decrypt(found.signingSecret, config.secrets.keys, keyId);
+  return { webhookUrl: found.webhookUrl, signingSecret, ...(found.failing && { isFailing: true }) };
 }
 
 function assertWebhookUrl(config: KeySettings, url: string): void {

@@ -3,15 +3,16 @@ import { database } from './connection.ts';
 import { durableWrites, timeLimit } from './durability.ts';
 
 /**
- * Inserts documents in one command, each as durable as a single insert; a document that fails does not stop the others.
- * Resolves with null or the server's error for each document, in order. Rejects when the outcome of all of them is
+ * Inserts documents in one command, each, unless another write concern is given, as durable as a single insert; a document
+ * that fails does not stop the others. Resolves with null or the server's error for each document, in order. Rejects when the outcome of all of them is
  * unknown.
  */
 export async function insertDocuments<T extends object>(
   collection: mongoose.mongo.Collection<T>,
   documents: readonly T[],
+  concern = durableWrites(),
 ): Promise<(null | mongoose.mongo.MongoServerError)[]> {
-  const writeConcern = inCommand(durableWrites());
+  const writeConcern = inCommand(concern);
   const command = { insert: collection.collectionName, documents, ordered: false, writeConcern };
   // The driver throws the reply's `writeConcernError`: written, but none of them is confirmed as durable.
   const { writeErrors = [] } = await database().command({ ...command, ...timeLimit() });

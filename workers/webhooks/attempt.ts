@@ -1,22 +1,21 @@
 import type { Context } from '../../shared/context.ts';
 import { AppError } from '../../shared/errors.ts';
-import { eventId } from '../../shared/ids.ts';
 import { SecretDamaged, SecretsKeyMissing } from '../../shared/keys/encryption.ts';
-import { deliverySettings } from '../../shared/keys/manage-keys.ts';
-import type { Delivery, DeliveryOutcome } from '../../shared/rides/ride-types.ts';
+import { type DeliverySettings, deliverySettings } from '../../shared/keys/manage-keys.ts';
+import type { Delivery, DeliveryOutcome, EventName } from '../../shared/rides/ride-types.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
-import type { Run } from '../handler.ts';
-import { type Claimed, renewableClaim } from './claim.ts';
+import type { RenewableClaim } from './claim.ts';
 import { secretsKeyMissing } from './postpone.ts';
-import { send } from './send.ts';
+import { type Attempt, send } from './send.ts';
+import type { Trace } from './trace.ts';
 
 /** What is recorded of an attempt. `lost` and `unable` are never recorded as they are (attempt-outcome.ts). */
 export type Attempted = Omit<Delivery, 'outcome' | 'at'> & { outcome: DeliveryOutcome | 'lost' | 'unable' };
 
-/** A key's webhook URL and signing secret, or the outcome of its deliveries when these cannot be known. */
-export type DeliverySettings = { webhookUrl?: string; signingSecret: string } | Pick<Attempted, 'outcome' | 'reason'>;
+/** What a key says of its deliveries, or their outcome when it cannot be known. */
+export type SettingsOrOutcome = DeliverySettings | Pick<Attempted, 'outcome' | 'reason'>;
 
-export async function deliverySettingsOf(ctx: Context, keyId: string): Promise<DeliverySettings> {
+export async function deliverySettingsOf(ctx: Context, keyId: string): Promise<SettingsOrOutcome> {
   try {
     return await deliverySettings(ctx.config, keyId);
   } catch (error) {
@@ -27,34 +26,51 @@ export async function deliverySettingsOf(ctx: Context, keyId: string): Promise<D
   }
 }
 
-/** Makes one attempt to deliver a claimed event: signs it and sends it to the ride's URL, else to the key's. */
+/** What an attempt sends, and where to. */
+export interface Outgoing {
+  keyId: string;
+  event: EventName;
+  eventId: string;
+  seq: number;
+  /** The exact text that is signed and sent. */
+  body: string;
+  /** The ride's own URL, which comes before the key's. */
+  webhookUrl?: string;
+  /** Marks what is sent by hand. */
+  mark?: Record<string, string>;
+}
+
+/**
+ * Makes one attempt under a claim: signs the body and sends it to the ride's URL, else to the key's. `trace` receives what only
+ * the dashboard shows.
+ */
 export async function attempt(
   ctx: Context,
-  claimed: Claimed,
-  settings: DeliverySettings,
-  run: Run,
+  outgoing: Outgoing,
+  claim: RenewableClaim,
+  settings: SettingsOrOutcome,
+  trace: Trace,
 ): Promise<Attempted> {
   if ('outcome' in settings) return { ...settings, durationMs: 0 };
-  const { ride, event } = claimed;
+  const { keyId, body } = outgoing;
   let { signingSecret } = settings;
-  const url = ride.webhookUrl ?? settings.webhookUrl;
+  const url = outgoing.webhookUrl ?? settings.webhookUrl;
   if (!url) return { outcome: 'no_url', durationMs: 0 };
 
-  const renewable = renewableClaim(claimed, run.token);
-  const sent = await send({
+  const message: Attempt = {
     url,
-    body: event.body,
+    body,
     localTargets: ctx.config.webhookLocalTargets,
     headersNow: () => {
-      const claim = renewable.ifFresh();
-      return claim && deliveryHeaders(claimed, signatureHeader(signingSecret, event.body, unixSeconds(claim.at)));
+      const fresh = claim.ifFresh();
+      return fresh && deliveryHeaders(outgoing, signatureHeader(signingSecret, body, unixSeconds(fresh.at)));
     },
     renewClaim: async () => {
-      ({ signingSecret } = await deliverySettings(ctx.config, ride.keyId));
-      return renewable.renew();
+      ({ signingSecret } = await deliverySettings(ctx.config, keyId));
+      return claim.renew();
     },
-  });
-  const { outcome, httpStatus, reason, durationMs } = sent;
+  };
+  const { outcome, httpStatus, reason, durationMs } = await send(message, trace);
   return {
     outcome,
     url: loggedUrl(url),
@@ -66,12 +82,13 @@ export async function attempt(
 
 const unixSeconds = (at: Date): number => Math.floor(at.getTime() / 1_000);
 
-function deliveryHeaders({ ride, event }: Claimed, signature: string): Record<string, string> {
+function deliveryHeaders({ event, eventId, seq, mark }: Outgoing, signature: string): Record<string, string> {
   return {
-    'X-Service-Event': event.event,
+    'X-Service-Event': event,
     'X-Service-Signature': signature,
-    'X-Service-Event-Id': eventId(ride._id, event.seq),
-    'X-Service-Sequence': String(event.seq),
+    'X-Service-Event-Id': eventId,
+    'X-Service-Sequence': String(seq),
+    ...mark,
   };
 }
 

@@ -5,7 +5,7 @@ import { rides } from '../../shared/rides/ride.ts';
 import type { Claim, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
 
 /** How long a claim lasts: 8 s for the attempt, and time to record its outcome. */
-const claimMs = 12_000;
+export const claimMs = 12_000;
 
 /**
  * A claim this old is renewed before a request is written under it. Counted from the question to MongoDB, since the process
@@ -17,13 +17,18 @@ const maxClaimAgeMs = 3_000;
 /** Connecting may take this long after MongoDB's answer. Later, the settings that were read before the claim are old too. */
 const maxConnectMs = 1_000;
 
-/** An event that this run has claimed, with what an attempt needs of its ride. */
-export interface Claimed {
-  ride: Pick<Ride, '_id' | 'keyId' | 'webhookUrl'>;
-  event: RideEvent;
-  claim: Claim;
+/** A claim that this run holds: on a ride's event, or on an attempt that is asked for by hand. */
+export interface Held {
+  claim: { at: Date };
   /** When this process asked for the claim. The claim is at most this old. */
   askedAt: Moment;
+}
+
+/** An event that this run has claimed, with what an attempt needs of its ride. */
+export interface Claimed extends Held {
+  ride: Pick<Ride, '_id' | 'keyId' | 'accountId' | 'mode' | 'webhookUrl'>;
+  event: RideEvent;
+  claim: Claim;
 }
 
 type ClaimedRide = Claimed['ride'] & { claim?: Claim; event?: RideEvent };
@@ -35,7 +40,7 @@ type ClaimedRide = Claimed['ride'] & { claim?: Claim; event?: RideEvent };
 const claim = batchedUpdate<Ride, ClaimedRide>(
   rides,
   // Events are numbered from 1 without a gap, so the event after number settledSeq has the index settledSeq.
-  { keyId: 1, webhookUrl: 1, claim: 1, event: { $arrayElemAt: ['$events', '$settledSeq'] } },
+  { keyId: 1, accountId: 1, mode: 1, webhookUrl: 1, claim: 1, event: { $arrayElemAt: ['$events', '$settledSeq'] } },
   { writeConcern: committedWrites },
 );
 
@@ -58,15 +63,19 @@ export async function claimEvent(rideId: string, seq: number, token: string): Pr
 }
 
 /** A claim that can be renewed while an attempt connects. */
-export function renewableClaim(claimed: Claimed, token: string) {
-  let { claim, askedAt } = claimed;
+export type RenewableClaim = ReturnType<typeof renewableClaim>;
+
+/** `claimAgain` claims the same once more, and resolves with null when another run holds it. */
+export function renewableClaim(held: Held, claimAgain: () => Promise<Held | null>) {
+  let { claim, askedAt } = held;
   let answeredAt = now();
   return {
     /** The claim while a request may be written under it, else null. */
-    ifFresh: (): Claim | null => (ageMs(askedAt) <= maxClaimAgeMs && ageMs(answeredAt) <= maxConnectMs ? claim : null),
-    /** Claims the event again. False when another run holds it. */
+    ifFresh: (): Held['claim'] | null =>
+      ageMs(askedAt) <= maxClaimAgeMs && ageMs(answeredAt) <= maxConnectMs ? claim : null,
+    /** Claims again. False when another run holds it. */
     renew: async (): Promise<boolean> => {
-      const renewed = await claimEvent(claimed.ride._id, claimed.event.seq, token);
+      const renewed = await claimAgain();
       if (renewed) ({ claim, askedAt } = renewed);
       answeredAt = now();
       return renewed !== null;
@@ -75,12 +84,12 @@ export function renewableClaim(claimed: Claimed, token: string) {
 }
 
 /** A moment by both clocks (ms): the monotonic clock stops while the machine sleeps, the wall clock can be set. */
-interface Moment {
+export interface Moment {
   monotonic: number;
   wall: number;
 }
 
-const now = (): Moment => ({ monotonic: performance.now(), wall: Date.now() });
+export const now = (): Moment => ({ monotonic: performance.now(), wall: Date.now() });
 
 /** The time since a moment, by the clock that shows more. */
 const ageMs = ({ monotonic, wall }: Moment): number => Math.max(performance.now() - monotonic, Date.now() - wall);

@@ -4,6 +4,7 @@ import { createSecureContext, type SecureContext, TLSSocket, connect as tlsConne
 import { hostOf } from '../../shared/targets/target.ts';
 import { AttemptError } from './attempt-outcome.ts';
 import { isLocalFault } from './local-fault.ts';
+import { enter, type Trace } from './trace.ts';
 
 /** The time to wait for a TCP connection to one address while the name has another address to try. */
 const addressTimeoutMs = 2_000;
@@ -18,6 +19,11 @@ const maxReadBytes = 65_536;
 const readBuffer = Buffer.allocUnsafeSlow(4_096);
 
 const maxSessions = 500;
+
+const certificateReasons = new Map([
+  ['CERT_HAS_EXPIRED', 'certificate_expired'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'certificate_name'],
+]);
 
 const received = new WeakMap<Socket, Buffer[]>();
 
@@ -44,6 +50,7 @@ function tlsClient(ca?: string): TlsClient {
 
 export type ConnectOptions = {
   tls: TlsClient;
+  trace: Trace;
   signal: AbortSignal;
   /** Checks the address that the connection really has, before anything is written to it. */
   mayCall(address: string): boolean;
@@ -67,11 +74,15 @@ export async function connect(url: URL, addresses: readonly string[], options: C
       errors.push(error);
     }
   }
+  options.trace.address = candidates[0] ?? null;
   // An address that a local fault kept us from trying may be the one that answers.
   throw errors.find(isLocalFault) ?? errors[0] ?? new AttemptError('failed', 'ENODATA');
 }
 
 async function connectTo(url: URL, address: string, options: ConnectOptions, timeoutMs: number): Promise<Socket> {
+  const { trace } = options;
+  enter(trace, 'connect');
+  trace.address = address;
   const socket = url.protocol === 'https:' ? openTls(url, address, options.tls) : openTcp(url, address);
   socket.on('error', () => {});
   socket.setTimeout(timeoutMs, () => socket.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })));
@@ -81,9 +92,11 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, tim
     if (socket.remoteAddress && !options.mayCall(socket.remoteAddress)) {
       socket.destroy(new AttemptError('blocked', 'private_address'));
     }
+    if (socket instanceof TLSSocket) enter(trace, 'tls');
   });
   try {
     await once(socket, socket instanceof TLSSocket ? 'secureConnect' : 'connect', { signal: options.signal });
+    enter(trace, 'write');
     return socket;
   } catch (error) {
     socket.destroy();
@@ -93,9 +106,9 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, tim
   }
 }
 
-/** An expired certificate has a reason of its own: a partner's operator can see and renew it. */
+/** What a partner's operator can see and mend has a reason of its own. */
 function certificateReason({ authorizationError }: TLSSocket): string {
-  return String(authorizationError) === 'CERT_HAS_EXPIRED' ? 'certificate_expired' : 'certificate';
+  return certificateReasons.get(String(authorizationError)) ?? 'certificate';
 }
 
 function openTcp(url: URL, address: string): Socket {

@@ -1,27 +1,26 @@
 import type { Context } from '../../shared/context.ts';
+import { eventId } from '../../shared/ids.ts';
 import type { DeliveryJob } from '../../shared/queues.ts';
 import { enqueueNextDelivery } from '../../shared/rides/outbox.ts';
 import type { Handler, JobResult, Run } from '../handler.ts';
-import { attempt, deliverySettingsOf } from './attempt.ts';
-import { type Claimed, claimEvent, deliveryState, releaseClaim } from './claim.ts';
+import { attempt, deliverySettingsOf, type Outgoing } from './attempt.ts';
+import { recordAttempt } from './attempt-log.ts';
+import { type Claimed, claimEvent, deliveryState, releaseClaim, renewableClaim } from './claim.ts';
+import { noteDelivery } from './health-log.ts';
 import { mayPostpone, postpone, postponeUnrecorded } from './postpone.ts';
 import { type Settled, settle } from './settle.ts';
-import { enterFastLane, markSlow } from './slow-lane.ts';
+import { inLane, markSlow } from './slow-lane.ts';
+import { newTrace } from './trace.ts';
 
 /**
  * One attempt to deliver one event (contract, section 6): claim the event, send it, record how that went, and add the next
  * event's job. An attempt whose outcome is recorded is never repeated.
  */
-export const deliverEvent: Handler<DeliveryJob> = async (ctx, job, run) => {
-  if (run.pool === 'webhooks-slow') return deliver(ctx, job, run);
-  const place = await enterFastLane(ctx, job.keyId);
-  if (!place) return moveToSlowLane(ctx, job);
-  try {
-    return await deliver(ctx, job, run);
-  } finally {
-    place.leave();
-  }
-};
+export const deliverEvent: Handler<DeliveryJob> = (ctx, job, run) =>
+  inLane(ctx, job.keyId, run, {
+    deliver: () => deliver(ctx, job, run),
+    moveToSlow: () => moveToSlowLane(ctx, job),
+  });
 
 /**
  * Reads the settings before the claim: a slow MongoDB then does not use up the time in which a request may be written under
@@ -33,7 +32,9 @@ async function deliver(ctx: Context, job: DeliveryJob, run: Run): Promise<JobRes
   const claimed = await claimEvent(job.rideId, job.seq, run.token);
   if (!claimed) return endWithoutClaim(ctx, job);
 
-  const attempted = await attempt(ctx, claimed, settings, run);
+  const trace = newTrace();
+  const claim = renewableClaim(claimed, () => claimEvent(job.rideId, job.seq, run.token));
+  const attempted = await attempt(ctx, outgoingOf(claimed), claim, settings, trace);
   if (attempted.outcome === 'lost') {
     await releaseClaim(job.rideId, run.token);
     return endWithoutClaim(ctx, job);
@@ -45,8 +46,19 @@ async function deliver(ctx: Context, job: DeliveryJob, run: Run): Promise<JobRes
 
   const settled = await settle(ctx, job, run, { ...attempted, outcome, at: claimed.claim.at });
   if (!settled) return postponeUnrecorded(job, run, claimed);
+  recordAttempt(ctx, claimed, settled.delivery, trace);
+  noteDelivery(ctx, job.keyId, settled.delivery, 'isFailing' in settings);
   return finish(ctx, job, run, claimed, settled);
 }
+
+const outgoingOf = ({ ride, event: { event, seq, body } }: Claimed): Outgoing => ({
+  keyId: ride.keyId,
+  event,
+  eventId: eventId(ride._id, seq),
+  seq,
+  body,
+  webhookUrl: ride.webhookUrl,
+});
 
 /** Logs the recorded delivery, marks a slow key, and adds the next event's job. */
 async function finish(
@@ -62,11 +74,8 @@ async function finish(
   return { result: outcome, event, httpStatus, reason, durationMs };
 }
 
-/** Moves the job before the event is claimed, so that the slow lane finds the event free. */
-async function moveToSlowLane(ctx: Context, { rideId, keyId, seq }: DeliveryJob): Promise<JobResult> {
-  await enqueueNextDelivery(ctx, { _id: rideId, keyId, settledSeq: seq - 1, seq }, 'webhooks-slow');
-  return { result: 'handed to webhooks-slow' };
-}
+const moveToSlowLane = (ctx: Context, { rideId, keyId, seq }: DeliveryJob): Promise<boolean> =>
+  enqueueNextDelivery(ctx, { _id: rideId, keyId, settledSeq: seq - 1, seq }, 'webhooks-slow');
 
 async function endWithoutClaim(ctx: Context, { rideId, seq }: DeliveryJob): Promise<JobResult> {
   const delivery = await deliveryState(rideId, seq);

@@ -6,6 +6,7 @@ import { rejectOnAbort } from '../abort-signal.ts';
 import { AttemptError, type AttemptResult } from './attempt-outcome.ts';
 import { receivedText } from './connect.ts';
 import { statusIn } from './status-line.ts';
+import { answerBytes, enter, noteAnswer, noteDrained, type Trace } from './trace.ts';
 
 const maxHeaderBytes = 16_384;
 
@@ -28,20 +29,28 @@ export type Message = {
  * Posts a message on an open connection and judges the status line of the answer. Always closes the connection. The rest of
  * an answer is read first, for 0.5 s at most.
  */
-export async function post(url: URL, socket: Socket, message: Message, signal: AbortSignal): Promise<AttemptResult> {
+export async function post(
+  url: URL,
+  socket: Socket,
+  message: Message,
+  trace: Trace,
+  signal: AbortSignal,
+): Promise<AttemptResult> {
   const request = openRequest(url, socket);
   try {
     await once(request, 'socket', { signal });
     const answer = answerTo(request);
     answer.catch(() => {}); // Awaited below, but the connection can fail earlier, while the claim is renewed.
-    await writeUnderClaim(request, message, signal);
+    await writeUnderClaim(request, message, trace, signal);
     const response = await rejectOnAbort(signal, answer);
-    drain(response, socket);
+    drain(response, socket, trace);
     return resultFor(response.statusCode ?? 0);
   } catch (error) {
     request.destroy();
     socket.destroy();
-    const status = request.writableEnded && mayUseStatusLine(error, signal) ? statusIn(receivedText(socket)) : null;
+    const text = receivedText(socket);
+    if (text) noteAnswer(trace, Buffer.from(text.slice(0, answerBytes), 'latin1'));
+    const status = request.writableEnded && mayUseStatusLine(error, signal) ? statusIn(text) : null;
     if (status !== null) return resultFor(status);
     throw error;
   }
@@ -91,20 +100,29 @@ function answerTo(request: ClientRequest): Promise<IncomingMessage> {
  * Writes the request in the same tick in which the claim was seen to be fresh. With an `await` in between, a paused process
  * could write an event that another process has sent in the meantime.
  */
-async function writeUnderClaim(request: ClientRequest, message: Message, signal: AbortSignal): Promise<void> {
+async function writeUnderClaim(
+  request: ClientRequest,
+  message: Message,
+  trace: Trace,
+  signal: AbortSignal,
+): Promise<void> {
   for (let renewals = 0; renewals <= maxRenewals; renewals++) {
     const headers = message.headersNow();
-    if (headers) return write(request, headers, message.body);
+    if (headers) return write(request, headers, message.body, trace);
     await renew(message, signal);
   }
   throw new AttemptError('lost', 'claim_too_old');
 }
 
-function write(request: ClientRequest, headers: Record<string, string>, body: string): void {
+function write(request: ClientRequest, headers: Record<string, string>, body: string, trace: Trace): void {
   for (const [name, value] of Object.entries(headers)) request.setHeader(name, value);
   request.setHeader('Content-Type', 'application/json');
   request.setHeader('Content-Length', Buffer.byteLength(body));
   request.end(body);
+  enter(trace, 'answer');
+  trace.headers = Object.fromEntries(
+    request.getRawHeaderNames().map((name) => [name, String(request.getHeader(name))]),
+  );
 }
 
 // When MongoDB does not answer, the attempt is `lost`, not failed: the event stays unsettled and is tried again.
@@ -125,12 +143,14 @@ function resultFor(httpStatus: number): AttemptResult {
 }
 
 // Reads a short answer to its end, so that the receiver sees its connection closed and not reset.
-function drain(response: IncomingMessage, socket: Socket): void {
+function drain(response: IncomingMessage, socket: Socket, trace: Trace): void {
   const timer = setTimeout(() => response.destroy(), drainMs);
+  trace.isDraining = true;
   response.on('error', () => {});
-  response.resume();
+  response.on('data', (bytes) => noteAnswer(trace, bytes));
   response.once('close', () => {
     clearTimeout(timer);
     socket.destroy();
+    noteDrained(trace);
   });
 }

@@ -5,6 +5,7 @@ import { connect, tlsClientFor } from './connect.ts';
 import { isLocalFault } from './local-fault.ts';
 import { type Message, post } from './post.ts';
 import { addressesOf, dnsResolver, type Resolver } from './resolve.ts';
+import { enter, newTrace, type Trace } from './trace.ts';
 
 /** The receiver must answer 2xx within 8 seconds (contract, section 6, rule 3). */
 const attemptTimeoutMs = 8_000;
@@ -26,20 +27,23 @@ export type SendResult = AttemptResult & { durationMs: number };
  * Posts the body, unchanged, to the URL: one attempt to deliver one event. Never throws. One limit of 8 s covers DNS,
  * connecting, TLS and the wait for the status line. 2xx is `delivered`, redirects are not followed, and only public
  * addresses are called (contract, section 6, rules 2 to 4). The service opens outbound connections nowhere else: the linter allows
- * them in connect.ts and post.ts alone.
+ * them in connect.ts and post.ts alone. `trace` receives what only the dashboard shows.
  */
-export async function send(attempt: Attempt): Promise<SendResult> {
+export async function send(attempt: Attempt, trace = newTrace()): Promise<SendResult> {
   const startedAt = performance.now();
   const deadline = new AbortController();
   // After this turn of the event loop: an answer that came while the process was paused is read first.
   const abort = () => setImmediate(() => deadline.abort());
   const timer = setTimeout(abort, (attempt.timeoutMs ?? attemptTimeoutMs) + 1); // a timer can be 1 ms early
-  const result = await deliver(attempt, deadline.signal).catch((error) => resultOf(error, deadline.signal));
+  const result = await deliver(attempt, trace, deadline.signal).catch((error) =>
+    resultOf(error, trace, deadline.signal),
+  );
   clearTimeout(timer);
+  enter(trace, trace.phase);
   return { ...result, durationMs: Math.round(performance.now() - startedAt) };
 }
 
-async function deliver(attempt: Attempt, signal: AbortSignal): Promise<AttemptResult> {
+async function deliver(attempt: Attempt, trace: Trace, signal: AbortSignal): Promise<AttemptResult> {
   if (checkTargetUrl(attempt.url, attempt.localTargets) !== null) throw new AttemptError('blocked', 'target_url');
   const url = new URL(attempt.url);
   const isLocal = isLocalTarget(attempt.url, attempt.localTargets);
@@ -50,13 +54,13 @@ async function deliver(attempt: Attempt, signal: AbortSignal): Promise<AttemptRe
   // One address that is not public blocks the name, even if another address would have been called.
   if (!addresses.every(mayCall)) throw new AttemptError('blocked', 'private_address');
 
-  const socket = await connect(url, addresses, { tls: tlsClientFor(attempt.tls), signal, mayCall });
-  return post(url, socket, attempt, signal);
+  const socket = await connect(url, addresses, { tls: tlsClientFor(attempt.tls), trace, signal, mayCall });
+  return post(url, socket, attempt, trace, signal);
 }
 
-function resultOf(error: unknown, signal: AbortSignal): AttemptResult {
+function resultOf(error: unknown, { phase }: Trace, signal: AbortSignal): AttemptResult {
   if (error instanceof AttemptError) return error.result;
-  if (signal.aborted) return { outcome: 'timeout' };
+  if (signal.aborted) return { outcome: 'timeout', reason: phase };
   // The message of an error can quote the address or the answer; its code cannot.
   const code = (error as NodeJS.ErrnoException | null)?.code;
   return { outcome: isLocalFault(error) ? 'unable' : 'failed', reason: typeof code === 'string' ? code : 'unknown' };

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { batch } from '../../shared/batch.ts';
 import type { Context } from '../../shared/context.ts';
 import { describeError } from '../../shared/errors.ts';
+import type { JobResult, Run } from '../handler.ts';
 
 /** A timeout moves the key's deliveries to the slow lane for this long. */
 const markMs = 60_000;
@@ -17,6 +18,29 @@ const maxOfOneKey = 8;
 
 /** The attempts under way in this process's fast lane, by key. */
 const underWay = new Map<string, number>();
+
+/**
+ * Delivers in the lane that the job is in. A job of the fast lane whose key is slow, or has too many attempts under way, is
+ * moved to the slow lane instead: before anything is claimed, so that the slow lane finds it free.
+ */
+export async function inLane(
+  ctx: Pick<Context, 'redis' | 'now'>,
+  keyId: string,
+  { pool }: Pick<Run, 'pool'>,
+  lane: { deliver(): Promise<JobResult>; moveToSlow(): Promise<unknown> },
+): Promise<JobResult> {
+  if (pool === 'webhooks-slow') return lane.deliver();
+  const place = await enterFastLane(ctx, keyId);
+  if (!place) {
+    await lane.moveToSlow();
+    return { result: 'handed to webhooks-slow' };
+  }
+  try {
+    return await lane.deliver();
+  } finally {
+    place.leave();
+  }
+}
 
 /** Takes a place in the fast lane. Null for a slow key, or one with too many attempts under way. Always call `leave`. */
 export async function enterFastLane(

@@ -57,7 +57,7 @@ describe('send: TLS', () => {
   it('refuses a certificate for another name', async () => {
     receiver = await startReceiver({ raw: true, answer, tls: {} });
     const origin = `https://other.localhost:${receiver.port}`;
-    expect(await send(attemptTo({ origin }, { tls }))).to.include({ outcome: 'failed', reason: 'certificate' });
+    expect(await send(attemptTo({ origin }, { tls }))).to.include({ outcome: 'failed', reason: 'certificate_name' });
     expect(receiver.received()).to.equal('');
   });
 

@@ -1,0 +1,33 @@
+import { keys } from '../keys/api-key.ts';
+import { timeLimit } from '../mongo/durability.ts';
+import type { AccountOwner } from './attempts.ts';
+import type { FailureCode } from './failure-reasons.ts';
+
+/** From this many failures in a row on, the dashboard shows it, and the account is told by mail. */
+export const failuresToTell = 5;
+
+export interface FailingDeliveries {
+  failuresInRow: number;
+  since: Date;
+  /** Why the last one failed: a code of failure-reasons.ts. */
+  reason?: FailureCode;
+}
+
+/**
+ * Those of the account's keys whose last events have all failed to arrive, 5 at least. Counts the attempts of events: what is
+ * sent by hand does not, nor do events without a URL. A recovery shows here a moment after the event that arrived.
+ */
+export async function deliveryHealth(
+  keyIds: readonly string[],
+  { accountId }: AccountOwner,
+): Promise<Map<string, FailingDeliveries>> {
+  const filter = { _id: { $in: [...keyIds] }, accountId, 'failing.inRow': { $gte: failuresToTell } };
+  const found = await keys.find(filter, { projection: { failing: 1 }, ...timeLimit() }).toArray();
+  return new Map(
+    found.flatMap(({ _id, failing }) => {
+      if (!failing) return [];
+      const { inRow, since, reason } = failing;
+      return [[_id, { failuresInRow: inRow, since, reason: reason as FailureCode }] as const];
+    }),
+  );
+}

@@ -1,0 +1,80 @@
+import type { Context } from '../../shared/context.ts';
+import { describeError } from '../../shared/errors.ts';
+import { newAttemptId } from '../../shared/ids.ts';
+import { insertDocuments } from '../../shared/mongo/commands.ts';
+import type { Delivery } from '../../shared/rides/ride-types.ts';
+import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
+import { beside } from './beside.ts';
+import type { Claimed } from './claim.ts';
+import { type Trace, traced, whenDrained } from './trace.ts';
+
+const batchSize = 200;
+/** Attempts gather for this long: one insert then costs MongoDB and this process much less for each. */
+const delayMs = 100;
+/** While MongoDB takes no inserts, attempts beyond these are dropped. */
+const maxWaiting = 2_000;
+
+/** Attempts whose answer is still being read. */
+const unread = new Set<() => void>();
+let waiting: AttemptRecord[] = [];
+let dropped = 0;
+let log: Context['log'] | undefined;
+
+const inserts = beside(insertBatches, () => waiting.length > 0, delayMs);
+
+/**
+ * Inserts the attempt of an event, for the dashboard. Returns at once and never fails: what MongoDB does not take is dropped,
+ * since the ride itself has the outcome.
+ */
+export function recordAttempt(ctx: Pick<Context, 'log'>, claimed: Claimed, delivery: Delivery, trace: Trace): void {
+  log = ctx.log;
+  const record = () => {
+    if (!unread.delete(record)) return;
+    if (waiting.length < maxWaiting) waiting.push(recordOf(claimed, delivery, trace));
+    else dropped += 1;
+    inserts.soon();
+  };
+  unread.add(record);
+  whenDrained(trace, record);
+}
+
+/** Inserts what waits, before the process ends. Takes a second at most. */
+export async function flushAttempts(): Promise<void> {
+  for (const record of unread) record();
+  await inserts.flush();
+}
+
+function recordOf({ ride, event }: Claimed, delivery: Delivery, trace: Trace): AttemptRecord {
+  return {
+    _id: newAttemptId(delivery.at.getTime()),
+    accountId: ride.accountId,
+    keyId: ride.keyId,
+    mode: ride.mode,
+    kind: 'event',
+    event: event.event,
+    rideId: ride._id,
+    seq: event.seq,
+    ...delivery,
+    body: event.body,
+    ...traced(trace, delivery.outcome),
+  };
+}
+
+async function insertBatches(): Promise<void> {
+  do await insertBatch();
+  while (waiting.length >= batchSize);
+}
+
+async function insertBatch(): Promise<void> {
+  const batch = waiting.slice(0, batchSize);
+  waiting = waiting.slice(batchSize);
+  try {
+    const outcomes = await insertDocuments(attempts, batch, { w: 1 });
+    dropped += outcomes.filter((error) => error !== null).length;
+  } catch (error) {
+    dropped += batch.length;
+    log?.debug({ error: describeError(error) }, 'attempts not inserted');
+  }
+  if (dropped > 0) log?.debug({ dropped }, 'attempts dropped: the dashboard lacks them');
+  dropped = 0;
+}

@@ -1,0 +1,85 @@
+import { AccountModel, operatorEmail } from '../../shared/accounts/account.ts';
+import type { Context } from '../../shared/context.ts';
+import { describeError } from '../../shared/errors.ts';
+import { type ApiKey, type Failing, keys } from '../../shared/keys/api-key.ts';
+import { sendMail } from '../../shared/mail/mail.ts';
+import { isOutageOfMongo, wasNeverSent } from '../../shared/mongo/outage.ts';
+import { failuresToTell } from '../../shared/webhooks/delivery-health.ts';
+import { type FailureCode, failureReasons } from '../../shared/webhooks/failure-reasons.ts';
+
+/** A receiver that fails and works by turns is told of once in this time. */
+const quietMs = 3_600_000;
+
+/**
+ * Tells the account by mail that the deliveries of a key fail, once for one run of failures. The update decides who does it:
+ * of several processes one, and after a crash nobody, since the mail may have been sent.
+ */
+export async function tellOfFailures(ctx: Context, keyId: string): Promise<void> {
+  const isQuiet = { $gt: ['$warnedAt', { $subtract: ['$$NOW', quietMs] }] };
+  const key = await keys.findOneAndUpdate(
+    {
+      _id: keyId,
+      'failing.inRow': { $gte: failuresToTell },
+      'failing.isTold': { $ne: true },
+      $expr: { $not: isQuiet },
+    },
+    { $set: { 'failing.isTold': true }, $currentDate: { warnedAt: true } },
+    { returnDocument: 'after' },
+  );
+  if (!key?.failing) return;
+  const isSent = await mailTo(ctx, key, failureMail(ctx, key, key.failing));
+  if (!isSent) await keys.updateOne({ _id: keyId }, { $unset: { 'failing.isTold': '', warnedAt: '' } });
+}
+
+/** Tells the account by mail that an event has arrived again. */
+export async function tellOfRecovery(ctx: Context, key: ApiKey, failing: Failing): Promise<void> {
+  await mailTo(ctx, key, recoveryMail(ctx, key, failing));
+}
+
+type Mail = { subject: string; text: string };
+
+/** Resolves with false when the mail is certainly not on its way, and may be tried again. */
+async function mailTo(ctx: Context, { _id, accountId }: ApiKey, mail: Mail): Promise<boolean> {
+  try {
+    const account = await AccountModel.findById(accountId).lean();
+    if (account && account.email !== operatorEmail) await sendMail(ctx, { to: account.email, ...mail });
+    return true;
+  } catch (error) {
+    ctx.log.warn({ keyId: _id, error: describeError(error) }, 'mail about deliveries not sent');
+    return isOutageOfMongo(error) && !wasNeverSent(error);
+  }
+}
+
+function failureMail({ config }: Context, key: ApiKey, { inRow, since, reason }: Failing): Mail {
+  const [name, remedy] = failureReasons[reason as FailureCode];
+  return {
+    subject: `Webhooks of your key "${oneLine(key.name)}" fail`,
+    text: [
+      `The last ${inRow} events of your key "${oneLine(key.name)}" did not reach your webhook. The first of them failed at ${utc(since)}.`,
+      `Why the last one failed: ${name}.\nWhat to do: ${remedy}`,
+      'An event is sent once and not repeated by itself. When your receiver works again, you can send those that failed once more, here:',
+      linkTo(config, key._id),
+      'You get one more mail when an event arrives again.',
+    ].join('\n\n'),
+  };
+}
+
+function recoveryMail({ config }: Context, key: ApiKey, { inRow, since }: Failing): Mail {
+  return {
+    subject: `Webhooks of your key "${oneLine(key.name)}" work again`,
+    text: [
+      `An event of your key "${oneLine(key.name)}" has reached your webhook. Before that, ${inRow} had failed in a row since ${utc(since)}.`,
+      'They are not repeated by themselves. You can send them once more, here:',
+      linkTo(config, key._id),
+    ].join('\n\n'),
+  };
+}
+
+const linkTo = ({ publicBaseUrl }: Context['config'], keyId: string): string =>
+  `${publicBaseUrl}/dashboard/deliveries?key=${keyId}`;
+
+/** A name is a partner's text: without line breaks it can add no line, and no header, to a mail. */
+const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+
+/** `2026-01-31 09:05 UTC` */
+const utc = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -1,0 +1,86 @@
+import {
+  type AttemptPhase,
+  type AttemptRecord,
+  attemptPhases,
+  type RecordedOutcome,
+} from '../../shared/webhooks/attempts.ts';
+
+/** The first bytes of an answer's body that are kept. */
+export const answerBytes = 1_024;
+
+/** What an attempt notes on its way, for the dashboard. */
+export interface Trace {
+  phase: AttemptPhase;
+  /** When the phase began (ms, monotonic). */
+  since: number;
+  /** How long each phase took (ms). */
+  phases: Partial<Record<AttemptPhase, number>>;
+  /** The address that is called. */
+  address: string | null;
+  /** The headers as sent. */
+  headers: Record<string, string> | null;
+  /** The first bytes of the answer's body. */
+  answer: Buffer | null;
+  /** The rest of the answer is being read. */
+  isDraining: boolean;
+  onDrained: (() => void) | null;
+}
+
+export const newTrace = (): Trace => ({
+  phase: 'dns',
+  since: performance.now(),
+  phases: {},
+  address: null,
+  headers: null,
+  answer: null,
+  isDraining: false,
+  onDrained: null,
+});
+
+/** Ends a phase and begins another, or the same once more: the times of a phase add up. */
+export function enter(trace: Trace, next: AttemptPhase): void {
+  const now = performance.now();
+  trace.phases[trace.phase] = (trace.phases[trace.phase] ?? 0) + now - trace.since;
+  trace.phase = next;
+  trace.since = now;
+}
+
+/** Keeps the start of the answer. */
+export function noteAnswer(trace: Trace, bytes: Buffer): void {
+  const before = trace.answer;
+  if (!before) trace.answer = bytes.subarray(0, answerBytes);
+  else if (before.length < answerBytes) {
+    trace.answer = Buffer.concat([before, bytes.subarray(0, answerBytes - before.length)]);
+  }
+}
+
+export function noteDrained(trace: Trace): void {
+  trace.isDraining = false;
+  trace.onDrained?.();
+}
+
+/** Calls back when the rest of the answer was read: at once, if none is being read. */
+export function whenDrained(trace: Trace, callBack: () => void): void {
+  if (trace.isDraining) trace.onDrained = callBack;
+  else callBack();
+}
+
+export const drained = (trace: Trace): Promise<void> => new Promise((resolve) => whenDrained(trace, resolve));
+
+type Traced = Pick<AttemptRecord, 'address' | 'headers' | 'answer' | 'phases'>;
+
+/** What is recorded of a trace. An attempt that was blocked has called no address. */
+export function traced({ address, headers, answer, phases }: Trace, outcome: RecordedOutcome): Traced {
+  const times: Traced['phases'] = {};
+  for (const phase of attemptPhases) {
+    const ms = phases[phase];
+    if (ms !== undefined) times[phase] = Math.round(ms * 10) / 10;
+  }
+  return {
+    ...(address !== null && outcome !== 'blocked' && { address }),
+    ...(headers && { headers }),
+    // `stream` leaves out a last character that was cut.
+    ...(answer && answer.length > 0 && { answer: new TextDecoder().decode(answer, { stream: true }) }),
+    ...(Object.keys(times).length > 0 && { phases: times }),
+  };
+}
