@@ -21,12 +21,17 @@ export interface DeliveryJob {
 export interface MailJob {
   mailId: string;
 }
+/** An attempt that is asked for by hand: a test event or a redelivery. */
+export interface AttemptJob {
+  attemptId: string;
+  keyId: string;
+}
 
 export interface Queues {
   bidding: Queue<TimerJob>;
   simulator: Queue<TimerJob>;
-  webhooks: Queue<DeliveryJob>;
-  'webhooks-slow': Queue<DeliveryJob>;
+  webhooks: Queue<DeliveryJob | AttemptJob>;
+  'webhooks-slow': Queue<DeliveryJob | AttemptJob>;
   mail: Queue<MailJob>;
 }
 
@@ -69,7 +74,7 @@ export interface NewJob {
   /** The dedupe id. A waiting job with this id is replaced; while one is active, the new job is dropped. */
   id: string;
   name: string;
-  data: TimerJob | DeliveryJob | MailJob;
+  data: TimerJob | DeliveryJob | AttemptJob | MailJob;
   /** By MongoDB's clock. Without it the job is due at once. */
   dueAt?: Date;
   /**

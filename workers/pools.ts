@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis';
 import type { Context } from '../shared/context.ts';
 import { describeError } from '../shared/errors.ts';
 import {
+  type AttemptJob,
   type DeliveryJob,
   keepFinished,
   type MailJob,
@@ -17,16 +18,20 @@ import { sendStoredMail } from './mail.ts';
 import { redisBackendWithClock } from './queue-clock.ts';
 import { runJob } from './run-job.ts';
 import { simulateStep } from './simulated-driver.ts';
+import { deliverAttempt } from './webhooks/deliver-attempt.ts';
 import { deliverEvent } from './webhooks/deliver-event.ts';
+
+const deliver: Handler<DeliveryJob | AttemptJob> = (ctx, job, run) =>
+  'attemptId' in job ? deliverAttempt(ctx, job, run) : deliverEvent(ctx, job, run);
 
 /** The handler of each pool's jobs. A pool takes its jobs from the queue of the same name. */
 const handlers = {
   bidding: expireBidding,
   simulator: simulateStep,
-  webhooks: deliverEvent,
-  'webhooks-slow': deliverEvent,
+  webhooks: deliver,
+  'webhooks-slow': deliver,
   mail: sendStoredMail,
-} satisfies Record<PoolName, Handler<TimerJob> | Handler<DeliveryJob> | Handler<MailJob>>;
+} satisfies Record<PoolName, Handler<TimerJob> | Handler<DeliveryJob | AttemptJob> | Handler<MailJob>>;
 
 /** With BullMQ's defaults, the job of a killed worker would resume after 90 s and be given up at the second crash. */
 const recovery = { lockDuration: 8_000, stalledInterval: 2_000, maxStalledCount: 10 };

@@ -121,8 +121,8 @@ export interface Claim {
 
 /**
  * A ride is one document, because MongoDB changes one document atomically. `rev` counts the changes of `changeRide`.
- * The delivery writes `claim`, `settledSeq`, `unsettled`, `unsettledSince` and `events.$.delivery`, and filters on its
- * claim instead of `rev`.
+ * The delivery writes `claim`, `settledSeq`, `unsettled`, `unsettledSince`, `undeliveredAt` and `events.$.delivery`, and
+ * filters on its claim instead of `rev`.
  */
 export interface Ride extends RideRequest {
   _id: string;
@@ -155,8 +155,10 @@ export interface Ride extends RideRequest {
   unsettled: number;
   /** When the oldest unsettled event became the oldest. Meaningless while no event is unsettled. */
   unsettledSince?: Date;
+  /** When an event of the ride last did not arrive: its attempt failed, or there was none. */
+  undeliveredAt?: Date;
   claim?: Claim;
 }
 
-/** A ride without its events, which only the delivery reads, and without the field that only the sweeper reads. */
-export type RideState = Omit<Ride, 'events' | 'unsettledSince'>;
+/** A ride without its events, which only the delivery reads, and without the fields that only the sweeper and redeliveries read. */
+export type RideState = Omit<Ride, 'events' | 'unsettledSince' | 'undeliveredAt'>;

@@ -11,6 +11,8 @@ rideSchema.index(
 // The sweeper walks these two, oldest first. They are partial, so they hold only rides with work left.
 rideSchema.index({ unsettledSince: 1, _id: 1 }, { partialFilterExpression: { unsettled: { $gt: 0 } } });
 rideSchema.index({ nextDueAt: 1, _id: 1 }, { partialFilterExpression: { nextDueAt: { $exists: true } } });
+// For "Send failed again since": it holds only rides with an event that did not arrive.
+rideSchema.index({ keyId: 1, undeliveredAt: 1 }, { partialFilterExpression: { undeliveredAt: { $exists: true } } });
 
 export const RideModel = mongoose.model('Ride', rideSchema);
 

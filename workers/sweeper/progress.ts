@@ -7,13 +7,14 @@ const { EJSON } = mongoose.mongo.BSON;
 /** Kept in Redis for the process that continues the sweep. If it is lost, the walks begin at the front again. */
 export const progressKey = '{rides:sweeper}:progress';
 
-/** How far the walks along both indexes have come. */
+/** How far each walk along its index has come. */
 export interface Progress {
   timers: Position;
   deliveries: Position;
+  attempts: Position;
 }
 
-export const atFront = (): Progress => ({ timers: 'front', deliveries: 'front' });
+export const atFront = (): Progress => ({ timers: 'front', deliveries: 'front', attempts: 'front' });
 
 export interface StoredProgress extends Progress {
   /** When the full sweep began that this is the progress of (Unix ms, Redis's clock); null for ordinary sweeps. */
@@ -21,7 +22,7 @@ export interface StoredProgress extends Progress {
 }
 
 export function readProgress(stored: string | null): StoredProgress {
-  return stored ? (EJSON.parse(stored) as StoredProgress) : { ...atFront(), everythingSince: null };
+  return { ...atFront(), everythingSince: null, ...(stored ? (EJSON.parse(stored) as StoredProgress) : {}) };
 }
 
 export async function storeProgress(redis: Redis, progress: StoredProgress): Promise<void> {
@@ -29,13 +30,11 @@ export async function storeProgress(redis: Redis, progress: StoredProgress): Pro
   else await redis.set(progressKey, EJSON.stringify(progress));
 }
 
-export const isComplete = ({ timers, deliveries }: Progress): boolean => timers === 'end' && deliveries === 'end';
+export const isComplete = ({ timers, deliveries, attempts }: Progress): boolean =>
+  [timers, deliveries, attempts].every((position) => position === 'end');
 
-/** Ordinary sweeps never end: a walk that has reached the end begins again, even if the other one has not. */
-export function nextRound({ timers, deliveries }: Progress): StoredProgress {
-  return {
-    timers: timers === 'end' ? 'front' : timers,
-    deliveries: deliveries === 'end' ? 'front' : deliveries,
-    everythingSince: null,
-  };
+/** Ordinary sweeps never end: a walk that has reached the end begins again, even if the others have not. */
+export function nextRound({ timers, deliveries, attempts }: Progress): StoredProgress {
+  const next = (position: Position) => (position === 'end' ? 'front' : position);
+  return { timers: next(timers), deliveries: next(deliveries), attempts: next(attempts), everythingSince: null };
 }

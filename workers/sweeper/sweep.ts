@@ -6,8 +6,11 @@ import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
 import { poolNames } from '../../shared/queues.ts';
 import { fireTimer } from '../../shared/rides/fire-timer.ts';
 import { deliveryJobId, enqueueNextDelivery, type Outbox } from '../../shared/rides/outbox.ts';
+import { rides } from '../../shared/rides/ride.ts';
 import type { Claim, RideState } from '../../shared/rides/ride-types.ts';
 import { enqueueTimers, timerJobId, timerPool, withJob } from '../../shared/rides/timers.ts';
+import { attemptJobId, enqueueAttempt, nextRedeliveries } from '../../shared/webhooks/attempt-jobs.ts';
+import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 import { isSlow } from '../webhooks/slow-lane.ts';
 import { addMissing, type NeededJob } from './add-missing.ts';
 import { keepJobIdsUnique } from './job-ids.ts';
@@ -24,34 +27,35 @@ export interface Swept {
   /** Missing jobs that were added. */
   timers: number;
   deliveries: number;
+  attempts: number;
   mails: number;
   /** Trips without progress that were cancelled. */
   stalls: number;
-  /** Rides that were read. */
+  /** Rides and attempts by hand that were read. */
   visited: number;
-  /** Rides and jobs that failed. Each is logged, and the next sweep tries it again. */
+  /** Rides, attempts and jobs that failed. Each is logged, and the next sweep tries it again. */
   failed: number;
 }
 
 export interface SweepOptions {
-  /** A full sweep: visits all rides and adds every missing job at once. */
+  /** A full sweep: visits everything and adds every missing job at once. */
   everything: boolean;
   /** The sweep continues from here and updates it, even if it fails. */
   progress?: Progress;
-  /** Called before each page of rides. False ends the sweep. */
+  /** Called before each page. False ends the sweep. */
   mayGoOn?: () => Promise<boolean>;
 }
 
 /**
- * Visits rides with something left to do, the oldest first, and adds the jobs that no queue holds. An ordinary sweep visits
- * a bounded number of rides and adds jobs that are overdue by the grace. With `everything` it visits all of them and adds
+ * Visits rides and attempts by hand with something left to do, the oldest first, and adds the jobs that no queue holds. An
+ * ordinary sweep visits a bounded number of them and adds jobs that are overdue by the grace. With `everything` it visits all of them and adds
  * every missing job, due or not: any job may be lost, or be with a worker that never received it. Throws when MongoDB or
  * Redis is unavailable.
  */
 export async function sweep(ctx: Context, options: SweepOptions): Promise<Swept> {
   const { everything, progress = atFront(), mayGoOn = async () => true } = options;
   const now = await mongoNow();
-  const swept: Swept = { timers: 0, deliveries: 0, mails: 0, stalls: 0, visited: 0, failed: 0 };
+  const swept: Swept = { timers: 0, deliveries: 0, attempts: 0, mails: 0, stalls: 0, visited: 0, failed: 0 };
   const current: Sweep = { ctx, everything, now, overdue: new Date(now.getTime() - graceMs), swept };
   await Promise.all(poolNames.map((pool) => keepJobIdsUnique(ctx.redis, ctx.queues[pool] as Queue, now.getTime())));
   const bounds = (of: keyof Progress) => ({
@@ -61,10 +65,11 @@ export async function sweep(ctx: Context, options: SweepOptions): Promise<Swept>
       progress[of] = position;
     },
   });
-  // At the same time: after an outage, many timers and many events wait.
+  // All at the same time: after an outage, many timers and many events wait.
   await Promise.all([
     walk(dueTimers(current), progress.timers, bounds('timers')),
     walk(unsettledEvents(current), progress.deliveries, bounds('deliveries')),
+    walk(pendingAttempts(current), progress.attempts, bounds('attempts')),
     addWaitingMails(current, mayGoOn),
   ]);
   return swept;
@@ -84,13 +89,14 @@ type DueRide = Pick<RideState, '_id' | 'timers'>;
 function dueTimers(current: Sweep): Walk<DueRide> {
   const { everything, now, swept } = current;
   return {
+    collection: rides as never,
     by: 'nextDueAt',
     filter: { nextDueAt: { $exists: true } },
     projection: { timers: 1 },
     until: everything ? null : now,
-    async visit(rides) {
+    async visit(due) {
       const needed = await Promise.all(
-        rides.map((ride) =>
+        due.map((ride) =>
           neededJobs(current, ride, async () => {
             const hasStalled = ride.timers.some(({ name, dueAt }) => name === 'stall' && dueAt <= now);
             return hasStalled ? endStalled(current, ride) : timerJobs(current, ride);
@@ -99,7 +105,7 @@ function dueTimers(current: Sweep): Walk<DueRide> {
       );
       const added = await add(current, needed.flat());
       swept.timers += added;
-      swept.visited += rides.length;
+      swept.visited += due.length;
       return added;
     },
   };
@@ -127,17 +133,18 @@ type UnsettledRide = Outbox & { claim?: Claim };
 function unsettledEvents(current: Sweep): Walk<UnsettledRide> {
   const { everything, overdue, swept } = current;
   return {
+    collection: rides as never,
     by: 'unsettledSince',
     filter: { unsettled: { $gt: 0 } },
     projection: { keyId: 1, seq: 1, settledSeq: 1, claim: 1 },
     until: everything ? null : overdue,
-    async visit(rides) {
+    async visit(unsettled) {
       const needed = await Promise.all(
-        rides.map((ride) => neededJobs(current, ride, async () => deliveryJob(current, ride))),
+        unsettled.map((ride) => neededJobs(current, ride, async () => deliveryJob(current, ride))),
       );
       const added = await add(current, needed.flat());
       swept.deliveries += added;
-      swept.visited += rides.length;
+      swept.visited += unsettled.length;
       return added;
     },
   };
@@ -156,6 +163,44 @@ function deliveryJob({ ctx, now }: Sweep, ride: UnsettledRide): NeededJob[] {
       },
     },
   ];
+}
+
+type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'rideId' | 'claim' | 'dueAt'>;
+
+/** A redelivery whose turn in its ride has not come needs no job yet: the one before it adds its job. */
+function pendingAttempts(current: Sweep): Walk<PendingAttempt> {
+  const { everything, now, overdue, swept } = current;
+  return {
+    collection: attempts as never,
+    by: 'dueAt',
+    filter: { dueAt: { $exists: true } },
+    projection: { keyId: 1, rideId: 1, claim: 1 },
+    until: everything ? null : overdue,
+    async visit(pending) {
+      const free = pending.filter(({ claim }) => !claim || claim.until <= now);
+      const next = await nextRedeliveries(free.flatMap(({ rideId }) => rideId ?? []));
+      const isNext = ({ _id, rideId }: PendingAttempt) => rideId === undefined || next.get(rideId)?._id === _id;
+      const added = await add(
+        current,
+        free.filter(isNext).map((attempt) => attemptJob(current, attempt)),
+      );
+      swept.attempts += added;
+      swept.visited += pending.length;
+      return added;
+    },
+  };
+}
+
+function attemptJob({ ctx, now }: Sweep, { _id, keyId, dueAt = now }: PendingAttempt): NeededJob {
+  return {
+    pools: ['webhooks', 'webhooks-slow'],
+    id: attemptJobId(_id),
+    dueAt: dueAt.getTime(),
+    add: async (options) => {
+      const pool = (await isSlow(ctx, keyId)) ? 'webhooks-slow' : 'webhooks';
+      return enqueueAttempt(ctx, { _id, keyId, dueAt }, pool, options);
+    },
+  };
 }
 
 /** The jobs that a ride needs. A ride that fails is logged and must not keep the sweep from the others. */

@@ -63,7 +63,7 @@ function fullProgress(stored: StoredProgress, { now, redisReturnedAt }: Turn): S
 const ordinaryProgress = (stored: StoredProgress): StoredProgress =>
   nextRound(stored.everythingSince === null ? stored : atFront());
 
-/** Resolves with whether both walks came to their ends. */
+/** Resolves with whether all walks came to their ends. */
 async function continueSweep(
   ctx: Context,
   lease: Lease,
@@ -74,8 +74,9 @@ async function continueSweep(
   const mayGoOn = async () => !signal.aborted && (await lease.keep());
   try {
     const swept = await sweep(ctx, { everything, progress, mayGoOn });
-    const { timers, deliveries, mails, stalls, failed } = swept;
-    if (timers + deliveries + mails + stalls + failed > 0) ctx.log.info({ everything, ...swept }, 'sweep');
+    const { timers, deliveries, attempts, mails, stalls, failed } = swept;
+    const found = timers + deliveries + attempts + mails + stalls + failed;
+    if (found > 0) ctx.log.info({ everything, ...swept }, 'sweep');
     // Record the sweep only while holding the lease: Redis may have been flushed.
     if (!isComplete(progress) || !(await lease.keep())) return false;
     if (everything) await ctx.redis.set(sweptKey, progress.everythingSince ?? 0);

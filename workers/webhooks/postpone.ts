@@ -1,6 +1,6 @@
 import type { Context } from '../../shared/context.ts';
 import type { Logger } from '../../shared/logger.ts';
-import type { DeliveryJob } from '../../shared/queues.ts';
+import type { AttemptJob, DeliveryJob } from '../../shared/queues.ts';
 import { pause } from '../abort-signal.ts';
 import type { JobResult, Run } from '../handler.ts';
 import { type Claimed, extendClaim, releaseClaim } from './claim.ts';
@@ -56,7 +56,7 @@ const ageMs = ({ claim, event }: Claimed): number => claim.at.getTime() - event.
 const backoffMs = (claimed: Claimed): number => Math.min(Math.max(ageMs(claimed), 15_000), 300_000);
 
 /** Every event may meet the same fault, so each reason is logged once a minute, with the first event of that minute. */
-function report(log: Logger, reason: string, event: { rideId: string; keyId: string; seq: number }): void {
+export function report(log: Logger, reason: string, event: DeliveryJob | AttemptJob): void {
   const now = performance.now();
   const reportedAt = reports.get(log) ?? new Map<string, number>();
   reports.set(log, reportedAt);

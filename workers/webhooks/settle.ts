@@ -105,7 +105,11 @@ export async function settleEvent(
       $or: [{ 'claim.token': token }, { claim: null }],
     },
     change: {
-      $set: { 'events.$.delivery': delivery, settledSeq: seq },
+      $set: {
+        'events.$.delivery': delivery,
+        settledSeq: seq,
+        ...(delivery.outcome !== 'delivered' && { undeliveredAt: delivery.at }),
+      },
       $inc: { unsettled: -1 },
       $currentDate: { unsettledSince: true },
       $unset: { claim: '' },

@@ -33,7 +33,17 @@ const known: Record<string, readonly string[]> = {
       'timers',
       'nextDueAt',
     ],
-    ...['events', 'lastEventAt', 'seq', 'settledSeq', 'unsettled', 'unsettledSince', 'claim', 'pickup'],
+    ...[
+      'events',
+      'lastEventAt',
+      'seq',
+      'settledSeq',
+      'unsettled',
+      'unsettledSince',
+      'undeliveredAt',
+      'claim',
+      'pickup',
+    ],
     ...[
       'destination',
       'fare',

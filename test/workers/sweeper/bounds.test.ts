@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
 import { newRideId } from '../../../shared/ids.ts';
-import { poolNames } from '../../../shared/queues.ts';
+import { type DeliveryJob, poolNames } from '../../../shared/queues.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/outbox.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
@@ -133,7 +133,7 @@ describe('the sweeper', () => {
       await turn();
       const { webhooks } = ctx.queues;
       const waiting = await webhooks.getWaiting(0, made.length);
-      expect(waiting.map(({ data }) => data.rideId)).to.deep.equal(made.map(({ _id }) => _id));
+      expect(waiting.map(({ data }) => (data as DeliveryJob).rideId)).to.deep.equal(made.map(({ _id }) => _id));
     });
   });
 

@@ -176,7 +176,7 @@ describe('the sweeper', () => {
       expect(dueAt(await jobFor(ctx, 'bidding', `${rideId}_expire`))).to.equal(dueAt(expiry));
       for (const pool of ['bidding', 'webhooks'] as const) {
         const jobs = await ctx.queues[pool].getJobs(['waiting', 'delayed', 'active']);
-        expect(jobs.filter(({ data }) => data.rideId === rideId)).to.have.length(1);
+        expect(jobs.filter(({ data }) => 'rideId' in data && data.rideId === rideId)).to.have.length(1);
       }
     });
 

@@ -1,0 +1,50 @@
+import type { Context } from '../context.ts';
+import { addJob, type PoolName } from '../queues.ts';
+import { type AttemptRecord, attempts } from './attempts.ts';
+
+/** An attempt that is asked for by hand and not done yet. */
+export type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'dueAt'>;
+
+/**
+ * Adds the job of an attempt that is asked for by hand. Never fails: the attempt is in MongoDB, and the sweeper adds a job that
+ * Redis did not take. Resolves with false when Redis did not take it.
+ */
+export async function enqueueAttempt(
+  ctx: Context,
+  { _id, keyId, dueAt }: PendingAttempt,
+  pool: Extract<PoolName, `webhooks${string}`> = 'webhooks',
+  { evenIfActive = false } = {},
+): Promise<boolean> {
+  return addJob(ctx, pool, {
+    id: attemptJobId(_id),
+    name: `attempt ${_id}`,
+    data: { attemptId: _id, keyId },
+    dueAt,
+    evenIfActive,
+  });
+}
+
+/** The dedupe id of an attempt's job, in both `webhooks` and `webhooks-slow`. */
+export const attemptJobId = (attemptId: string): string => attemptId;
+
+/**
+ * For each of these rides, the redelivery whose turn it is: the first that is not done. The others of the ride wait for it,
+ * so that a ride's events are sent again in their order.
+ */
+export async function nextRedeliveries(rideIds: readonly string[]): Promise<Map<string, PendingAttempt>> {
+  const next = new Map<string, PendingAttempt>();
+  if (rideIds.length === 0) return next;
+  const order = { rideId: 1, dueAt: 1, _id: 1 } as const;
+  const filter = { rideId: { $in: [...rideIds] }, dueAt: { $exists: true } };
+  const options = { projection: { rideId: 1, keyId: 1, dueAt: 1 }, sort: order, hint: order } as const;
+  for await (const pending of attempts.find<PendingAttempt & { rideId: string }>(filter, options)) {
+    if (!next.has(pending.rideId)) next.set(pending.rideId, pending);
+  }
+  return next;
+}
+
+/** Adds the job of each ride's next redelivery. */
+export async function enqueueNextRedeliveries(ctx: Context, rideIds: readonly string[]): Promise<void> {
+  const next = await nextRedeliveries(rideIds);
+  await Promise.all([...next.values()].map((pending) => enqueueAttempt(ctx, pending)));
+}

@@ -1,0 +1,148 @@
+import type { Context } from '../context.ts';
+import { AppError } from '../errors.ts';
+import { newAttemptId } from '../ids.ts';
+import { keys } from '../keys/api-key.ts';
+import { timeLimit } from '../mongo/durability.ts';
+import { rides } from '../rides/ride.ts';
+import type { Ride, RideEvent } from '../rides/ride-types.ts';
+import { enqueueNextRedeliveries } from './attempt-jobs.ts';
+import { type AccountOwner, type AttemptRecord, attempts, listAttempts } from './attempts.ts';
+
+/** The most events that one request sends again. */
+export const mostAtOnce = 500;
+/** A little over a tenth of a second: at most 10 redeliveries of a key begin within any second. */
+export const paceMs = 111;
+const pageSize = 100;
+
+type RideWithEvents = Pick<Ride, '_id' | 'keyId' | 'accountId' | 'mode' | 'events'>;
+const rideFields = { keyId: 1, accountId: 1, mode: 1, events: 1 } as const;
+
+/** An event that is to be sent again. */
+interface Again {
+  ride: RideWithEvents;
+  event: RideEvent;
+}
+
+/**
+ * Sends an event of a ride again, with its old body, id and number, the header `X-Service-Redelivery`, a new signature and to
+ * the URL of now. Resolves with the id of the attempt; while one for this event waits, with that one's. Throws `not_found` for
+ * an event that is unknown or of another account, `not_sent_yet` for one whose own attempt is not over, and `body_erased`.
+ */
+export async function redeliver(
+  ctx: Context,
+  { rideId, seq }: { rideId: string; seq: number },
+  { accountId }: AccountOwner,
+): Promise<string> {
+  const ride = await rides.findOne<RideWithEvents>(
+    { _id: rideId, accountId },
+    { projection: rideFields, ...timeLimit() },
+  );
+  const event = ride?.events.find((one) => one.seq === seq);
+  if (!ride || !event) throw new AppError('not_found');
+  if (!event.delivery) throw new AppError('not_sent_yet');
+  if (!event.body) throw new AppError('body_erased');
+  const waiting = await attempts.findOne(
+    { rideId, seq, dueAt: { $exists: true } },
+    { projection: { _id: 1 }, ...timeLimit() },
+  );
+  if (waiting) return waiting._id;
+  const record = redelivery({ ride, event }, ctx.now());
+  await attempts.insertOne(record);
+  await enqueueNextRedeliveries(ctx, [rideId]);
+  return record._id;
+}
+
+/**
+ * Sends the events of a key again whose attempt was made since then and that have not arrived, the oldest first, 500 at most:
+ * those of one ride one after the other, and all together at most 10 a second. Events that already wait for this or have
+ * arrived by now are left out, and so are those whose body is erased: asked again, it goes on with the next. Resolves with how
+ * many it sends. Throws `not_found` for a key that is unknown or of another account.
+ */
+export async function redeliverFailed(
+  ctx: Context,
+  keyId: string,
+  since: Date,
+  { accountId }: AccountOwner,
+): Promise<number> {
+  if (!(await keys.findOne({ _id: keyId, accountId }, { projection: { _id: 1 }, ...timeLimit() }))) {
+    throw new AppError('not_found');
+  }
+  const again = await undelivered(keyId, accountId, since);
+  if (again.length === 0) return 0;
+  const [last] = await listAttempts({ accountId }, { keyId, outcome: 'waiting', limit: 1 });
+  const startMs = Math.max(ctx.now(), (last?.at.getTime() ?? 0) + paceMs);
+  await attempts.insertMany(again.map((one, index) => redelivery(one, startMs + index * paceMs)));
+  await enqueueNextRedeliveries(ctx, [...new Set(again.map(({ ride }) => ride._id))]);
+  return again.length;
+}
+
+async function undelivered(keyId: string, accountId: string, since: Date): Promise<Again[]> {
+  const found: Again[] = [];
+  const filter = { keyId, undeliveredAt: { $gte: since } };
+  const order = { keyId: 1, undeliveredAt: 1 } as const;
+  const cursor = rides.find<RideWithEvents>(filter, {
+    projection: rideFields,
+    sort: order,
+    hint: order,
+    batchSize: pageSize,
+  });
+  try {
+    while (found.length < mostAtOnce) {
+      const page = await nextPage(cursor);
+      if (page.length === 0) break;
+      const own = page.filter((ride) => ride.accountId === accountId);
+      found.push(...(await withoutRedelivered(own.flatMap((ride) => failedEvents(ride, since)))));
+    }
+  } finally {
+    await cursor.close();
+  }
+  return found.sort(byTime).slice(0, mostAtOnce);
+}
+
+async function nextPage(cursor: { next(): Promise<RideWithEvents | null> }): Promise<RideWithEvents[]> {
+  const page: RideWithEvents[] = [];
+  while (page.length < pageSize) {
+    const ride = await cursor.next();
+    if (!ride) break;
+    page.push(ride);
+  }
+  return page;
+}
+
+const failedEvents = (ride: RideWithEvents, since: Date): Again[] =>
+  ride.events
+    .filter(({ delivery, body }) => delivery && delivery.outcome !== 'delivered' && delivery.at >= since && body)
+    .map((event) => ({ ride, event }));
+
+/** The attempts of a ride's events are made in their order, so this keeps the order within each ride. */
+const byTime = (a: Again, b: Again): number =>
+  (a.event.delivery?.at.getTime() ?? 0) - (b.event.delivery?.at.getTime() ?? 0) || a.event.seq - b.event.seq;
+
+async function withoutRedelivered(events: readonly Again[]): Promise<Again[]> {
+  const rideIds = [...new Set(events.map(({ ride }) => ride._id))];
+  const filter = { rideId: { $in: rideIds }, kind: 'redelivery', outcome: { $in: ['waiting', 'delivered'] } } as const;
+  const projection = { rideId: 1, seq: 1 };
+  const idOf = (rideId: string | undefined, seq: number | undefined) => `${rideId}_${seq}`;
+  const redelivered = new Set<string>();
+  for await (const { rideId, seq } of attempts.find(filter, { projection })) redelivered.add(idOf(rideId, seq));
+  return events.filter(({ ride, event }) => !redelivered.has(idOf(ride._id, event.seq)));
+}
+
+function redelivery({ ride, event }: Again, dueMs: number): AttemptRecord {
+  const at = new Date(dueMs);
+  return {
+    _id: newAttemptId(dueMs),
+    accountId: ride.accountId,
+    keyId: ride.keyId,
+    mode: ride.mode,
+    kind: 'redelivery',
+    event: event.event,
+    rideId: ride._id,
+    seq: event.seq,
+    at,
+    outcome: 'waiting',
+    state: 'waiting',
+    tries: 0,
+    dueAt: at,
+  };
+}

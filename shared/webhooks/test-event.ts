@@ -1,0 +1,66 @@
+import { take } from '../accounts/limit.ts';
+import type { Context } from '../context.ts';
+import { AppError } from '../errors.ts';
+import { newAttemptId } from '../ids.ts';
+import { keys } from '../keys/api-key.ts';
+import { timeLimit } from '../mongo/durability.ts';
+import { eventBody } from '../rides/events.ts';
+import type { RideState } from '../rides/ride-types.ts';
+import { trackUrl } from '../rides/track-url.ts';
+import { enqueueAttempt } from './attempt-jobs.ts';
+import { type AccountOwner, attempts } from './attempts.ts';
+
+const testEvents = { name: 'test_event', most: 10, perMs: 60_000 };
+
+/**
+ * Sends a sample event to the default webhook URL of a key, through the queue and the sender of all events, with the header
+ * `X-Service-Test`. Resolves with the id of the attempt, whose outcome is recorded a moment later. Throws `not_found` for a key
+ * that is unknown, revoked or of another account, and `rate_limited` beyond 10 a minute for one key.
+ */
+export async function sendTestEvent(ctx: Context, keyId: string, { accountId }: AccountOwner): Promise<string> {
+  const filter = { _id: keyId, accountId, revokedAt: { $exists: false } };
+  const key = await keys.findOne(filter, { projection: { mode: 1 }, ...timeLimit() });
+  if (!key) throw new AppError('not_found');
+  const now = ctx.now();
+  await countTestEvent(keyId, now);
+  const at = new Date(now);
+  const pending = { _id: newAttemptId(now), keyId, dueAt: at };
+  await attempts.insertOne({
+    ...pending,
+    accountId,
+    mode: key.mode,
+    kind: 'test',
+    event: 'ride.status',
+    at,
+    outcome: 'waiting',
+    body: sampleBody(ctx, now),
+    state: 'waiting',
+    tries: 0,
+  });
+  await enqueueAttempt(ctx, pending);
+  return pending._id;
+}
+
+async function countTestEvent(keyId: string, nowMs: number): Promise<void> {
+  const taken = await take(testEvents, keyId, nowMs);
+  if (!taken.isFull) return;
+  const seconds = Math.ceil(taken.freesMs / 1_000);
+  throw new AppError('rate_limited', {
+    message: `At most 10 test events a minute can be sent for a key. Try again in ${seconds} seconds.`,
+    headers: { 'Retry-After': String(seconds) },
+  });
+}
+
+/** A ride that does not exist, in the form of a test ride's event. The phone number is from the range reserved for fiction. */
+function sampleBody({ config }: Pick<Context, 'config'>, at: number): string {
+  const ride = {
+    _id: 'ride_sample',
+    mode: 'test',
+    status: 'driver_arriving',
+    fare: 25,
+    agreedPrice: 25,
+    trackToken: 'sample',
+    driver: { name: 'Alex Rivera', phone: '+12025550143', plate: 'TST 1043', vehicle: 'Toyota Camry, silver' },
+  } as RideState;
+  return eventBody({ event: 'ride.status', ride, at, trackUrl: trackUrl(config.trackBaseUrl, ride) });
+}
