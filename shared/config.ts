@@ -19,6 +19,8 @@ export interface Config {
   tiles?: { url: string; attribution: string };
   /** How many streams each process holds open for pages: in all, for one client address, and for one ride. */
   streams: { all: number; perClient: number; perRide: number };
+  /** How many active keys an account may make for itself. */
+  maxKeysPerAccount: number;
   shutdownGraceMs: number;
   logLevel: string;
   concurrency: { bidding: number; simulator: number; webhooks: number; 'webhooks-slow': number; mail: number };
@@ -111,6 +113,7 @@ const settings = Joi.object({
   MAX_STREAMS: count.default(10_000),
   MAX_STREAMS_PER_CLIENT: count.default(20),
   MAX_STREAMS_PER_RIDE: count.default(1_000),
+  MAX_KEYS_PER_ACCOUNT: count.default(20),
   SHUTDOWN_GRACE_MS: graceMs.default(9_000),
   LOG_LEVEL: Joi.string().valid('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
   BIDDING_CONCURRENCY: concurrency.default(50),
@@ -165,6 +168,7 @@ export function readConfig(
       perClient: value.MAX_STREAMS_PER_CLIENT,
       perRide: value.MAX_STREAMS_PER_RIDE,
     }),
+    maxKeysPerAccount: value.MAX_KEYS_PER_ACCOUNT,
     shutdownGraceMs: value.SHUTDOWN_GRACE_MS,
     logLevel: value.LOG_LEVEL,
     concurrency: Object.freeze({

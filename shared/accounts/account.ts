@@ -5,10 +5,17 @@ export interface Account {
   _id: string;
   email: string;
   createdAt: Date;
+  /** When somebody of the account first opened the test console. */
+  consoleSeenAt?: Date;
 }
 
 const accountSchema = new mongoose.Schema<Account>(
-  { _id: String, email: { type: String, required: true }, createdAt: { type: Date, required: true } },
+  {
+    _id: String,
+    email: { type: String, required: true },
+    createdAt: { type: Date, required: true },
+    consoleSeenAt: Date,
+  },
   { versionKey: false, autoIndex: false },
 );
 accountSchema.index({ email: 1 }, { unique: true });
@@ -27,4 +34,9 @@ export async function accountOf(email: string): Promise<Account> {
     { $setOnInsert: { _id: newAccountId(), createdAt: new Date() } },
     { upsert: true, returnDocument: 'after', lean: true },
   ).orFail() as unknown as Promise<Account>;
+}
+
+/** Notes that the account has looked at the test console, which is one of the steps of a first visit. */
+export async function noteConsoleSeen({ _id, consoleSeenAt }: Account, nowMs: number): Promise<void> {
+  if (!consoleSeenAt) await AccountModel.updateOne({ _id }, { $set: { consoleSeenAt: new Date(nowMs) } });
 }

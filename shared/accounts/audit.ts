@@ -23,9 +23,12 @@ export interface AuditEntry {
   /** The key's id, for what is done to a key. */
   keyId?: string;
   at: Date;
-  /** The address of the client. */
+  /** The address of the client, or `commandLine`. */
   from: string;
 }
+
+/** Where what the service's operator does comes from. */
+export const commandLine = 'command line';
 
 const auditSchema = new mongoose.Schema<AuditEntry>(
   {
@@ -48,7 +51,16 @@ export async function audit(entry: Omit<AuditEntry, '_id' | 'at'>, nowMs: number
   await entries.insertOne({ _id: newAuditId(), ...entry, at: new Date(nowMs) });
 }
 
-/** The newest entries of an account, `limit` at most. */
-export async function auditOf(accountId: string, limit: number): Promise<AuditEntry[]> {
-  return entries.find({ accountId }).sort({ at: -1, _id: -1 }).limit(limit).toArray();
+/** Entries of an account, newest first and `limit` at most; with `before`, those that follow that entry in this order. */
+export async function auditOf(
+  accountId: string,
+  limit: number,
+  before?: Pick<AuditEntry, 'at' | '_id'>,
+): Promise<AuditEntry[]> {
+  const older = before && { $or: [{ at: { $lt: before.at } }, { at: before.at, _id: { $lt: before._id } }] };
+  return entries
+    .find({ accountId, ...older })
+    .sort({ at: -1, _id: -1 })
+    .limit(limit)
+    .toArray();
 }

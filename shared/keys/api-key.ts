@@ -20,6 +20,8 @@ export interface ApiKey {
   lastUsedAt?: Date;
   rotatedAt?: Date;
   revokedAt?: Date;
+  /** Which of the account's places for active keys it holds. Keys of the command line hold none. */
+  place?: number;
   /** The deliveries that failed in a row, until one succeeds (webhooks/delivery-health.ts). */
   failing?: Failing;
   /** When the account was last told by mail that this key's deliveries fail. */
@@ -51,11 +53,14 @@ const keySchema = new mongoose.Schema<ApiKey>(
     lastUsedAt: Date,
     rotatedAt: Date,
     revokedAt: Date,
+    place: Number,
   },
   { versionKey: false, autoIndex: false },
 );
 keySchema.index({ hash: 1 }, { unique: true });
 keySchema.index({ accountId: 1, createdAt: 1 });
+// Two creations at once cannot take the same place, so an account never has more active keys than places (places.ts).
+keySchema.index({ accountId: 1, place: 1 }, { unique: true, partialFilterExpression: { place: { $exists: true } } });
 // A ciphertext starts with the id of its SECRETS_KEY, so this index finds those of an older key (stored-secrets.ts).
 keySchema.index({ signingSecret: 1 });
 

@@ -7,6 +7,7 @@ import { checkGivenTarget } from '../targets/given-target.ts';
 import { type ApiKey, KeyModel, keys } from './api-key.ts';
 import { decrypt, encrypt } from './encryption.ts';
 import { keyHint, newApiKey, newSigningSecret } from './key-format.ts';
+import { insertInFreePlace } from './places.ts';
 
 /**
  * On whose behalf a key is read or changed: for an account, a key of another account counts as unknown. `anyone` is for
@@ -26,38 +27,74 @@ export interface NewKey {
   signingSecret: string;
 }
 
+/** What a new key is made of. */
+export interface KeyWish {
+  accountId: string;
+  name: string;
+  mode: Mode;
+  webhookUrl?: string;
+}
+
+/** A key as its owner sees it. */
+export type KeyFacts = Omit<ApiKey, 'hash' | 'signingSecret' | 'place'>;
+const withoutSecrets = { hash: 0, signingSecret: 0, place: 0 } as const;
+
 /**
  * Creates a key of an account (contract, section 5). Throws `invalid_request` for a name that is not 1 to 100
  * characters or a webhook URL that may not be called.
  */
-export async function createKey(
+export async function createKey(config: KeySettings, wish: KeyWish): Promise<NewKey> {
+  const { record, made } = newRecord(config, wish, newKeyId());
+  await KeyModel.create(record);
+  return made;
+}
+
+/**
+ * As `createKey`, with an id that the caller chose, for an account that may have `most` active keys. Resolves with
+ * `exists` when a key has this id, and with `full` when the account has as many; concurrent calls do not exceed it.
+ */
+export async function createKeyWithin(
   config: KeySettings,
-  input: { accountId: string; name: string; mode: Mode; webhookUrl?: string },
-): Promise<NewKey> {
-  const name = input.name.trim();
-  if (!name || name.length > 100)
-    throw new AppError('invalid_request', { message: 'name must be 1 to 100 characters' });
-  if (input.webhookUrl !== undefined) assertWebhookUrl(config, input.webhookUrl);
-  const keyId = newKeyId();
-  const key = newApiKey(input.mode);
+  { keyId, most, ...wish }: KeyWish & { keyId: string; most: number },
+): Promise<NewKey | 'exists' | 'full'> {
+  const { record, made } = newRecord(config, wish, keyId);
+  const outcome = await insertInFreePlace(record, most);
+  return outcome === 'inserted' ? made : outcome;
+}
+
+/** Whether a text can be the name of a key. Blanks around it do not count. */
+export const isKeyName = (text: string): boolean => text.trim() !== '' && text.trim().length <= 100;
+
+function newRecord(config: KeySettings, wish: KeyWish, keyId: string): { record: ApiKey; made: NewKey } {
+  const { accountId, mode, webhookUrl } = wish;
+  const name = checkedName(wish.name);
+  if (webhookUrl !== undefined) assertWebhookUrl(config, webhookUrl);
+  const key = newApiKey(mode);
   const signingSecret = newSigningSecret();
-  await KeyModel.create({
+  const record = {
     _id: keyId,
-    accountId: input.accountId,
+    accountId,
     name,
-    mode: input.mode,
+    mode,
     hash: sha256(key),
     hint: keyHint(key),
-    webhookUrl: input.webhookUrl,
+    ...(webhookUrl !== undefined && { webhookUrl }),
     signingSecret: encrypt(signingSecret, config.secrets.keys, keyId),
     createdAt: new Date(),
-  });
-  return { keyId, key, mode: input.mode, name, webhookUrl: input.webhookUrl ?? null, signingSecret };
+  };
+  return { record, made: { keyId, key, mode, name, webhookUrl: webhookUrl ?? null, signingSecret } };
 }
 
 /** The keys of an owner, or of all for `anyone`, oldest first and without their secrets. */
-export async function listKeys(owner: KeyOwner): Promise<Omit<ApiKey, 'hash' | 'signingSecret'>[]> {
-  return KeyModel.find(ownedBy(owner), { hash: 0, signingSecret: 0 }).sort({ createdAt: 1, _id: 1 }).lean();
+export async function listKeys(owner: KeyOwner): Promise<KeyFacts[]> {
+  return KeyModel.find(ownedBy(owner), withoutSecrets).sort({ createdAt: 1, _id: 1 }).lean();
+}
+
+/** One key, revoked ones included, without its secrets. Throws `not_found` for an unknown key or one of another owner. */
+export async function findKey(keyId: string, owner: KeyOwner): Promise<KeyFacts> {
+  const found = await KeyModel.findOne({ _id: keyId, ...ownedBy(owner) }, withoutSecrets).lean();
+  if (!found) throw new AppError('not_found');
+  return found;
 }
 
 /**
@@ -74,23 +111,44 @@ export async function rotateKey(keyId: string, owner: KeyOwner): Promise<{ keyId
 
 /** Revokes a key: its next request, to any process, is refused. Its rides go on and their events are sent. */
 export async function revokeKey(keyId: string, owner: KeyOwner): Promise<void> {
-  await changeActive(keyId, owner, { revokedAt: new Date() });
+  await changeActive(keyId, owner, { revokedAt: new Date() }, { place: 1 });
 }
 
 /**
+ * Gives the key another name, and resolves with whether it had a different one. Throws `invalid_request` for a name that
+ * is not 1 to 100 characters.
+ */
+export async function renameKey(keyId: string, name: string, owner: KeyOwner): Promise<boolean> {
+  const checked = checkedName(name);
+  return (await changeActive(keyId, owner, { name: checked })).name !== checked;
+}
+
 /**
- * Sets the default webhook URL of the key; null takes it away. Throws `invalid_request` for a URL that may not be called
- * (contract, section 6, rule 2).
+ * Sets the default webhook URL of the key; null takes it away. Resolves with whether the key had a different one. Throws
+ * `invalid_request` for a URL that may not be called (contract, section 6, rule 2).
  */
 export async function setWebhookUrl(
   config: KeySettings,
   keyId: string,
   webhookUrl: string | null,
   owner: KeyOwner,
-): Promise<void> {
-  if (webhookUrl === null) return changeActive(keyId, owner, {}, { webhookUrl: 1 });
-  assertWebhookUrl(config, webhookUrl);
-  await changeActive(keyId, owner, { webhookUrl });
+): Promise<boolean> {
+  if (webhookUrl !== null) assertWebhookUrl(config, webhookUrl);
+  const before =
+    webhookUrl === null
+      ? await changeActive(keyId, owner, {}, { webhookUrl: 1 })
+      : await changeActive(keyId, owner, { webhookUrl });
+  return (before.webhookUrl ?? null) !== webhookUrl;
+}
+
+/** The signing secret of the key, for its owner to see. Throws as `deliverySettings` does. */
+export async function viewSigningSecret(
+  config: Pick<Config, 'secrets'>,
+  keyId: string,
+  owner: KeyOwner,
+): Promise<string> {
+  const { signingSecret } = await activeKey(keyId, owner);
+  return decrypt(signingSecret, config.secrets.keys, keyId);
 }
 
 /** Gives the key a new signing secret. The very next delivery is signed with it (contract, section 6, rule 7). */
@@ -126,6 +184,11 @@ export async function deliverySettings(config: Pick<Config, 'secrets'>, keyId: s
   return { webhookUrl: found.webhookUrl, signingSecret, ...(found.failing && { isFailing: true }) };
 }
 
+function checkedName(name: string): string {
+  if (!isKeyName(name)) throw new AppError('invalid_request', { message: 'name must be 1 to 100 characters' });
+  return name.trim();
+}
+
 function assertWebhookUrl(config: KeySettings, url: string): void {
   const refusal = checkGivenTarget(config, url);
   if (refusal) throw new AppError('invalid_request', { message: `webhookUrl ${refusal}` });
@@ -145,15 +208,20 @@ async function activeKey(keyId: string, owner: KeyOwner): Promise<ApiKey> {
   return found;
 }
 
+/** Resolves with the key as it was before. */
 async function changeActive(
   keyId: string,
   owner: KeyOwner,
   set: Partial<ApiKey>,
-  unset: { webhookUrl?: 1 } = {},
-): Promise<void> {
+  unset: { webhookUrl?: 1; place?: 1 } = {},
+): Promise<Pick<ApiKey, 'name' | 'webhookUrl'>> {
   const change = { $set: set, $unset: unset };
-  const { matchedCount } = await keys.updateOne(activeKeyOf(keyId, owner), change);
-  if (matchedCount === 0) throw unknownKey();
+  const before = await keys.findOneAndUpdate(activeKeyOf(keyId, owner), change, {
+    projection: { name: 1, webhookUrl: 1 },
+    returnDocument: 'before',
+  });
+  if (!before) throw unknownKey();
+  return before;
 }
 
 const unknownKey = () => new AppError('not_found', { message: 'No active key has this id' });

@@ -1,6 +1,8 @@
 import { AccountModel, accountOf, operatorEmail } from '../../accounts/account.ts';
+import { type AuditAction, audit, commandLine } from '../../accounts/audit.ts';
 import {
   createKey,
+  findKey,
   type KeySettings,
   listKeys,
   revokeKey,
@@ -18,21 +20,38 @@ type Command = (config: KeySettings, args: KeysArguments) => Promise<object | ob
 export const commands: Record<CommandName, Command> = {
   create: async (config, { keyName, mode, account, 'webhook-url': webhookUrl }) => {
     const { _id: accountId } = await accountOf(account ?? operatorEmail);
-    return createKey(config, { accountId, name: keyName, mode, webhookUrl });
+    const made = await createKey(config, { accountId, name: keyName, mode, webhookUrl });
+    await noted('key_created', made.keyId);
+    return made;
   },
   list: async (_config, { account }) => listedKeys(account),
-  rotate: async (_config, { keyId }) => rotateKey(keyId, 'anyone'),
+  rotate: async (_config, { keyId }) => {
+    const rotated = await rotateKey(keyId, 'anyone');
+    await noted('key_rotated', keyId);
+    return rotated;
+  },
   revoke: async (_config, { keyId }) => {
     await revokeKey(keyId, 'anyone');
+    await noted('key_revoked', keyId);
     return { keyId, revoked: true };
   },
   'set-webhook': async (config, { keyId, url }) => {
-    await setWebhookUrl(config, keyId, url, 'anyone');
+    if (await setWebhookUrl(config, keyId, url, 'anyone')) await noted('webhook_url_set', keyId);
     return { keyId, webhookUrl: url };
   },
-  'roll-secret': async (config, { keyId }) => rollSigningSecret(config, keyId, 'anyone'),
+  'roll-secret': async (config, { keyId }) => {
+    const rolled = await rollSigningSecret(config, keyId, 'anyone');
+    await noted('signing_secret_rolled', keyId);
+    return rolled;
+  },
   rekey: async (config) => rekeySecrets(config.secrets.keys),
 };
+
+/** The account of the key sees in its dashboard what the operator did. */
+async function noted(action: AuditAction, keyId: string): Promise<void> {
+  const { accountId } = await findKey(keyId, 'anyone');
+  await audit({ accountId, action, keyId, from: commandLine }, Date.now());
+}
 
 export type ListedKey = {
   keyId: string;
