@@ -1,9 +1,16 @@
 import type { Context } from '../../shared/context.ts';
+import { accountRoutes } from './account/account-routes.tsx';
+import { keysRoutes } from './keys/keys-routes.tsx';
 import { overviewRoutes } from './overview/overview-routes.tsx';
 import { signInRoutes } from './sign-in/sign-in-routes.tsx';
 import type { DashboardRoute } from './visit.ts';
 
 /** Every route of the dashboard, room by room. Signing in comes first: it has the first page while nobody is signed in. */
 export function dashboardRoutes(service: Context): DashboardRoute[] {
-  return [...signInRoutes(service), ...overviewRoutes(service)];
+  return [
+    ...signInRoutes(service),
+    ...overviewRoutes(service),
+    ...keysRoutes(service),
+    ...accountRoutes(service),
+  ];
 }

@@ -1,17 +1,21 @@
 import { expect } from 'chai';
 import { accountOf } from '../../shared/accounts/account.ts';
 import type { Context } from '../../shared/context.ts';
-import { sha256 } from '../../shared/ids.ts';
+import { newKeyId, sha256 } from '../../shared/ids.ts';
 import { findCaller, KeyModel, keys } from '../../shared/keys/api-key.ts';
 import { isWellFormedKey, keyHint, newApiKey, newSigningSecret } from '../../shared/keys/key-format.ts';
 import {
   createKey,
+  createKeyWithin,
   deliverySettings,
+  findKey,
   listKeys,
+  renameKey,
   revokeKey,
   rollSigningSecret,
   rotateKey,
   setWebhookUrl,
+  viewSigningSecret,
 } from '../../shared/keys/manage-keys.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { testContext } from '../support/service.ts';
@@ -128,6 +132,8 @@ describe('keys', () => {
       () => rotateKey(keyId, 'anyone'),
       () => rollSigningSecret(ctx.config, keyId, 'anyone'),
       () => setWebhookUrl(ctx.config, keyId, 'https://partner.example/', 'anyone'),
+      () => renameKey(keyId, 'other', 'anyone'),
+      () => viewSigningSecret(ctx.config, keyId, 'anyone'),
     ]) {
       expect(await codeOf(change())).to.equal('not_found');
     }
@@ -142,6 +148,9 @@ describe('keys', () => {
       () => rotateKey(keyId, other),
       () => rollSigningSecret(ctx.config, keyId, other),
       () => setWebhookUrl(ctx.config, keyId, 'https://partner.example/', other),
+      () => renameKey(keyId, 'other', other),
+      () => viewSigningSecret(ctx.config, keyId, other),
+      () => findKey(keyId, other),
     ]) {
       expect(await codeOf(change())).to.equal('not_found');
     }
@@ -162,8 +171,86 @@ describe('keys', () => {
       () => rollSigningSecret(ctx.config, 'key_1'),
       // @ts-expect-error: the owner is missing
       () => setWebhookUrl(ctx.config, 'key_1', 'https://partner.example/'),
+      // @ts-expect-error: the owner is missing
+      () => findKey('key_1'),
+      // @ts-expect-error: the owner is missing
+      () => renameKey('key_1', 'other'),
+      // @ts-expect-error: the owner is missing
+      () => viewSigningSecret(ctx.config, 'key_1'),
     ];
-    expect(withoutOwner).to.have.length(5);
+    expect(withoutOwner).to.have.length(8);
+  });
+
+  it('are found by their id, revoked ones too, without anything secret', async () => {
+    const { keyId } = await make();
+    await revokeKey(keyId, 'anyone');
+    const found = await findKey(keyId, { accountId });
+    expect(found).to.include({ _id: keyId, name: 'desk', mode: 'test' }).and.not.have.any.keys('hash', 'signingSecret');
+    expect(found.revokedAt).to.be.a('date');
+  });
+
+  it('say whether a change of their name or webhook URL has changed anything', async () => {
+    const { keyId } = await make();
+    expect([await renameKey(keyId, ' night ', 'anyone'), await renameKey(keyId, 'night', 'anyone')]).to.deep.equal([
+      true,
+      false,
+    ]);
+    const set = (url: string | null) => setWebhookUrl(ctx.config, keyId, url, 'anyone');
+    const url = 'https://partner.example/';
+    expect([await set(null), await set(url), await set(url), await set(null)]).to.deep.equal([
+      false,
+      true,
+      false,
+      true,
+    ]);
+    expect(await codeOf(renameKey(keyId, ' ', 'anyone'))).to.equal('invalid_request');
+  });
+
+  it('show their current signing secret', async () => {
+    const { keyId, signingSecret } = await make();
+    expect(await viewSigningSecret(ctx.config, keyId, { accountId })).to.equal(signingSecret);
+    const rolled = await rollSigningSecret(ctx.config, keyId, 'anyone');
+    expect(await viewSigningSecret(ctx.config, keyId, { accountId })).to.equal(rolled.signingSecret);
+  });
+
+  describe('of which an account may have so many', () => {
+    let few: string;
+    beforeEach(async () => {
+      few = (await accountOf(`few-${newKeyId()}@rides.example`))._id;
+    });
+    const within = (most: number, keyId = newKeyId()) =>
+      createKeyWithin(ctx.config, { accountId: few, name: 'desk', mode: 'test', keyId, most });
+    const active = async () => (await listKeys({ accountId: few })).filter(({ revokedAt }) => !revokedAt);
+
+    it('are never more, however many are created and revoked at once', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const [victim] = await active();
+        await Promise.all([
+          ...Array.from({ length: 8 }, () => within(4)),
+          ...(victim ? [revokeKey(victim._id, 'anyone')] : []),
+        ]);
+        expect((await active()).length).to.be.at.most(4);
+      }
+      await Promise.all(Array.from({ length: 4 }, () => within(4)));
+      expect(await active()).to.have.length(4);
+      expect(await within(4)).to.equal('full');
+    });
+
+    it('exist once for each id', async () => {
+      const keyId = newKeyId();
+      const outcomes = await Promise.all(Array.from({ length: 6 }, () => within(4, keyId)));
+      expect(outcomes.filter((outcome) => outcome === 'exists')).to.have.length(5);
+      expect(await active()).to.have.length(1);
+    });
+
+    it('are created beside a revoked one that still holds a place', async () => {
+      for (let made = 0; made < 2; made += 1) await within(3);
+      const [first] = await active();
+      // As a process of an older version revokes, which knows no places.
+      await keys.updateOne({ _id: first?._id }, { $set: { revokedAt: new Date() } });
+      expect(await within(3)).to.have.property('key');
+      expect(await active()).to.have.length(2);
+    });
   });
 
   it('keep everything but the secret when they are rotated', async () => {

@@ -1,0 +1,41 @@
+/** Ticks the steps of a first visit as soon as they have happened, in another tab or a terminal. */
+const pauseMs = 4_000;
+
+async function refresh(): Promise<void> {
+  const answer = await fetch(location.pathname);
+  if (!answer.ok || answer.redirected) return stop();
+  const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  const steps = [...document.querySelectorAll('.first-steps li')];
+  const freshSteps = [...fresh.querySelectorAll('.first-steps li')];
+  // An account that has gone all the way has no steps any more.
+  if (freshSteps.length !== steps.length) return stop();
+  const ticked = freshSteps.filter((step, index) => isDone(step) && !isDone(steps[index]));
+  if (ticked.length === 0) return;
+  for (const [index, step] of steps.entries()) showStep(step, freshSteps[index] as Element);
+  for (const part of ['.first-steps h2', '.first-steps .after', '.figures', 'section.keys']) {
+    const replacement = fresh.querySelector(part);
+    if (replacement) document.querySelector(part)?.replaceWith(replacement);
+  }
+  const status = document.querySelector('.first-steps [role="status"]');
+  if (status) status.textContent = ticked.map((step) => step.querySelector('h3')?.textContent).join('. ');
+  if (freshSteps.every(isDone)) stop();
+}
+
+const isDone = (step: Element | undefined): boolean => step?.classList.contains('done') ?? false;
+
+/** Only a step that is done is replaced: the copy button of another one is in use. */
+function showStep(step: Element, fresh: Element): void {
+  step.className = fresh.className;
+  if (!isDone(fresh)) return;
+  const hadFocus = step.contains(document.activeElement);
+  step.replaceChildren(...fresh.children);
+  if (hadFocus) document.querySelector<HTMLElement>('#main')?.focus();
+}
+
+function stop(): void {
+  clearInterval(timer);
+}
+
+const timer = setInterval(() => {
+  if (!document.hidden) refresh().catch(() => undefined);
+}, pauseMs);

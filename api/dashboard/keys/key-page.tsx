@@ -1,0 +1,235 @@
+import type { Account } from '../../../shared/accounts/account.ts';
+import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
+import { Id, ModePill, When } from '../facts.tsx';
+import { ChangeForm, FaultSummary, type Faults, TextField } from '../forms.tsx';
+import { dashboardPage, PageHead } from '../frame.tsx';
+import { type Failing, FailingBanner } from './failing.tsx';
+import { GoButton } from './go-button.tsx';
+import { Moment, RideCount } from './keys-page.tsx';
+import { deliveriesPath, keyPath } from './paths.ts';
+import { Secret } from './secret.tsx';
+
+/** What was just done to the key. */
+const doneWords = {
+  renamed: 'Renamed.',
+  'url-saved': 'Saved. The next delivery goes to this URL.',
+  'url-removed': 'The webhook URL is taken away. Only rides with a webhookUrl of their own send events now.',
+  'rolled-before': 'This form was sent before. “Show signing secret” shows the secret that is in use now.',
+  'too-many-test-events': 'At most 10 test events a minute can be sent. Wait a minute, then send the next one.',
+} as const;
+export type DoneName = keyof typeof doneWords;
+const refusals: readonly string[] = ['too-many-test-events'] satisfies DoneName[];
+
+/** What an action shows on the key's page. */
+export interface KeyPageState {
+  faults?: Faults;
+  typed?: { name?: string; webhookUrl?: string };
+  signingSecret?: string;
+  /** The signing secret has just been rolled. */
+  rolled?: boolean;
+  /** The name of what was done; others are ignored. */
+  done?: string;
+}
+
+interface KeyPageProps extends KeyPageState {
+  account: Account;
+  key: KeyFacts;
+  now: number;
+  ridesCreated: number;
+  failing?: Failing;
+}
+
+/** One key: its facts, and all that can be done to it. */
+export function keyPage({ account, key, ...props }: KeyPageProps): string {
+  const { now, failing, faults = {}, signingSecret } = props;
+  return dashboardPage({
+    title: key.name,
+    account,
+    room: 'keys',
+    test: key.mode === 'test',
+    hasErrors: Object.keys(faults).length > 0,
+    scripts: signingSecret ? ['secret-page.js'] : [],
+    children: (
+      <>
+        <PageHead
+          title={key.name}
+          actions={
+            !key.revokedAt && (
+              <>
+                <GoButton to={`${keyPath(key._id)}/rotate`}>Rotate</GoButton>
+                <GoButton to={`${keyPath(key._id)}/revoke`} danger>
+                  Revoke
+                </GoButton>
+              </>
+            )
+          }
+        />
+        <Done name={props.done} />
+        <FaultSummary faults={faults} />
+        {failing && !key.revokedAt && <FailingBanner keyId={key._id} failing={failing} now={now} />}
+        {key.revokedAt && (
+          <div class="notice bad">
+            <p>
+              <strong>Revoked</strong> <When at={key.revokedAt} now={now} />. Requests with this key are answered 401.
+              Rides that were under way go on, and their events are still sent.
+            </p>
+          </div>
+        )}
+        <KeyCard account={account} key_={key} {...props} />
+        {!key.revokedAt && (
+          <>
+            <Webhook account={account} key_={key} {...props} />
+            <SigningSecret account={account} key_={key} {...props} />
+            <Name account={account} key_={key} {...props} />
+          </>
+        )}
+      </>
+    ),
+  });
+}
+
+/** `key` would be preact's own. */
+type PartProps = Omit<KeyPageProps, 'key'> & { key_: KeyFacts };
+
+function Done({ name = '' }: { name?: string }) {
+  if (!Object.hasOwn(doneWords, name)) return null;
+  const isRefusal = refusals.includes(name);
+  return (
+    <p class={isRefusal ? 'notice bad' : 'notice good'} role={isRefusal ? 'alert' : 'status'} tabIndex={-1} data-focus>
+      {doneWords[name as DoneName]}
+    </p>
+  );
+}
+
+function KeyCard({ key_, now, ridesCreated }: PartProps) {
+  return (
+    <dl class="card facts">
+      <dt>Mode</dt>
+      <dd>
+        <ModePill mode={key_.mode} />
+      </dd>
+      <dt>Key</dt>
+      <dd>
+        <code>{key_.hint.replace('...', '…')}</code>
+      </dd>
+      <dt>Key id</dt>
+      <dd>
+        <Id id={key_._id} />
+      </dd>
+      <dt>Created</dt>
+      <dd>
+        <When at={key_.createdAt} now={now} />
+      </dd>
+      {key_.rotatedAt && (
+        <>
+          <dt>Rotated</dt>
+          <dd>
+            <When at={key_.rotatedAt} now={now} />
+          </dd>
+        </>
+      )}
+      <dt>Last used</dt>
+      <dd>
+        <Moment at={key_.lastUsedAt} now={now} />
+      </dd>
+      <dt>Rides created</dt>
+      <dd>
+        <RideCount keyId={key_._id} count={ridesCreated} />
+      </dd>
+    </dl>
+  );
+}
+
+function Webhook({ key_, faults, typed }: PartProps) {
+  return (
+    <section class="section" aria-labelledby="webhook">
+      <h2 id="webhook">Webhook</h2>
+      <div class="card stack">
+        <ChangeForm action={`${keyPath(key_._id)}/webhook-url`} class="form inline">
+          <TextField
+            name="webhookUrl"
+            label="Default webhook URL"
+            hint="Events of rides without a webhookUrl of their own go here. Leave it empty for none."
+            type="url"
+            inputmode="url"
+            placeholder="https://"
+            value={typed?.webhookUrl ?? key_.webhookUrl}
+            faults={faults}
+            mono
+          />
+          <button class="btn" type="submit">
+            Save
+          </button>
+        </ChangeForm>
+        <div class="row">
+          <ChangeForm action={`${keyPath(key_._id)}/test-event`}>
+            <button class="btn second" type="submit" aria-describedby="test-event-hint">
+              Send test event
+            </button>
+          </ChangeForm>
+          <p class="hint" id="test-event-hint">
+            Sends a sample ride.status to the saved URL, and shows what came back.
+          </p>
+          <a href={deliveriesPath(key_._id)}>Deliveries of this key</a>
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function SigningSecret({ key_, signingSecret, rolled }: PartProps) {
+  return (
+    <section class="section" aria-labelledby="secret">
+      <h2 id="secret">Signing secret</h2>
+      <div class="card stack">
+        {rolled ? (
+          <p>
+            <strong>Rolled.</strong> The very next delivery is signed with this secret.
+          </p>
+        ) : (
+          <p class="quiet">Every delivery is signed with it, so that your server knows that an event comes from us.</p>
+        )}
+        {signingSecret && (
+          <Secret
+            text={signingSecret}
+            what="signing secret"
+            testId="signing-secret"
+            leave={keyPath(key_._id)}
+            focused
+          />
+        )}
+        <div class="row">
+          {signingSecret ? (
+            <a class="btn second" href={keyPath(key_._id)}>
+              Hide
+            </a>
+          ) : (
+            <ChangeForm action={`${keyPath(key_._id)}/signing-secret#secret`}>
+              <button class="btn second" type="submit">
+                Show signing secret
+              </button>
+            </ChangeForm>
+          )}
+          <GoButton to={`${keyPath(key_._id)}/roll-secret`} danger>
+            Roll signing secret
+          </GoButton>
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function Name({ key_, faults, typed }: PartProps) {
+  return (
+    <section class="section" aria-label="Name">
+      <div class="card">
+        <ChangeForm action={`${keyPath(key_._id)}/name`} class="form inline">
+          <TextField name="name" label="Name" value={typed?.name ?? key_.name} faults={faults} />
+          <button class="btn second" type="submit">
+            Rename
+          </button>
+        </ChangeForm>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,108 @@
+import type { Account } from '../../../shared/accounts/account.ts';
+import type { KeyFacts, NewKey } from '../../../shared/keys/manage-keys.ts';
+import { exactText, ModePill } from '../facts.tsx';
+import { dashboardPage, PageHead } from '../frame.tsx';
+import { GoButton } from './go-button.tsx';
+import { keyPath, keysPath } from './paths.ts';
+import { Secret } from './secret.tsx';
+
+/** A secret key is shown where it is made. */
+type ShownAt = 'creation' | 'rotation';
+
+interface KeyShownPageProps {
+  account: Account;
+  key: Pick<NewKey, 'keyId' | 'key' | 'name' | 'mode'>;
+  shownAt: ShownAt;
+}
+
+/** The one page that shows a secret key (contract, section 5.4). */
+export function keyShownPage({ account, key, shownAt }: KeyShownPageProps): string {
+  const title = shownAt === 'creation' ? 'Key created' : 'Key rotated';
+  return dashboardPage({
+    title,
+    account,
+    room: 'keys',
+    test: key.mode === 'test',
+    scripts: ['secret-page.js'],
+    children: (
+      <>
+        <PageHead title={title}>
+          <p>
+            {key.name} <ModePill mode={key.mode} />
+          </p>
+        </PageHead>
+        <section class="notice good shown-once" aria-labelledby="copy-now" tabIndex={-1} data-focus>
+          <h2 id="copy-now">Copy the key now</h2>
+          <p>It will not be shown again. Keep it where your server keeps its secrets, and nowhere else.</p>
+          <Secret text={key.key} what="key" testId="new-key" leave={keyPath(key.keyId)} />
+          {shownAt === 'rotation' && <p>The old key has stopped working.</p>}
+        </section>
+        <div class="actions">
+          <a class="btn second" href={keyPath(key.keyId)}>
+            {shownAt === 'creation' ? 'Set its webhook URL' : 'Go to the key'}
+          </a>
+          {shownAt === 'creation' && (
+            <a class="btn second" href="/dashboard">
+              Send a first ride
+            </a>
+          )}
+        </div>
+      </>
+    ),
+  });
+}
+
+interface ShownBeforePageProps {
+  account: Account;
+  key: KeyFacts;
+  shownAt: ShownAt;
+}
+
+/** The answer to a form that was sent before: its key was shown then. */
+export function shownBeforePage({ account, key, shownAt }: ShownBeforePageProps): string {
+  const title = shownAt === 'creation' ? 'This key exists already' : 'This key was rotated already';
+  return dashboardPage({
+    title,
+    account,
+    room: 'keys',
+    test: key.mode === 'test',
+    children: (
+      <>
+        <PageHead title={title}>
+          <p>
+            {key.name} <ModePill mode={key.mode} />
+          </p>
+        </PageHead>
+        <div class="notice">
+          <p>
+            {shownAt === 'creation' ? (
+              <>It was created when this form was first sent, at {exactText(key.createdAt)}, and shown then.</>
+            ) : (
+              <>
+                This form was sent before, and a key is shown only once.
+                {key.rotatedAt && <> The key was last rotated at {exactText(key.rotatedAt)}.</>}
+              </>
+            )}
+          </p>
+          {key.revokedAt ? (
+            <p>It was revoked at {exactText(key.revokedAt)}.</p>
+          ) : (
+            <p>
+              It cannot be shown again. If you did not copy it, rotate it: it gets a new secret, and the old one stops
+              working.
+            </p>
+          )}
+        </div>
+        <div class="actions">
+          {!key.revokedAt && <GoButton to={`${keyPath(key._id)}/rotate`}>Rotate</GoButton>}
+          <a class="btn second" href={keyPath(key._id)}>
+            Go to the key
+          </a>
+          <a class="btn second" href={keysPath}>
+            All keys
+          </a>
+        </div>
+      </>
+    ),
+  });
+}

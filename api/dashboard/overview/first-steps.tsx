@@ -1,0 +1,98 @@
+import type { ComponentChildren } from 'preact';
+import { CodeBlock } from '../facts.tsx';
+import { keyPath, keysPath } from '../keys/paths.ts';
+import type { OverviewProps } from './overview-page.tsx';
+
+interface Step {
+  title: string;
+  done: boolean;
+  /** What to do; left out once it is done. */
+  how: ComponentChildren;
+}
+
+/** An account with as many test rides knows its way. */
+const guidedRides = 20;
+
+/** The way to a first ride, or null for an account that has gone it. */
+export function firstSteps({ account, keys, usage, publicBaseUrl }: OverviewProps): Step[] | null {
+  if (usage.live > 0 || usage.test >= guidedRides) return null;
+  const testKeys = keys.filter(({ mode, revokedAt }) => mode === 'test' && !revokedAt);
+  const newest = testKeys.at(-1);
+  return [
+    {
+      title: 'Make a test key',
+      done: testKeys.length > 0 || usage.test > 0,
+      how: (
+        <>
+          <p>Its rides have a simulated driver: they cost nothing, and nobody sets off.</p>
+          <a class="btn" href={`${keysPath}/new?mode=test`}>
+            Make a test key
+          </a>
+        </>
+      ),
+    },
+    {
+      title: 'Set a webhook URL, or look at the console',
+      done: keys.some(({ webhookUrl }) => webhookUrl) || account.consoleSeenAt !== undefined,
+      how: (
+        <>
+          <p>Events tell your server of each offer and status. Without a server yet, watch them in the console.</p>
+          <div class="actions">
+            {newest && (
+              <a class="btn second" href={`${keyPath(newest._id)}#webhook`}>
+                Set a webhook URL
+              </a>
+            )}
+            <a class="btn second" href="/dashboard/console">
+              Open the console
+            </a>
+          </div>
+        </>
+      ),
+    },
+    {
+      title: 'Send the first ride',
+      done: usage.ridesCreated > 0,
+      how: (
+        <>
+          <p>With your test key in place of YOUR_TEST_KEY:</p>
+          <CodeBlock label="the request" text={firstRide(publicBaseUrl)} />
+        </>
+      ),
+    },
+  ];
+}
+
+const firstRide = (publicBaseUrl: string): string => `curl ${publicBaseUrl}/v1/rides \\
+  -H "Authorization: Bearer YOUR_TEST_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{
+    "pickup": { "lat": 40.758, "lng": -73.9855 },
+    "destination": { "lat": 40.7128, "lng": -74.006 },
+    "fare": 25
+  }'`;
+
+/** The steps of a first visit. A script ticks each as soon as it has happened (overview-page.ts). */
+export function FirstSteps({ steps, hasLiveKey }: { steps: Step[]; hasLiveKey: boolean }) {
+  const next = steps.find(({ done }) => !done);
+  return (
+    <section class="card first-steps" aria-labelledby="first-steps">
+      <h2 id="first-steps">{next ? 'To your first ride' : 'Your first ride is sent'}</h2>
+      <p class="spoken" role="status" />
+      <ol>
+        {steps.map((step) => (
+          <li key={step.title} class={step.done ? 'done' : step === next ? 'next' : 'later'}>
+            <h3>
+              {step.title}
+              {step.done && <span class="spoken">: done</span>}
+            </h3>
+            {!step.done && step.how}
+          </li>
+        ))}
+      </ol>
+      <p class="after" hidden={next !== undefined || hasLiveKey}>
+        Ready for real drivers? <a href={`${keysPath}/new?mode=live`}>Make a live key</a>: nothing else changes.
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,144 @@
+import type { ComponentChildren } from 'preact';
+import type { Account } from '../../../shared/accounts/account.ts';
+import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
+import type { usageSummary } from '../../../shared/usage/usage.ts';
+import { countText, ModePill } from '../facts.tsx';
+import { dashboardPage, PageHead } from '../frame.tsx';
+import { type Failing, FailingBanner, FailingPill } from '../keys/failing.tsx';
+import { Moment, RideCount } from '../keys/keys-page.tsx';
+import { keyPath, keysPath } from '../keys/paths.ts';
+import { FirstSteps, firstSteps } from './first-steps.tsx';
+
+export interface OverviewProps {
+  account: Account;
+  keys: readonly KeyFacts[];
+  usage: Awaited<ReturnType<typeof usageSummary>>;
+  /** Rides created by key id. */
+  rides: ReadonlyMap<string, number>;
+  health: ReadonlyMap<string, Failing>;
+  now: number;
+  publicBaseUrl: string;
+}
+
+/** More keys than these are found on their own page. */
+const shownKeys = 8;
+
+/** What an account has, and what it has to know; an account without rides is led to its first. */
+export function overviewPage(props: OverviewProps): string {
+  const { account, keys, health, now } = props;
+  const active = keys.filter(({ revokedAt }) => !revokedAt);
+  const steps = firstSteps(props);
+  return dashboardPage({
+    title: 'Overview',
+    account,
+    room: 'overview',
+    scripts: steps?.some(({ done }) => !done) ? ['overview-page.js'] : [],
+    children: (
+      <>
+        <PageHead title="Overview" />
+        {active.map(({ _id, name }) => {
+          const failing = health.get(_id);
+          return failing && <FailingBanner key={_id} keyId={_id} name={name} failing={failing} now={now} />;
+        })}
+        {steps && <FirstSteps steps={steps} hasLiveKey={keys.some(({ mode }) => mode === 'live')} />}
+        {keys.length > 0 && <Summary {...props} />}
+        {active.length > 0 && <ActiveKeys {...props} keys={active} />}
+      </>
+    ),
+  });
+}
+
+function Summary({ usage }: OverviewProps) {
+  const { activeKeys, ridesCreated, live, test, keysWithTraffic, busiest } = usage;
+  return (
+    <dl class="figures" aria-label="Summary">
+      <Figure label="Active keys" value={<a href={keysPath}>{countText(activeKeys)}</a>} />
+      <Figure
+        label="Rides created"
+        value={<a href="/dashboard/usage">{countText(ridesCreated)}</a>}
+        detail={ridesCreated > 0 && `${countText(live)} live, ${countText(test)} test`}
+      />
+      <Figure label="Keys with traffic" value={countText(keysWithTraffic)} />
+      <Figure
+        label="Busiest key"
+        value={
+          busiest ? (
+            <a class="key-name" href={keyPath(busiest.keyId)}>
+              {busiest.name}
+            </a>
+          ) : (
+            <span class="quiet">none yet</span>
+          )
+        }
+        detail={busiest && (busiest.rides === 1 ? '1 ride' : `${countText(busiest.rides)} rides`)}
+      />
+    </dl>
+  );
+}
+
+function Figure({ label, value, detail }: { label: string; value: ComponentChildren; detail?: string | false }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>
+        <span class="value">{value}</span>
+        {detail && <span class="detail">{detail}</span>}
+      </dd>
+    </div>
+  );
+}
+
+/** The keys in use, the one used last first. */
+function ActiveKeys({ keys, rides, health, now }: OverviewProps) {
+  const recent = keys.toSorted((a, b) => lastActivity(b) - lastActivity(a)).slice(0, shownKeys);
+  return (
+    <section class="section keys" aria-labelledby="keys">
+      <div class="section-head">
+        <h2 id="keys">Active keys</h2>
+        <a href={keysPath}>{keys.length > recent.length ? `All ${countText(keys.length)} keys` : 'Keys'}</a>
+      </div>
+      <table class="table keys" aria-labelledby="keys">
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Mode</th>
+            <th scope="col">State</th>
+            <th scope="col">Last used</th>
+            <th scope="col" class="number">
+              Rides created
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {recent.map((key) => (
+            <tr key={key._id}>
+              <td class="name">
+                <a href={keyPath(key._id)}>{key.name}</a>
+              </td>
+              <td data-label="Mode">
+                <ModePill mode={key.mode} />
+              </td>
+              <td data-label="State">
+                <State key_={key} isFailing={health.has(key._id)} />
+              </td>
+              <td data-label="Last used">
+                <Moment at={key.lastUsedAt} now={now} />
+              </td>
+              <td class="number" data-label="Rides created">
+                <RideCount keyId={key._id} count={rides.get(key._id) ?? 0} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+const lastActivity = ({ lastUsedAt, createdAt }: KeyFacts): number => (lastUsedAt ?? createdAt).getTime();
+
+function State({ key_, isFailing }: { key_: KeyFacts; isFailing: boolean }) {
+  if (isFailing) return <FailingPill />;
+  const words = [key_.lastUsedAt ? 'in use' : 'not used yet', !key_.webhookUrl && 'no webhook URL'].filter(Boolean);
+  return <span class={key_.lastUsedAt && key_.webhookUrl ? undefined : 'quiet'}>{words.join(', ')}</span>;
+}

@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import type { Account } from '../../shared/accounts/account.ts';
+import { newAccountId } from '../../shared/ids.ts';
+import { createKey } from '../../shared/keys/manage-keys.ts';
+import { clientOf } from './client.ts';
+import { signedIn, type Visitor } from './dashboard.ts';
+import { newDriver, rideIn } from './rides.ts';
+import type { TestApi } from './service.ts';
+
+/** Becomes alive where a page puts it in unescaped, between tags or in an attribute. */
+export const markup = `"'><xss-alive onclick="alive()">&lt;</xss-alive>`;
+/** The same in a URL that the service takes as a webhook URL. */
+export const markupUrl = `https://partner.example/hook?q="'><xss-alive/onclick=alive()>`;
+
+/** Fails where markup that somebody typed is part of a page. */
+export function expectNothingAlive(html: string, where: string): void {
+  expect(html, where).not.to.include('<xss-alive');
+  // A quotation mark ends an attribute, so that what follows it is one of its own.
+  expect(html, where).not.to.include(`"'>`);
+  expect(html, where).not.to.match(/(href|src|action)="\s*javascript:/i);
+}
+
+export interface HostileAccount {
+  account: Account;
+  visitor: Visitor;
+  /** What the parameters of the dashboard's paths are in this account. A room with others adds them here. */
+  params: Record<string, string>;
+}
+
+/** An account in which everything that partners and drivers can type is markup. */
+export async function hostileAccount(api: TestApi): Promise<HostileAccount> {
+  const visitor = await signedIn(api, `${markup}${newAccountId()}@partner.example`);
+  const { account } = visitor;
+  const { keyId, key } = await createKey(api.ctx.config, {
+    accountId: account._id,
+    name: markup,
+    mode: 'live',
+    webhookUrl: markupUrl,
+  });
+  const place = { lat: 40.7128, lng: -74.006, address: markup };
+  const { rideId } = await rideIn(api.ctx, 'in_progress', {
+    by: clientOf(api.url, key),
+    pickup: place,
+    destination: place,
+    notes: markup,
+    passenger: { name: markup, phone: markup },
+    webhookUrl: markupUrl,
+    offers: [{ driver: newDriver({ name: markup, phone: markup, vehicle: markup, plate: markup }) }],
+  });
+  return { account, visitor, params: { keyId, rideId } };
+}
