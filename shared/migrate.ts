@@ -11,8 +11,13 @@ import type { SecretsKeys } from './keys/encryption.ts';
 import { assertSecretsKeys, writeCheck } from './keys/secrets-check.ts';
 import { MailModel } from './mail/mail-row.ts';
 import { RideModel } from './rides/ride.ts';
+import { UsageProgressModel } from './usage/progress.ts';
+import { RideSumsModel } from './usage/ride-sums.ts';
+import { StatementPartModel } from './usage/statement-parts.ts';
+import { TripSumsModel } from './usage/trip-sums.ts';
 import { AttemptModel } from './webhooks/attempts.ts';
 
+const usageModels = [RideSumsModel, StatementPartModel, TripSumsModel, UsageProgressModel];
 const models = [
   AccountModel,
   AttemptModel,
@@ -24,6 +29,7 @@ const models = [
   KeyModel,
   MailModel,
   RideModel,
+  ...usageModels,
 ];
 
 /**

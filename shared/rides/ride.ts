@@ -14,6 +14,24 @@ rideSchema.index({ nextDueAt: 1, _id: 1 }, { partialFilterExpression: { nextDueA
 // For "Send failed again since": it holds only rides with an event that did not arrive.
 rideSchema.index({ keyId: 1, undeliveredAt: 1 }, { partialFilterExpression: { undeliveredAt: { $exists: true } } });
 
+/** Counts a key's rides by time without reading a ride (shared/usage). */
+export const createdIndex = { keyId: 1, createdAt: 1 } as const;
+rideSchema.index(createdIndex);
+
+/** The trips that an account pays for (contract, section 1). */
+export const completedTrips = { mode: 'live', status: 'completed' } as const;
+/** Lists those trips by their end, and sums them, without reading a ride (shared/usage). A ride enters it at its end. */
+export const tripIndex = {
+  accountId: 1,
+  mode: 1,
+  status: 1,
+  statusAt: 1,
+  _id: 1,
+  keyId: 1,
+  agreedPrice: 1,
+} as const;
+rideSchema.index(tripIndex, { partialFilterExpression: completedTrips });
+
 export const RideModel = mongoose.model('Ride', rideSchema);
 
 /** The driver's own collection: building a mongoose document costs more than the rest of a creation. */

@@ -1,0 +1,50 @@
+import mongoose from 'mongoose';
+import { timeLimit } from '../mongo/durability.ts';
+import { dayMs, endOfMonth } from './days.ts';
+
+/** How far the sums of all accounts go. One document. */
+interface UsageProgress {
+  _id: 'usage';
+  /** Every day before this time is summed, and every month that ends by then is closed. */
+  through?: Date;
+  /** A page has found rides of an earlier day that are not in the sums: they came by another way than the API. */
+  isAsked?: boolean;
+}
+
+const progressSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
+
+export const UsageProgressModel = mongoose.model('UsageProgress', progressSchema, 'usage_progress');
+const progress = UsageProgressModel.collection as unknown as mongoose.mongo.Collection<UsageProgress>;
+
+const usage = { _id: 'usage' } as const;
+
+/** Whether there is a day to sum or a month to close, where all days before `until` can be summed. One small read. */
+export async function isSumDue(until: Date): Promise<boolean> {
+  const found = await progress.findOne(usage, timeLimit());
+  return !found?.through || found.through < until || found.isAsked === true;
+}
+
+/** Notes that the days and months before `through` of every account are done. */
+export async function noteSummed(through: Date): Promise<void> {
+  await progress.updateOne(usage, { $max: { through }, $unset: { isAsked: '' } }, { upsert: true });
+}
+
+/** Asks for the sums to be made soon. Does not wait, and may be lost: the next page asks again. */
+export function askForSums(): void {
+  progress.updateOne(usage, { $set: { isAsked: true } }, { upsert: true, writeConcern: { w: 1 } }).catch(() => {});
+}
+
+/** Whether the rides of a day (`2026-11-05`) are in the sums of every account, so that a ride may be deleted. */
+export async function isSummed(day: string): Promise<boolean> {
+  return isDoneThrough(new Date(Date.parse(`${day}T00:00:00Z`) + dayMs));
+}
+
+/** Whether a month (`2026-11`) is closed for every account: its statements no longer need the rides. */
+export async function isClosed(month: string): Promise<boolean> {
+  return isDoneThrough(endOfMonth(month));
+}
+
+async function isDoneThrough(end: Date): Promise<boolean> {
+  const found = await progress.findOne(usage, timeLimit());
+  return found?.through !== undefined && found.through >= end;
+}

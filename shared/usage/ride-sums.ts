@@ -1,0 +1,119 @@
+import mongoose from 'mongoose';
+import { timeLimit } from '../mongo/durability.ts';
+import { createdIndex, rides } from '../rides/ride.ts';
+import { dayOf } from './days.ts';
+
+/**
+ * The rides created through one key, summed by day. One document holds a key's sums and how far they go, so that one write
+ * changes both: a ride is either in the sums or counted from the rides, whatever dies.
+ */
+export interface RideSums {
+  /** The key's id. */
+  _id: string;
+  accountId: string;
+  /** The start of a day: rides created before it are in the sums, later ones are counted from the rides. */
+  through: Date;
+  /** All rides in the sums. */
+  rides: number;
+  /** The first day with rides (`2026-11-05`). */
+  firstDay: string;
+  /** The same by month (`2026-11`) and day (`05`). Days without rides are left out. */
+  months: Record<string, Record<string, number>>;
+}
+
+const rideSumsSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
+rideSumsSchema.index({ accountId: 1 });
+
+export const RideSumsModel = mongoose.model('RideSums', rideSumsSchema, 'ride_sums');
+export const rideSums = RideSumsModel.collection as unknown as mongoose.mongo.Collection<RideSums>;
+
+/** The rides of one key: all, and by day (`2026-11-05`). */
+export interface RideCounts {
+  all: number;
+  /** The first day with rides. */
+  firstDay?: string;
+  byDay: Map<string, number>;
+}
+
+/** So many keys are counted in one query, which keeps each query short. */
+const keysAtOnce = 50;
+
+/**
+ * The rides that these keys of an account have created: the sums, and from the rides themselves what is not summed yet.
+ * `byDay` holds the days of these months. `onUnsummed` is told of each day that was counted from the rides.
+ */
+export async function countRides(
+  accountId: string,
+  keyIds: readonly string[],
+  months: readonly string[],
+  onUnsummed: (day: string) => void,
+): Promise<Map<string, RideCounts>> {
+  const wanted = Object.fromEntries(months.map((month) => [`months.${month}`, 1]));
+  const projection = { through: 1, rides: 1, firstDay: 1, ...wanted };
+  const found = await rideSums.find({ accountId }, { projection, ...timeLimit() }).toArray();
+  const sums = new Map(found.map((key) => [key._id, key]));
+  const counts = new Map(keyIds.map((keyId) => [keyId, countsIn(sums.get(keyId))]));
+  for (const { keyId, day, count } of await unsummedRides(keyIds, sums)) {
+    const ofKey = counts.get(keyId);
+    if (!ofKey) continue;
+    ofKey.all += count;
+    if (!ofKey.firstDay || day < ofKey.firstDay) ofKey.firstDay = day;
+    if (months.includes(day.slice(0, 7))) ofKey.byDay.set(day, count);
+    onUnsummed(day);
+  }
+  return counts;
+}
+
+function countsIn(sums: RideSums | undefined): RideCounts {
+  const byDay = new Map<string, number>();
+  for (const [month, days] of Object.entries(sums?.months ?? {})) {
+    for (const [day, count] of Object.entries(days)) byDay.set(`${month}-${day}`, count);
+  }
+  return { all: sums?.rides ?? 0, firstDay: sums?.firstDay, byDay };
+}
+
+interface DayCount {
+  keyId: string;
+  day: string;
+  count: number;
+}
+
+/** The rides that are not in the sums, by key and day. */
+async function unsummedRides(keyIds: readonly string[], sums: ReadonlyMap<string, RideSums>): Promise<DayCount[]> {
+  const summed = keyIds.filter((keyId) => sums.has(keyId));
+  const others = keyIds.filter((keyId) => !sums.has(keyId));
+  // Usually all keys are summed through the same day. Where one is not, the earlier day holds, and what is in the sums of
+  // another key is left out below.
+  const since = new Date(Math.min(...summed.map((keyId) => sums.get(keyId)?.through.getTime() ?? 0)));
+  const batches = [
+    ...inBatches(summed).map((batch) => ({ keyId: { $in: batch }, createdAt: { $gte: since } })),
+    ...inBatches(others).map((batch) => ({ keyId: { $in: batch } })),
+  ];
+  const counts: DayCount[] = [];
+  for (const filter of batches) {
+    const groups = await rides
+      .aggregate<{ _id: { keyId: string; day: Date }; count: number }>(
+        [
+          { $match: filter },
+          {
+            $group: {
+              _id: { keyId: '$keyId', day: { $dateTrunc: { date: '$createdAt', unit: 'day' } } },
+              count: { $sum: 1 },
+            },
+          },
+        ],
+        { hint: createdIndex, ...timeLimit() },
+      )
+      .toArray();
+    for (const { _id, count } of groups) {
+      const through = sums.get(_id.keyId)?.through;
+      if (!through || _id.day >= through) counts.push({ keyId: _id.keyId, day: dayOf(_id.day), count });
+    }
+  }
+  return counts;
+}
+
+function inBatches(keyIds: readonly string[]): string[][] {
+  const count = Math.ceil(keyIds.length / keysAtOnce);
+  return Array.from({ length: count }, (_, index) => keyIds.slice(index * keysAtOnce, (index + 1) * keysAtOnce));
+}

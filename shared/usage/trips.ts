@@ -1,0 +1,119 @@
+import mongoose from 'mongoose';
+import { committedReads, timeLimit } from '../mongo/durability.ts';
+import { completedTrips, rides, tripIndex } from '../rides/ride.ts';
+import type { Ride } from '../rides/ride-types.ts';
+import { centsOf } from './cents.ts';
+
+const { MinKey } = mongoose.mongo;
+
+/** A completed live trip, as a line of a statement. */
+export interface TripLine {
+  rideId: string;
+  endedAt: Date;
+  keyId: string;
+  /** The agreed price, in cents of a US dollar. */
+  cents: number;
+}
+
+/** From one time up to and without another. */
+export interface TimeSpan {
+  from: Date;
+  to: Date;
+}
+
+type TripEntry = Pick<Ride, '_id' | 'statusAt' | 'keyId' | 'agreedPrice'>;
+
+/**
+ * The completed live trips of an account that ended in a span of time, in the order of their ends, page by page. A query
+ * reads one page, from the index alone. `beforePage` is awaited before each query.
+ */
+export async function* tripPages(
+  accountId: string,
+  { from, to }: TimeSpan,
+  pageSize: number,
+  beforePage: () => Promise<void> = async () => {},
+): AsyncGenerator<TripLine[]> {
+  let last: TripLine | undefined;
+  while (from < to) {
+    await beforePage();
+    // The query finds the last trip of the page before again.
+    const limit = pageSize + (last ? 1 : 0);
+    const found = await findTrips(accountId, { from: last ?? from, to, limit });
+    const page = found.filter(({ rideId }) => rideId !== last?.rideId);
+    if (page.length > 0) yield page;
+    if (found.length < limit) return;
+    last = page.at(-1);
+  }
+}
+
+interface TripRange {
+  /** A time, or a trip, which is found as well. */
+  from: Date | TripLine;
+  to: Date;
+  skip?: number;
+  limit: number;
+}
+
+/** The completed live trips of an account in a range, in the order of their ends. One query, from the index alone. */
+export async function findTrips(accountId: string, { from, to, skip = 0, limit }: TripRange): Promise<TripLine[]> {
+  const bound = (statusAt: Date, _id: unknown) => ({
+    ...{ accountId, ...completedTrips, statusAt, _id },
+    ...{ keyId: new MinKey(), agreedPrice: new MinKey() },
+  });
+  const found = await rides
+    .find<TripEntry>(
+      { accountId, ...completedTrips },
+      {
+        projection: { _id: 1, statusAt: 1, keyId: 1, agreedPrice: 1 },
+        min: from instanceof Date ? bound(from, new MinKey()) : bound(from.endedAt, from.rideId),
+        max: bound(to, new MinKey()),
+        hint: tripIndex,
+        skip,
+        limit,
+        // One reply for the whole page: the second batch of a cursor would bring up to 16 MB.
+        batchSize: limit,
+        ...committedReads(),
+      },
+    )
+    .toArray();
+  return found.map(lineOf);
+}
+
+function lineOf({ _id, statusAt, keyId, agreedPrice = 0 }: TripEntry): TripLine {
+  return { rideId: _id, endedAt: statusAt, keyId, cents: centsOf(agreedPrice) };
+}
+
+/** Trips and what they cost together. */
+export interface TripTotal {
+  trips: number;
+  cents: number;
+}
+
+/** The completed live trips of an account since a time, by month (`2026-11`). Reads the index alone, in one query. */
+export async function totalsSince(accountId: string, from: Date): Promise<Map<string, TripTotal>> {
+  const month = { $dateToString: { format: '%Y-%m', date: '$statusAt' } };
+  // By price, so that a sum is rounded to cents trip by trip, as the lines are.
+  const groups = await rides
+    .aggregate<{ _id: { month: string; price?: number }; trips: number }>(
+      [
+        { $match: { accountId, ...completedTrips, statusAt: { $gte: from } } },
+        { $group: { _id: { month, price: '$agreedPrice' }, trips: { $sum: 1 } } },
+      ],
+      { hint: tripIndex, ...timeLimit() },
+    )
+    .toArray();
+  const totals = new Map<string, TripTotal>();
+  for (const { _id, trips } of groups) {
+    const cents = trips * centsOf(_id.price ?? 0);
+    totals.set(_id.month, sumOf(totals.get(_id.month), { trips, cents }));
+  }
+  return totals;
+}
+
+export const noTrips: TripTotal = { trips: 0, cents: 0 };
+
+export const sumOf = (...totals: readonly (TripTotal | undefined)[]): TripTotal =>
+  totals.reduce<TripTotal>(
+    (sum, total = noTrips) => ({ trips: sum.trips + total.trips, cents: sum.cents + total.cents }),
+    noTrips,
+  );

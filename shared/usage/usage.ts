@@ -1,0 +1,112 @@
+import { listKeys } from '../keys/manage-keys.ts';
+import type { Mode } from '../mode.ts';
+import { dayOf, daysBetween, overUntil } from './days.ts';
+import { askForSums } from './progress.ts';
+import { countRides, type RideCounts } from './ride-sums.ts';
+
+/** One key of an account and the rides that were created through it. */
+export interface KeyUsage {
+  keyId: string;
+  name: string;
+  mode: Mode;
+  isRevoked: boolean;
+  /** All rides, ever. */
+  rides: number;
+  /** Those of the period that was asked for. */
+  inPeriod: number;
+}
+
+export interface DayUsage {
+  /** `2026-11-05` */
+  day: string;
+  live: number;
+  test: number;
+}
+
+export interface Usage {
+  /** Oldest first, revoked ones included. */
+  keys: KeyUsage[];
+  /** Each day of the period, oldest first. */
+  days: DayUsage[];
+  /** The first day with rides (`2026-11-05`), ever. */
+  firstDay?: string;
+}
+
+export interface UsageSummary {
+  activeKeys: number;
+  /** Rides created in all, and by the mode of their key. */
+  ridesCreated: number;
+  live: number;
+  test: number;
+  /** Keys with at least one ride. */
+  keysWithTraffic: number;
+  /** The key with the most rides, the older one on a tie. None while there is no ride. */
+  busiest?: { keyId: string; name: string; rides: number };
+}
+
+/** A period: whole days, from the start of one to the start of another. */
+export interface Period {
+  from: Date;
+  to: Date;
+}
+
+const noDays: Period = { from: new Date(0), to: new Date(0) };
+
+/**
+ * The rides created through each key of an account, ever (contract, section 1). Every key has an entry, revoked ones too.
+ * Right to the ride: what the daily sums do not hold yet is counted from the rides.
+ */
+export async function ridesByKey(accountId: string, nowMs: number): Promise<Map<string, number>> {
+  const { keys } = await usageOf(accountId, noDays, nowMs);
+  return new Map(keys.map(({ keyId, rides }) => [keyId, rides]));
+}
+
+/** What the dashboard shows of an account's usage (contract, section 1), as of now. */
+export async function usageSummary(accountId: string, nowMs: number): Promise<UsageSummary> {
+  return summaryOf((await usageOf(accountId, noDays, nowMs)).keys);
+}
+
+/** The usage of an account's keys, and its rides by day in a period. */
+export async function usageOf(accountId: string, { from, to }: Period, nowMs: number): Promise<Usage> {
+  const stored = await listKeys({ accountId });
+  const days = daysBetween(from, to);
+  const months = [...new Set(days.map((day) => day.slice(0, 7)))];
+  const over = dayOf(overUntil(nowMs));
+  let isLate = false;
+  const keyIds = stored.map(({ _id }) => _id);
+  const counts = await countRides(accountId, keyIds, months, (day) => {
+    isLate ||= day < over;
+  });
+  if (isLate) askForSums();
+  const keys = stored.map(({ _id: keyId, name, mode, revokedAt }): KeyUsage => {
+    const { all, byDay } = counts.get(keyId) as RideCounts;
+    const inPeriod = days.reduce((sum, day) => sum + (byDay.get(day) ?? 0), 0);
+    return { keyId, name, mode, isRevoked: revokedAt !== undefined, rides: all, inPeriod };
+  });
+  const ridesOn = (day: string, mode: Mode) =>
+    keys.reduce((sum, key) => sum + (key.mode === mode ? (counts.get(key.keyId)?.byDay.get(day) ?? 0) : 0), 0);
+  return {
+    keys,
+    days: days.map((day) => ({ day, live: ridesOn(day, 'live'), test: ridesOn(day, 'test') })),
+    firstDay: [...counts.values()].flatMap(({ firstDay }) => firstDay ?? []).sort()[0],
+  };
+}
+
+/** The figures over all keys of an account. `keys` are in the order of their creation. */
+export function summaryOf(keys: readonly KeyUsage[]): UsageSummary {
+  const ridesOf = (mode: Mode) => keys.reduce((sum, key) => sum + (key.mode === mode ? key.rides : 0), 0);
+  const [live, test] = [ridesOf('live'), ridesOf('test')];
+  const withTraffic = keys.filter(({ rides }) => rides > 0);
+  const busiest = withTraffic.reduce<KeyUsage | undefined>(
+    (most, key) => (most && most.rides >= key.rides ? most : key),
+    undefined,
+  );
+  return {
+    activeKeys: keys.filter(({ isRevoked }) => !isRevoked).length,
+    ridesCreated: live + test,
+    live,
+    test,
+    keysWithTraffic: withTraffic.length,
+    ...(busiest && { busiest: { keyId: busiest.keyId, name: busiest.name, rides: busiest.rides } }),
+  };
+}
