@@ -1,4 +1,5 @@
 import { type Style, styled } from '../terminal/style.ts';
+import { mailBoxPath } from './mail-box-path.ts';
 import { queueBoardPath } from './queue-board-path.ts';
 
 /** A log line of a process: the fields that are read here. */
@@ -49,9 +50,9 @@ export function parseEntry(line: string): LogEntry | undefined {
   }
 }
 
-/** Whether to show a line. The queue board and `status` poll every few seconds, so their requests are hidden. */
+/** Whether to show a line. What the developer's own tools ask for is hidden: some of them poll every few seconds. */
 export function isWorthShowing({ msg, route, path, level }: LogEntry): boolean {
-  const isFromTools = route === queueBoardPath || route === '/healthz' || path === '/favicon.ico';
+  const isFromTools = route === queueBoardPath || route === mailBoxPath || route === '/healthz' || path === '/favicon.ico';
   return level >= 40 || !(hiddenMessages.has(msg) || isFromTools);
 }
 
