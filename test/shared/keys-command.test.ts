@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { accountOf } from '../../shared/accounts/account.ts';
+import { auditOf, commandLine } from '../../shared/accounts/audit.ts';
 import { tableOf } from '../../shared/cli/keys/print.ts';
 import { commandNames } from '../../shared/cli/keys/usage.ts';
 import { keysCommand } from '../../shared/cli/keys-command.ts';
@@ -67,6 +69,29 @@ describe('the command line of keys', () => {
   it('lists nothing for an account that nobody has', async () => {
     const { code, out } = await run('list', '--account', 'nobody@rides.example', '--json');
     expect({ code, out }).to.deep.equal({ code: 0, out: ['[]'] });
+  });
+
+  it('notes for the account what the operator did to its keys, and nothing that failed', async () => {
+    const email = `noted${Date.now()}@rides.example`;
+    const { keyId } = await create('--account', email);
+    await run('set-webhook', keyId, 'https://partner.example/');
+    await run('set-webhook', keyId, 'https://localhost/');
+    await run('rotate', keyId);
+    await run('roll-secret', keyId);
+    await run('revoke', keyId);
+    await run('rotate', keyId);
+    // A command disconnects when it ends.
+    const ctx = await testContext();
+    const entries = await auditOf((await accountOf(email))._id, 100);
+    await ctx.close();
+    expect(entries.map(({ action }) => action).reverse()).to.deep.equal([
+      'key_created',
+      'webhook_url_set',
+      'key_rotated',
+      'signing_secret_rolled',
+      'key_revoked',
+    ]);
+    for (const entry of entries) expect(entry).to.include({ keyId, from: commandLine });
   });
 
   it('rotates, rolls the secret, sets the webhook URL and revokes', async () => {
