@@ -7,6 +7,7 @@ import { shutdownOnSignal } from '../shared/shutdown.ts';
 import { start } from '../shared/start.ts';
 import { startPool } from './pools.ts';
 import { startSweeper } from './sweeper/sweeper.ts';
+import { startUsageSums } from './usage/usage-sums.ts';
 import { flushAttempts } from './webhooks/attempt-log.ts';
 import { withinDescriptorLimit } from './webhooks/descriptor-limit.ts';
 import { flushHealth } from './webhooks/health-log.ts';
@@ -29,7 +30,7 @@ Examples
 /** A worker process: runs the pools named on the command line, or all of them. */
 start('worker', runPools, usage);
 
-/** Starts the pools and the sweeper. Throws UsageError for an unknown name. */
+/** Starts the pools, the sweeper and the sums of usage. Throws UsageError for an unknown name. */
 async function runPools(names: readonly string[]): Promise<void> {
   const pools = names.length > 0 ? names.map(poolNamed) : poolNames;
   const readsSecrets = pools.some((pool) => pool.startsWith('webhooks') || pool === 'mail');
@@ -39,9 +40,10 @@ async function runPools(names: readonly string[]): Promise<void> {
   const concurrency = withinDescriptorLimit(pools, config.concurrency, ctx.log);
   const workers = pools.map((pool) => startPool(ctx, connection, pool, concurrency[pool]));
   const sweeper = startSweeper(ctx);
+  const usageSums = startUsageSums(ctx);
   ctx.log.info({ pools }, 'working');
   shutdownOnSignal(ctx.log, config.shutdownGraceMs, async () => {
-    await Promise.all([sweeper.stop(), ...workers.map((worker) => worker.close())]);
+    await Promise.all([sweeper.stop(), usageSums.stop(), ...workers.map((worker) => worker.close())]);
     await Promise.all([flushAttempts(), flushHealth()]);
     connection.disconnect();
     await ctx.close();

@@ -3,6 +3,7 @@ import { accountRoutes } from './account/account-routes.tsx';
 import { keysRoutes } from './keys/keys-routes.tsx';
 import { overviewRoutes } from './overview/overview-routes.tsx';
 import { signInRoutes } from './sign-in/sign-in-routes.tsx';
+import { usageRoutes } from './usage/usage-routes.tsx';
 import type { DashboardRoute } from './visit.ts';
 
 /** Every route of the dashboard, room by room. Signing in comes first: it has the first page while nobody is signed in. */
@@ -12,5 +13,6 @@ export function dashboardRoutes(service: Context): DashboardRoute[] {
     ...overviewRoutes(service),
     ...keysRoutes(service),
     ...accountRoutes(service),
+    ...usageRoutes(service),
   ];
 }

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Account } from '../../shared/accounts/account.ts';
 import { accountOfSession } from '../../shared/accounts/session.ts';
 import { earlierSubmission } from '../../shared/accounts/submission.ts';
@@ -34,8 +35,15 @@ export interface Sending extends Visit {
   earlier(about: string): Promise<string | null>;
 }
 
-/** What a route answers: a page (200, or the status given), or the address of the page to see next (303). */
-export type Answer = string | { html: string; status: number } | { see: string };
+/** What a route answers: a page (200, or the status given), the address of the page to see next (303), or a file. */
+export type Answer = string | { html: string; status: number } | { see: string } | FileAnswer;
+
+/** A file that the browser saves under this name, of word characters, dots and dashes. */
+export interface FileAnswer {
+  file: string;
+  type: string;
+  body: Readable;
+}
 
 /** Finds who is signed in, by the session's cookie. */
 export function findAccount(service: Context): (ctx: RequestContext) => Promise<Account | null> {
@@ -90,6 +98,11 @@ export function respond(ctx: RequestContext, answer: Answer): void {
     ctx.redirect(answer.see);
     ctx.status = 303;
     ctx.body = '';
+  } else if ('file' in answer) {
+    ctx.status = 200;
+    ctx.set('Content-Type', answer.type);
+    ctx.set('Content-Disposition', `attachment; filename="${answer.file}"`);
+    ctx.body = answer.body;
   } else {
     ctx.status = answer.status;
     ctx.type = 'html';

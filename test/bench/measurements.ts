@@ -3,6 +3,7 @@ import { delivery } from './delivery/delivery.ts';
 import { firstByte } from './delivery/first-byte.ts';
 import { twoProcesses } from './delivery/two-processes.ts';
 import { map } from './pages/map.ts';
+import { usage } from './pages/usage.ts';
 import { create } from './paths/create.ts';
 import { offers, retrieve } from './paths/reads.ts';
 import { redisMemory } from './processes/redis-memory.ts';
@@ -26,6 +27,7 @@ export const measurements = {
   million,
   backlog,
   map,
+  usage,
   'redis-memory': redisMemory,
   'two-processes': twoProcesses,
   start: apiStart,

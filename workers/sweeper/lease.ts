@@ -16,24 +16,34 @@ export interface Lease {
   rest(ms: number): Promise<void>;
 }
 
+interface LeaseOptions {
+  /** Whose lease it is. */
+  key?: string;
+  /** Takes the lease within the interval after the last one, too. */
+  interruptRest?: boolean;
+}
+
 /**
  * Takes the lease, which lets one process at a time sweep, or resolves with null. The lease lasts through the interval after
- * a sweep, so that many processes sweep no more often than one. `interruptRest` takes it within that interval.
+ * a sweep, so that many processes sweep no more often than one.
  */
-export async function takeLease(redis: Redis, { interruptRest }: { interruptRest: boolean }): Promise<Lease | null> {
+export async function takeLease(
+  redis: Redis,
+  { key = leaseKey, interruptRest = false }: LeaseOptions = {},
+): Promise<Lease | null> {
   const token = randomBase62(12);
-  const isFree = (await redis.set(leaseKey, token, 'PX', leaseMs, 'NX')) === 'OK';
+  const isFree = (await redis.set(key, token, 'PX', leaseMs, 'NX')) === 'OK';
   if (!isFree) {
-    if (!interruptRest || (await redis.get(leaseKey)) !== resting) return null;
+    if (!interruptRest || (await redis.get(key)) !== resting) return null;
     // If two processes do this at once, the first one finds before its next page that it has lost the lease.
-    await redis.set(leaseKey, token, 'PX', leaseMs);
+    await redis.set(key, token, 'PX', leaseMs);
   }
-  const isMine = async () => (await redis.get(leaseKey)) === token;
+  const isMine = async () => (await redis.get(key)) === token;
   return {
     isMine,
-    keep: async () => (await isMine()) && (await redis.pexpire(leaseKey, leaseMs)) === 1,
+    keep: async () => (await isMine()) && (await redis.pexpire(key, leaseMs)) === 1,
     async rest(ms) {
-      if (await isMine()) await redis.set(leaseKey, resting, 'PX', Math.ceil(ms));
+      if (await isMine()) await redis.set(key, resting, 'PX', Math.ceil(ms));
     },
   };
 }

@@ -1,0 +1,120 @@
+import type { DayUsage } from '../../../shared/usage/usage.ts';
+import { countText } from '../facts.tsx';
+import { counted, dayText, shortDayText } from './words.ts';
+
+/** In units of the drawing, which is stretched to the width of the page. */
+const dayWidth = 10;
+const barWidth = 7;
+const height = 100;
+/** A day with one ride among thousands is still seen. */
+const leastHeight = 1.5;
+const daysPerLabel = 7;
+
+/** The rides of each day as bars, live ones below and test ones above, and the same as a table. */
+export function RidesChart({ days, period }: { days: readonly DayUsage[]; period: string }) {
+  const top = roundUp(Math.max(...days.map(allOf)));
+  return (
+    <figure class="chart">
+      <Legend days={days} />
+      <div class="plot">
+        <div class="scale" aria-hidden="true">
+          <span>{countText(top)}</span>
+          <span>{top > 1 ? countText(top / 2) : ''}</span>
+          <span>0</span>
+        </div>
+        <svg
+          role="img"
+          aria-label={`Rides a day, ${period}: ${inWords(days)}`}
+          viewBox={`0 0 ${days.length * dayWidth} ${height}`}
+          preserveAspectRatio="none"
+        >
+          {[0, height / 2, height].map((y) => (
+            <line key={y} class="grid" x1={0} x2={days.length * dayWidth} y1={y} y2={y} />
+          ))}
+          {days.map((day, index) => (
+            <Bar key={day.day} day={day} x={index * dayWidth} top={top} />
+          ))}
+        </svg>
+        <div class="ticks" aria-hidden="true">
+          {days.map(({ day }, index) => (
+            <span key={day}>{index % daysPerLabel === 0 && <span>{shortDayText(day)}</span>}</span>
+          ))}
+        </div>
+      </div>
+      <details>
+        <summary>The same as a table</summary>
+        <DayTable days={days} />
+      </details>
+    </figure>
+  );
+}
+
+function Legend({ days }: { days: readonly DayUsage[] }) {
+  const sum = (mode: 'live' | 'test') => days.reduce((total, day) => total + day[mode], 0);
+  return (
+    <figcaption class="legend">
+      <span class="live">{counted(sum('live'), 'live ride')}</span>
+      <span class="test">{counted(sum('test'), 'test ride')}</span>
+    </figcaption>
+  );
+}
+
+function Bar({ day, x, top }: { day: DayUsage; x: number; top: number }) {
+  const heightOf = (count: number) => (count === 0 ? 0 : Math.max(leastHeight, (count / top) * height));
+  const [live, test] = [heightOf(day.live), heightOf(day.test)];
+  const left = x + (dayWidth - barWidth) / 2;
+  return (
+    <g>
+      <title>{`${dayText(day.day)}: ${countText(day.live)} live, ${countText(day.test)} test`}</title>
+      <rect class="day" x={x} y={0} width={dayWidth} height={height} />
+      {live > 0 && <rect class="live" x={left} y={round(height - live)} width={barWidth} height={round(live)} />}
+      {test > 0 && <rect class="test" x={left} y={round(height - live - test)} width={barWidth} height={round(test)} />}
+    </g>
+  );
+}
+
+function DayTable({ days }: { days: readonly DayUsage[] }) {
+  return (
+    <table class="numbers" aria-label="Rides a day">
+      <thead>
+        <tr>
+          <th scope="col">Day</th>
+          <th scope="col">Live</th>
+          <th scope="col">Test</th>
+          <th scope="col">All</th>
+        </tr>
+      </thead>
+      <tbody>
+        {days.map((day) => (
+          <tr key={day.day}>
+            <th scope="row">
+              <time dateTime={day.day}>{dayText(day.day)}</time>
+            </th>
+            <td>{countText(day.live)}</td>
+            <td>{countText(day.test)}</td>
+            <td>{countText(allOf(day))}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const allOf = ({ live, test }: DayUsage): number => live + test;
+
+/** What the bars say, for those who do not see them. */
+function inWords(days: readonly DayUsage[]): string {
+  const all = days.reduce((sum, day) => sum + allOf(day), 0);
+  const most = days.reduce((busiest, day) => (allOf(day) > allOf(busiest) ? day : busiest));
+  return `${counted(all, 'ride')}, the most on ${dayText(most.day)}, ${countText(allOf(most))}`;
+}
+
+/** The least of 1, 2, 4, 6, 10, 20, 40 ... that is not below the count, so that half of it is a round number as well. */
+function roundUp(count: number): number {
+  if (count <= 1) return 1;
+  const power = 10 ** Math.floor(Math.log10(count));
+  const step = [1, 2, 4, 6, 8, 10].find((candidate) => candidate * power >= count) ?? 10;
+  return step * power;
+}
+
+const round = (value: number): number => Math.round(value * 100) / 100;

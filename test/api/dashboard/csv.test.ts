@@ -1,0 +1,39 @@
+import { expect } from 'chai';
+import { csvRow } from '../../../api/dashboard/usage/csv.ts';
+
+describe('a row of CSV', () => {
+  it('ends with CR and LF, and holds its cells in order', () => {
+    expect(csvRow(['ride_1', '12.50', ''])).to.equal('ride_1,12.50,\r\n');
+  });
+
+  for (const [text, cell] of [
+    ['Desk, lobby', '"Desk, lobby"'],
+    ['The "blue" desk', '"The ""blue"" desk"'],
+    ['two\nlines', '"two\nlines"'],
+    ['two\r\nlines', '"two\r\nlines"'],
+    ['Empfang Süd 🛎', 'Empfang Süd 🛎'],
+    ["it's", "it's"],
+  ] as const) {
+    it(`quotes ${JSON.stringify(text)} as RFC 4180 wants it`, () => {
+      expect(csvRow([text])).to.equal(`${cell}\r\n`);
+    });
+  }
+
+  for (const [text, cell] of [
+    ['=1+1', "'=1+1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\t=1', "'\t=1"],
+    ['\r=1', `"'\r=1"`],
+    ['=HYPERLINK("https://evil.example","x")', `"'=HYPERLINK(""https://evil.example"",""x"")"`],
+  ] as const) {
+    it(`keeps a spreadsheet from running ${JSON.stringify(text)}`, () => {
+      expect(csvRow([text])).to.equal(`${cell}\r\n`);
+    });
+  }
+
+  it('leaves what only holds such a sign as it is', () => {
+    expect(csvRow(['a=b', '1-2', 'x@y', ' =1'])).to.equal('a=b,1-2,x@y, =1\r\n');
+  });
+});

@@ -1,0 +1,230 @@
+import { expect } from 'chai';
+import { createKey, revokeKey } from '../../../shared/keys/manage-keys.ts';
+import type { Mode } from '../../../shared/mode.ts';
+import { linesPerPart } from '../../../shared/usage/statement-parts.ts';
+import { signedIn, type Visitor } from '../../support/dashboard.ts';
+import { ownDatabase } from '../../support/own-database.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+import { at, ridesAt, sumThrough, tripsAt, type Whose } from '../../support/usage.ts';
+
+const hostile = `=1+1"><script>alert(1)</script>`;
+
+describe('the usage pages', () => {
+  let api: TestApi;
+  before(async () => {
+    const { url } = await ownDatabase('usage');
+    api = await startTestApi({ MONGO_URL: url });
+    // The pages show the present month, and the tests know what it is.
+    api.ctx.now = () => at('2026-11-21 12:00').getTime();
+  });
+  after(() => api.close());
+
+  async function keyOf({ account }: Visitor, name: string, mode: Mode = 'live'): Promise<Whose> {
+    const { keyId } = await createKey(api.ctx.config, { accountId: account._id, name, mode });
+    return { accountId: account._id, keyId, mode };
+  }
+  /** What a page says, without its markup. */
+  const textOf = (html: string) =>
+    html
+      .replace(/^.*<main[^>]*>/s, '')
+      .replace(/<\/(p|td|th|dt|dd|h1|h2|li|a|text|title)>/g, ' ')
+      .replace(/<[^>]+>/g, '')
+      .replaceAll('&quot;', '"')
+      .replaceAll('&lt;', '<')
+      .replaceAll('&amp;', '&')
+      .replace(/\s+/g, ' ');
+  const csvOf = async (visitor: Visitor, month: string) =>
+    (await visitor.get(`/dashboard/usage/${month}/statement.csv`)).html.split('\r\n');
+
+  describe('/dashboard/usage', () => {
+    it('shows active keys, rides by mode, keys with traffic, the busiest key, and what is paid for', async () => {
+      const visitor = await signedIn(api);
+      const lobby = await keyOf(visitor, 'Lobby');
+      const developers = await keyOf(visitor, 'Developers', 'test');
+      const old = await keyOf(visitor, 'Old desk');
+      await keyOf(visitor, 'Spare');
+      await ridesAt(lobby, at('2026-11-05 10:00'), at('2026-11-21 11:00'));
+      await ridesAt(old, at('2026-10-05 10:00'), at('2026-11-20 11:00'), at('2026-11-20 12:00'));
+      await ridesAt(developers, at('2026-11-21 11:00'));
+      await revokeKey(old.keyId, { accountId: old.accountId });
+      for (const until of [undefined, at('2026-11-21 00:00')]) {
+        if (until) await sumThrough(until);
+        const { status, html } = await visitor.get('/dashboard/usage');
+        const text = textOf(html);
+        expect(status).to.equal(200);
+        expect(text).to.include('Active keys 3 1 revoked');
+        expect(text).to.include('Rides created 6 5 live, 1 test');
+        expect(text).to.include('Keys with traffic 3');
+        expect(text).to.include('Busiest key Old desk 3 rides');
+        expect(text).to.include('You pay only for trips taken');
+        expect(text).to.include('Old desk revokedlive2 3');
+        expect(text).to.include('1 key without rides');
+      }
+    });
+
+    it('draws the rides of the last 30 days, with a table of the same numbers', async () => {
+      const visitor = await signedIn(api);
+      const key = await keyOf(visitor, 'Lobby');
+      const test = await keyOf(visitor, 'Developers', 'test');
+      await ridesAt(key, at('2026-10-22 23:59:59.999'), at('2026-10-23 00:00'), at('2026-11-21 11:00'));
+      await ridesAt(test, at('2026-11-21 11:00'), at('2026-11-21 11:00'));
+      const text = textOf((await visitor.get('/dashboard/usage')).html);
+      expect(text).to.include('2 live rides');
+      expect(text).to.include('2 test rides');
+      expect(text).to.include('21 November: 1 live, 2 test');
+      expect(text).to.include('23 October 1 0 1');
+      expect(text).not.to.include('22 October 1 0 1');
+    });
+
+    it('draws a month that is chosen, each with an address of its own', async () => {
+      const visitor = await signedIn(api);
+      const key = await keyOf(visitor, 'Lobby');
+      await ridesAt(key, at('2026-09-30 23:59:59.999'), at('2026-10-01 00:00'), at('2026-10-31 23:59:59.999'));
+      const { html } = await visitor.get('/dashboard/usage?month=2026-10');
+      expect(textOf(html)).to.include('2 live rides').and.to.include('31 October: 1 live, 0 test');
+      expect(html).to.include('href="/dashboard/usage?month=2026-09"');
+      expect(html).not.to.include('href="/dashboard/usage?month=2026-08"');
+    });
+
+    it('leads on while there is no key or no ride', async () => {
+      const visitor = await signedIn(api);
+      expect(textOf((await visitor.get('/dashboard/usage')).html))
+        .to.include('No keys yet.')
+        .and.to.include('None yet');
+      await keyOf(visitor, 'Lobby');
+      expect(textOf((await visitor.get('/dashboard/usage')).html)).to.include('No rides yet.');
+    });
+  });
+
+  describe('a statement', () => {
+    it('lists the completed live trips of the month with their prices and the sum, so far and when it is closed', async () => {
+      const visitor = await signedIn(api);
+      const key = await keyOf(visitor, 'Lobby');
+      const [first] = await tripsAt(key, 12.5, at('2026-11-05 14:03:22.123'));
+      await tripsAt(key, 1_000.1, at('2026-11-06 10:00'));
+      await tripsAt({ ...key, mode: 'test' }, 70, at('2026-11-05 10:00'));
+      const [past] = await tripsAt(key, 8, at('2026-10-05 10:00'));
+      await sumThrough(at('2026-11-21 00:00'));
+      const november = textOf((await visitor.get('/dashboard/usage/2026-11')).html);
+      expect(november).to.include('Statement for November 2026');
+      expect(november).to.include('1,012.60 USD so far 2 completed live trips');
+      expect(november).to.include(`2026-11-05 14:03:22 ${first} Lobby 12.50`);
+      expect(november).to.include('Sum of all 2 trips 1,012.60');
+      expect(november).to.include('The month closes on 1 December 2026, 01:00 UTC');
+      const october = textOf((await visitor.get('/dashboard/usage/2026-10')).html);
+      expect(october).to.include(`${past} Lobby 8.00`).and.to.include('Sum of 1 trip 8.00');
+      expect(october).not.to.include('so far');
+    });
+
+    it('says so where no trip was completed', async () => {
+      const visitor = await signedIn(api);
+      const { status, html } = await visitor.get('/dashboard/usage/2026-10');
+      expect(status).to.equal(200);
+      expect(textOf(html)).to.include('No live trip was completed in October 2026.');
+    });
+
+    it('has pages that can be linked to, and its sum on the last one', async () => {
+      const visitor = await signedIn(api);
+      const key = await keyOf(visitor, 'Lobby');
+      const start = at('2026-10-05 10:00').getTime();
+      await tripsAt(key, 2, ...Array.from({ length: linesPerPart + 1 }, (_, index) => new Date(start + index)));
+      for (const until of [undefined, at('2026-11-21 00:00')]) {
+        if (until) await sumThrough(until);
+        const first = textOf((await visitor.get('/dashboard/usage/2026-10')).html);
+        const last = textOf((await visitor.get('/dashboard/usage/2026-10?page=2')).html);
+        expect(first).to.include('1,002.00 USD').and.to.include('Page 1 of 2').and.not.to.include('Sum of');
+        expect(last).to.include('Page 2 of 2').and.to.include('Sum of all 501 trips 1,002.00');
+        for (const page of ['3', '0', '-1', '1.5', 'x', '9999999'])
+          expect((await visitor.get(`/dashboard/usage/2026-10?page=${page}`)).status, page).to.equal(404);
+      }
+    });
+
+    for (const month of ['2026-12', '2027-01', '2026-13', '2026-1', '11', 'x', '__proto__', '2026-11-05']) {
+      it(`is not found for ${month}, nor is its CSV or its chart`, async () => {
+        const visitor = await signedIn(api);
+        for (const path of [`/${month}`, `/${month}/statement.csv`, `?month=${month}`])
+          expect((await visitor.get(`/dashboard/usage${path}`)).status, path).to.equal(404);
+      });
+    }
+  });
+
+  describe('a statement as CSV', () => {
+    it('is UTF-8 with CR and LF, a row for each trip and one for the sum', async () => {
+      const visitor = await signedIn(api);
+      const key = await keyOf(visitor, 'Empfang "Süd", Tür 2');
+      const [second] = await tripsAt(key, 0.2, at('2026-10-06 10:00'));
+      const [first] = await tripsAt(key, 1_000.1, at('2026-10-05 14:03:22.123'));
+      const name = '"Empfang ""Süd"", Tür 2"';
+      const expected = [
+        'Ride ID,Ended (UTC),Key ID,Key name,Agreed price (USD)',
+        `${first},2026-10-05T14:03:22.123Z,${key.keyId},${name},1000.10`,
+        `${second},2026-10-06T10:00:00.000Z,${key.keyId},${name},0.20`,
+        'Sum,,,2 trips,1000.30',
+        '',
+      ];
+      for (const until of [undefined, at('2026-11-21 00:00')]) {
+        if (until) await sumThrough(until);
+        expect(await csvOf(visitor, '2026-10')).to.deep.equal(expected);
+      }
+      const { headers } = await visitor.get('/dashboard/usage/2026-10/statement.csv');
+      expect(headers.get('content-type')).to.equal('text/csv; charset=utf-8; header=present');
+      expect(headers.get('content-disposition')).to.equal('attachment; filename="rides-2026-10.csv"');
+      expect(headers.get('cache-control')).to.equal('no-store');
+    });
+
+    it('is whole for many trips, so far and when the month is closed', async () => {
+      const visitor = await signedIn(api);
+      const key = await keyOf(visitor, 'Lobby');
+      const start = at('2026-10-05 10:00').getTime();
+      const made = await tripsAt(key, 0.1, ...Array.from({ length: 2_345 }, (_, index) => new Date(start + index)));
+      for (const until of [undefined, at('2026-11-21 00:00')]) {
+        if (until) await sumThrough(until);
+        const rows = await csvOf(visitor, '2026-10');
+        expect(rows.slice(1, -2).map((row) => row.split(',')[0])).to.deep.equal(made);
+        expect(rows.at(-2)).to.equal('Sum,,,2345 trips,234.50');
+      }
+    });
+
+    it('of a month without trips has its head and a sum of nothing', async () => {
+      expect((await csvOf(await signedIn(api), '2026-10')).slice(1)).to.deep.equal(['Sum,,,0 trips,0.00', '']);
+    });
+  });
+
+  it('show a name that a partner typed as text, and keep a spreadsheet from running it', async () => {
+    const visitor = await signedIn(api);
+    const key = await keyOf(visitor, hostile);
+    await ridesAt(key, at('2026-11-21 10:00'));
+    await tripsAt(key, 5, at('2026-11-20 10:00'));
+    for (const path of ['/dashboard/usage', '/dashboard/usage/2026-11']) {
+      const { html } = await visitor.get(path);
+      expect(html).not.to.include('<script>');
+      expect(textOf(html)).to.include(hostile);
+    }
+    const [, row] = await csvOf(visitor, '2026-11');
+    expect(row).to.include(`"'=1+1""><script>alert(1)</script>"`);
+  });
+
+  it('hold nothing of another account', async () => {
+    const visitor = await signedIn(api);
+    const other = await signedIn(api);
+    const key = await keyOf(other, 'Secret desk');
+    const [rideId] = await tripsAt(key, 77.77, at('2026-11-05 10:00'));
+    for (const path of ['', '?month=2026-11', '/2026-11', '/2026-11/statement.csv']) {
+      expect((await other.get(`/dashboard/usage${path}`)).html).to.include('77.77');
+      const { status, html } = await visitor.get(`/dashboard/usage${path}`);
+      expect(status, path).to.equal(200);
+      for (const secret of ['Secret desk', '77.77', key.keyId, rideId as string])
+        expect(html, path).not.to.include(secret);
+    }
+  });
+
+  it('send to the sign-in page, and back, who has not signed in', async () => {
+    for (const path of ['', '/2026-11', '/2026-11/statement.csv']) {
+      const answer = await fetch(`${api.url}/dashboard/usage${path}`, { redirect: 'manual' });
+      expect(answer.status).to.equal(303);
+      expect(answer.headers.get('location')).to.equal(
+        `/dashboard?next=${encodeURIComponent(`/dashboard/usage${path}`)}`,
+      );
+    }
+  });
+});

@@ -1,0 +1,135 @@
+import http from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import { AccountModel } from '../../../shared/accounts/account.ts';
+import { startSession } from '../../../shared/accounts/session.ts';
+import { newRideId, newTrackToken } from '../../../shared/ids.ts';
+import { keys as storedKeys } from '../../../shared/keys/api-key.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { dayMs, dayOf, monthOf, previousMonth } from '../../../shared/usage/days.ts';
+import { isSummed } from '../../../shared/usage/progress.ts';
+import { linesPerPart } from '../../../shared/usage/statement-parts.ts';
+import { monthTotals } from '../../../shared/usage/statements.ts';
+import { ridesByKey } from '../../../shared/usage/usage.ts';
+import { assertCount, type Bench, type Measurement } from '../bench.ts';
+import { type BenchKey, newKeys } from '../data/keys.ts';
+import { biddingRide, insertRides, tripRide } from '../data/rides.ts';
+import type { Figure } from '../report.ts';
+import { atRest } from '../scale/databases.ts';
+import { percentile } from '../statistics.ts';
+
+const keyCount = 200;
+/** So many days the rides are spread over, up to now. */
+const daysFilled = 30;
+const goal = '<= 300';
+
+/**
+ * The usage pages of one account with very many rides and keys: their slowest answers, before anything is summed and after,
+ * and what summing takes.
+ */
+export const usage: Measurement = async (bench) => {
+  const { stack, quick, say } = bench;
+  const count = quick ? 50_000 : 1_000_000;
+  const { accountId, trips } = await fill(bench, count);
+  say('waiting for MongoDB to be at rest');
+  await atRest(stack.mongo.pid, 30_000);
+  const api = await stack.startApi();
+  const cookie = `session=${await startSession(accountId, Date.now())}`;
+  const timesOf = async (path: string, requests: number) => {
+    const times: number[] = [];
+    for (let request = 0; request < requests; request++) times.push(await timeOf(api.ready as number, path, cookie));
+    return times;
+  };
+  const name = (page: string) => `${page}, ${count.toLocaleString('en-US')} rides`;
+  const figures: Figure[] = [];
+
+  say('summing');
+  const startedAt = performance.now();
+  const worker = await stack.start('worker', 'workers/main.js', { args: ['bidding'] });
+  const cpuBefore = await worker.cpuUs();
+  while (!(await isSummed(dayOf(new Date(Date.now() - dayMs - 3_600_000))))) await setTimeout(100);
+  const seconds = [(performance.now() - startedAt) / 1_000];
+  figures.push({ name: name('summing and closing all days at once'), unit: 's', service: seconds });
+  const cpuSeconds = [((await worker.cpuUs()) - cpuBefore) / 1e6];
+  figures.push({ name: name('the same, CPU of the worker'), unit: 's', service: cpuSeconds });
+  await worker.stop();
+
+  const totals = await monthTotals(accountId, Date.now());
+  const rides = [...(await ridesByKey(accountId, Date.now())).values()].reduce((sum, one) => sum + one, 0);
+  assertCount(count, rides, 'usage: rides counted');
+  assertCount(
+    trips,
+    totals.reduce((sum, month) => sum + month.trips, 0),
+    'usage: trips counted',
+  );
+
+  const [now, before] = [monthOf(new Date()), previousMonth(monthOf(new Date()))];
+  const lastPage = (month: string) =>
+    Math.max(1, Math.ceil((totals.find((total) => total.month === month)?.trips ?? 0) / linesPerPart));
+  const pages: Record<string, string> = {
+    usage: '/dashboard/usage',
+    'usage of a month': `/dashboard/usage?month=${before}`,
+    'statement so far': `/dashboard/usage/${now}`,
+    'statement so far, last page': `/dashboard/usage/${now}?page=${lastPage(now)}`,
+    'statement of a closed month': `/dashboard/usage/${before}`,
+    'statement of a closed month, last page': `/dashboard/usage/${before}?page=${lastPage(before)}`,
+  };
+  for (const [page, path] of Object.entries(pages)) {
+    say(`the page of ${page}`);
+    const service = [percentile(await timesOf(path, quick ? 30 : 100), 0.95)];
+    figures.push({ name: `${name(page)}, p95`, unit: 'ms', service, goal });
+  }
+  for (const [month, what] of [
+    [now, 'so far'],
+    [before, 'of a closed month'],
+  ] as const) {
+    say(`the CSV of the statement ${what}`);
+    const service = await timesOf(`/dashboard/usage/${month}/statement.csv`, 1);
+    figures.push({ name: name(`all ${lastPage(month)} pages as CSV, ${what}`), unit: 'ms', service });
+  }
+  return figures;
+};
+
+/** An account with keys and rides, three of four live, most of them completed trips of half an hour. */
+async function fill({ say }: Bench, count: number): Promise<{ accountId: string; trips: number }> {
+  const live = await newKeys((keyCount * 3) / 4, 'live');
+  const accountId = (live[0] as BenchKey).accountId;
+  const test = (await newKeys(keyCount / 4, 'test')).map((key) => ({ ...key, accountId }));
+  await storedKeys.updateMany({}, { $set: { accountId } });
+  await AccountModel.create({ _id: accountId, email: 'bench@rides.example', createdAt: new Date() });
+  const keys = [...live, ...test];
+  const templates = keys.map((key) => [tripRide(key, 'completed'), biddingRide(key, 3)] as const);
+  const firstMs = Date.now() - daysFilled * dayMs;
+  let trips = 0;
+  for (let made = 0; made < count; made += 1_000) {
+    if (made % 50_000 === 0) say(`inserting ${made.toLocaleString('en-US')} of ${count.toLocaleString('en-US')} rides`);
+    const batch = Array.from({ length: 1_000 }, (_, index): Ride => {
+      const number = made + index;
+      const [completed, cancelled] = templates[(number * 7) % keyCount] as (typeof templates)[0];
+      const createdMs = firstMs + Math.floor((number / count) * (daysFilled * dayMs - 1_800_000));
+      const isTrip = number % 10 !== 0;
+      if (isTrip && completed.mode === 'live') trips += 1;
+      const ride: Ride = {
+        ...(isTrip ? completed : { ...cancelled, status: 'cancelled', timers: [] }),
+        ...{ _id: newRideId(createdMs), trackToken: newTrackToken(), createdAt: new Date(createdMs) },
+        ...{ statusAt: new Date(createdMs + 1_800_000), agreedPrice: 5 + (number % 4_000) / 100 },
+      };
+      delete ride.nextDueAt;
+      return ride;
+    });
+    await insertRides(batch);
+  }
+  return { accountId, trips };
+}
+
+/** How long a whole answer took, in ms. */
+function timeOf(port: number, path: string, cookie: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const startedAt = performance.now();
+    http
+      .get({ port, path, headers: { cookie } }, (response) => {
+        if (response.statusCode !== 200) reject(new Error(`usage: ${path} was answered ${response.statusCode}`));
+        response.resume().once('end', () => resolve(performance.now() - startedAt));
+      })
+      .once('error', reject);
+  });
+}

@@ -1,0 +1,158 @@
+import path from 'node:path';
+import { expect } from 'chai';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { createKey, revokeKey } from '../../shared/keys/manage-keys.ts';
+import type { Mode } from '../../shared/mode.ts';
+import { linesPerPart } from '../../shared/usage/statement-parts.ts';
+import { signedIn, type Visitor } from '../support/dashboard.ts';
+import { ownDatabase } from '../support/own-database.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+import { at, ridesAt, sumThrough, tripsAt, type Whose } from '../support/usage.ts';
+import { closeProfiles, lookAt, openPage, openProfile, shotFolder } from './browser.ts';
+
+const now = at('2026-11-21 12:00');
+
+describe('the dashboard: usage in a browser', () => {
+  let api: TestApi;
+  let visitor: Visitor;
+  before(async () => {
+    const { url } = await ownDatabase('usage');
+    api = await startTestApi({ MONGO_URL: url });
+    api.ctx.now = () => now.getTime();
+  });
+  beforeEach(async () => {
+    visitor = await signedIn(api);
+  });
+  afterEach(closeProfiles);
+  after(() => api.close());
+
+  const cookies = (): BrowserContextOptions => {
+    const [name = '', value = ''] = visitor.cookie.split('=');
+    const cookie = { name, value, domain: '127.0.0.1', path: '/', expires: -1, httpOnly: true, secure: false };
+    return { storageState: { cookies: [{ ...cookie, sameSite: 'Lax' }], origins: [] } };
+  };
+  const look = (name: string, page: string, prepare?: (page: Page) => Promise<void>) =>
+    lookAt(`dashboard-${name}`, `${api.url}/dashboard/usage${page}`, { prepare, options: cookies(), fullPage: true });
+  const open = async (page: string, options: BrowserContextOptions = {}) =>
+    openPage(await openProfile({ ...cookies(), ...options }), `${api.url}/dashboard/usage${page}`);
+
+  async function key(name: string, mode: Mode = 'live'): Promise<Whose> {
+    const { keyId } = await createKey(api.ctx.config, { accountId: visitor.account._id, name, mode });
+    return { accountId: visitor.account._id, keyId, mode };
+  }
+
+  /** Keys and rides as an account has them after some months. */
+  async function fullAccount(): Promise<void> {
+    const desk = await key('Front desk');
+    const others = [
+      await key('Concierge app'),
+      await key('Night shift: a long name that somebody once pasted from a ticket, with its number 48213-B'),
+      await key('Continuous integration', 'test'),
+      await key('Old kiosk'),
+    ];
+    await key('Spare');
+    for (let daysAgo = 0; daysAgo < 100; daysAgo++) {
+      const day = now.getTime() - daysAgo * 24 * 3_600_000;
+      const many = (count: number) => Array.from({ length: count }, (_, index) => new Date(day - index * 60_000));
+      const isWeekend = new Date(day).getUTCDay() % 6 === 0;
+      await tripsAt(desk, 14.25 + (daysAgo % 9), ...many(isWeekend ? 9 : 4 + (daysAgo % 4)));
+      for (const [index, other] of others.entries()) {
+        if ((daysAgo + index) % (index + 2) === 0 && daysAgo !== 12)
+          await ridesAt(other, ...many(2 + ((daysAgo * 7) % 5)));
+      }
+    }
+    await revokeKey((others[3] as Whose).keyId, { accountId: visitor.account._id });
+    await sumThrough(at('2026-11-21 00:00'));
+  }
+
+  it('looks finished while an account is empty, and where it has a key and no ride', async () => {
+    await look('usage-empty', '');
+    await key('Front desk');
+    await look('usage-no-rides', '');
+    await look('statement-empty', '/2026-11');
+  });
+
+  it('looks finished for an account of some months', async () => {
+    await fullAccount();
+    await look('usage', '');
+    await look('usage-month', '?month=2026-10', async (page) => page.getByText('The same as a table').click());
+    await look('statement', '/2026-10');
+    await look('statement-so-far', '/2026-11');
+  });
+
+  it('looks finished for many keys and trips, and where one ride was created', async () => {
+    const first = await key('Front desk');
+    await ridesAt(first, at('2026-11-03 10:00'));
+    await look('usage-one-ride', '?month=2026-11');
+    for (let number = 1; number < 60; number++) {
+      const made = await key(`Desk ${number}`, number % 3 === 0 ? 'test' : 'live');
+      await ridesAt(
+        made,
+        ...Array.from({ length: number * 3 }, (_, index) => new Date(now.getTime() - index * 9_000_000)),
+      );
+    }
+    const start = at('2026-10-05 10:00').getTime();
+    await tripsAt(
+      first,
+      1_234.5,
+      ...Array.from({ length: linesPerPart + 9 }, (_, index) => new Date(start + index * 60_000)),
+    );
+    await sumThrough(at('2026-11-21 00:00'));
+    await look('usage-many', '');
+    await look('statement-last-page', '/2026-10?page=2');
+    expect((await visitor.get('/dashboard/usage/2026-10')).html).to.include('Page 1 of 2');
+  });
+
+  it('leads by the keyboard from the figures to a statement and its CSV', async () => {
+    await fullAccount();
+    const page = await open('');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).to.include('Skip to the content');
+    const link = page.getByRole('link', { name: 'October 2026', exact: true }).last();
+    await link.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Statement for October 2026' }).waitFor();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download CSV' }).press('Enter');
+    const download = await downloading;
+    expect(download.suggestedFilename()).to.equal('rides-2026-10.csv');
+    expect(page.complaints).to.deep.equal([]);
+  });
+
+  it('reads out what the chart shows, and has the same as a table', async () => {
+    await fullAccount();
+    const page = await open('?month=2026-10');
+    const label = await page.getByRole('img').getAttribute('aria-label');
+    expect(label).to.match(/^Rides a day, October 2026: \d+ rides, the most on \d+ October, \d+$/);
+    await page.getByText('The same as a table').press('Enter');
+    expect(await page.getByRole('table', { name: 'Rides a day' }).getByRole('row').count()).to.equal(32);
+    expect(await page.locator('[style]').count()).to.equal(0);
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`prints a statement as a table, dark on white, without what only a screen needs (${colorScheme})`, async () => {
+      await fullAccount();
+      // The width of a sheet of A4 between its margins.
+      const page = await open('/2026-10', { colorScheme, viewport: { width: 690, height: 1_000 } });
+      await page.emulateMedia({ media: 'print' });
+      await page.screenshot({
+        path: path.join(shotFolder, `dashboard-statement-print-${colorScheme}.png`),
+        fullPage: true,
+      });
+      for (const hidden of ['.top', '.rail', '.actions'])
+        expect(await page.locator(hidden).isVisible()).to.equal(false);
+      const styles = await page.evaluate(() => {
+        const of = (selector: string) => getComputedStyle(document.querySelector(selector) as Element);
+        return [of('html').backgroundColor, of('thead').display, of('tbody tr').display, of('body').color];
+      });
+      expect(styles).to.deep.equal(['rgb(255, 255, 255)', 'table-header-group', 'table-row', 'rgb(0, 0, 0)']);
+      expect(await page.getByText(visitor.account.email).last().isVisible()).to.equal(true);
+      const pdf = await page.pdf({
+        format: 'A4',
+        path: path.join(shotFolder, `dashboard-statement-${colorScheme}.pdf`),
+      });
+      expect(pdf.length).to.be.greaterThan(1_000);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).to.equal(true);
+    });
+  }
+});

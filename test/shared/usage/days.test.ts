@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { centsOf } from '../../../shared/usage/cents.ts';
+import { daysBetween, endOfMonth, isMonth, monthOf, overUntil, previousMonth } from '../../../shared/usage/days.ts';
+import { at } from '../../support/usage.ts';
+
+describe('days and months of usage', () => {
+  for (const [now, until] of [
+    ['2026-11-06 00:59:59.999', '2026-11-05'],
+    ['2026-11-06 01:00', '2026-11-06'],
+    ['2026-11-06 23:59:59.999', '2026-11-06'],
+    ['2027-01-01 00:30', '2026-12-31'],
+    ['2027-01-01 01:00', '2027-01-01'],
+  ] as const) {
+    it(`sums the days before ${until} at ${now}: a day is summed an hour after its end`, () => {
+      expect(overUntil(at(now).getTime())).to.deep.equal(at(`${until} 00:00`));
+    });
+  }
+
+  it('end a month where the next one begins, leap years and the end of a year included', () => {
+    expect(endOfMonth('2026-12')).to.deep.equal(at('2027-01-01 00:00'));
+    expect(endOfMonth('2028-02')).to.deep.equal(at('2028-03-01 00:00'));
+    expect(previousMonth('2027-01')).to.equal('2026-12');
+    expect(monthOf(at('2026-12-31 23:59:59.999'))).to.equal('2026-12');
+    expect(daysBetween(at('2028-02-28 00:00'), at('2028-03-02 00:00'))).to.deep.equal([
+      '2028-02-28',
+      '2028-02-29',
+      '2028-03-01',
+    ]);
+  });
+
+  it('accept no month that does not exist', () => {
+    expect(['2026-11', '2026-00', '2026-13', '2026-1', '26-11', '2026-11-05', ''].filter(isMonth)).to.deep.equal([
+      '2026-11',
+    ]);
+  });
+});
+
+describe('a price in cents', () => {
+  for (const [usd, cents] of [
+    [0.01, 1],
+    [0.1 + 0.2, 30],
+    [1.005, 101],
+    [4.35, 435],
+    [24.5, 2_450],
+    [1_234_567.89, 123_456_789],
+  ] as const) {
+    it(`is ${cents} for ${usd} USD`, () => {
+      expect(centsOf(usd)).to.equal(cents);
+    });
+  }
+});

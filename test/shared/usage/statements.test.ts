@@ -1,0 +1,162 @@
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { linesPerPart } from '../../../shared/usage/statement-parts.ts';
+import { allLines, monthTotals, readStatement } from '../../../shared/usage/statements.ts';
+import { tripSums } from '../../../shared/usage/trip-sums.ts';
+import type { TripLine } from '../../../shared/usage/trips.ts';
+import { Ended } from '../../../workers/usage/sum-all.ts';
+import { rideIn } from '../../support/rides.ts';
+import { at, newKey, ridesAt, sumThrough, tripsAt, usageContext, type Whose } from '../../support/usage.ts';
+
+const now = at('2026-11-21 12:00').getTime();
+const afterOctober = at('2026-11-01 00:00');
+
+describe('a statement', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await usageContext();
+  });
+  after(() => ctx.close());
+
+  const october = ({ accountId }: Whose, page = 1) => readStatement(accountId, '2026-10', page, now);
+  async function linesOf({ accountId }: Whose, month = '2026-10'): Promise<TripLine[]> {
+    const lines: TripLine[] = [];
+    for await (const some of allLines(accountId, month)) lines.push(...some);
+    return lines;
+  }
+
+  /** Trips of October, more than a part holds, two of them in each second; and some of the months around it. */
+  async function manyTrips(count = 2 * linesPerPart + 3): Promise<Whose> {
+    const key = await newKey();
+    const start = at('2026-10-01 00:00').getTime();
+    const end = at('2026-11-01 00:00').getTime();
+    const step = Math.floor((end - start) / (count / 2));
+    const moments = Array.from({ length: count }, (_, index) => new Date(start + Math.floor(index / 2) * step));
+    await tripsAt(key, 10.01, ...moments);
+    await tripsAt(key, 99, at('2026-09-30 23:59:59.999'), at('2026-11-01 00:00'), at('2026-11-20 10:00'));
+    return key;
+  }
+
+  it('holds the completed live trips that ended in the month, to the millisecond, in the order of their ends', async () => {
+    const key = await newKey();
+    const desk = await newKey({ accountId: key.accountId });
+    const [late] = await tripsAt(key, 12.5, at('2026-10-31 23:59:59.999'));
+    const [early] = await tripsAt(desk, 0.1, at('2026-10-01 00:00'));
+    const [middle] = await tripsAt(key, 0.2, at('2026-10-15 12:00'));
+    await tripsAt(key, 50, at('2026-09-30 23:59:59.999'), at('2026-11-01 00:00'));
+    const test = await newKey({ accountId: key.accountId, mode: 'test' });
+    await tripsAt(test, 70, at('2026-10-15 12:00'));
+    await ridesAt(key, at('2026-10-15 12:00'));
+    const expected = [
+      { rideId: early, endedAt: at('2026-10-01 00:00'), keyId: desk.keyId, cents: 10 },
+      { rideId: middle, endedAt: at('2026-10-15 12:00'), keyId: key.keyId, cents: 20 },
+      { rideId: late, endedAt: at('2026-10-31 23:59:59.999'), keyId: key.keyId, cents: 1_250 },
+    ];
+    for (const until of [undefined, at('2026-10-16 00:00'), afterOctober]) {
+      if (until) await sumThrough(until);
+      const { lines, trips, cents, pages } = await october(key);
+      expect(lines).to.deep.equal(expected);
+      expect({ trips, cents, pages }).to.deep.equal({ trips: 3, cents: 1_280, pages: 1 });
+      expect(await linesOf(key)).to.deep.equal(expected);
+    }
+  });
+
+  it('holds a trip as soon as it is completed through the lifecycle', async () => {
+    const key = await newKey();
+    const { rideId } = await rideIn(ctx, 'completed', { keyId: key.keyId, offers: [{ price: 31.25 }] });
+    await rideIn(ctx, 'cancelled', { keyId: key.keyId });
+    const { accountId, statusAt } = (await rides.findOne({ _id: rideId })) ?? {};
+    const [first] = await monthTotals(accountId as string, (statusAt as Date).getTime());
+    expect(first).to.include({ trips: 1, cents: 3_125, isSoFar: true });
+  });
+
+  it('has the same pages before its month is closed and after, however many trips share a moment', async () => {
+    const key = await manyTrips();
+    const whole = await linesOf(key);
+    expect(whole).to.have.length(2 * linesPerPart + 3);
+    for (const until of [undefined, at('2026-10-01 00:00'), at('2026-10-20 00:00'), afterOctober]) {
+      if (until) await sumThrough(until);
+      const pages = [await october(key, 1), await october(key, 2), await october(key, 3)];
+      expect(pages.map(({ lines }) => lines.length)).to.deep.equal([linesPerPart, linesPerPart, 3]);
+      expect(pages.flatMap(({ lines }) => lines)).to.deep.equal(whole);
+      expect(pages[0]).to.include({ pages: 3, trips: whole.length, cents: whole.length * 1_001 });
+      expect(pages[0]?.isSoFar).to.equal(until !== afterOctober);
+      expect((await october(key, 4)).lines).to.deep.equal([]);
+      expect(await linesOf(key)).to.deep.equal(whole);
+    }
+  });
+
+  it('is stored once, even when its month is closed many times and at once', async () => {
+    const key = await manyTrips();
+    const whole = await linesOf(key);
+    await Promise.all(Array.from({ length: 5 }, () => sumThrough(afterOctober)));
+    await sumThrough(afterOctober);
+    expect(await linesOf(key)).to.deep.equal(whole);
+    expect((await tripSums.findOne({ _id: key.accountId }))?.statements).to.have.all.keys('2026-09', '2026-10');
+  });
+
+  it('is whole when the closing dies before any of its queries', async () => {
+    const key = await manyTrips(linesPerPart + 1);
+    const whole = await linesOf(key);
+    for (let steps = 0, isDone = false; !isDone; steps++) {
+      let left = steps;
+      isDone = await sumThrough(afterOctober, async () => {
+        if (left-- === 0) throw new Ended();
+      }).then(
+        () => true,
+        () => false,
+      );
+      const { lines, trips, cents } = await october(key);
+      expect(lines).to.deep.equal(whole.slice(0, linesPerPart));
+      expect({ trips, cents }).to.deep.equal({ trips: whole.length, cents: whole.length * 1_001 });
+      expect(await linesOf(key)).to.deep.equal(whole);
+    }
+    expect((await october(key)).isSoFar).to.equal(false);
+  });
+
+  it('stays as it is when its rides are deleted', async () => {
+    const key = await manyTrips();
+    const whole = await linesOf(key);
+    await sumThrough(afterOctober);
+    await rides.deleteMany({ keyId: key.keyId, statusAt: { $lt: afterOctober } });
+    await sumThrough(at('2026-11-21 00:00'));
+    expect(await linesOf(key)).to.deep.equal(whole);
+    expect(await october(key)).to.include({ trips: whole.length, cents: whole.length * 1_001, isSoFar: false });
+  });
+
+  it('holds a trip that commits within the hour after its month', async () => {
+    const key = await newKey();
+    await tripsAt(key, 5, at('2026-10-31 10:00'));
+    await sumThrough(at('2026-10-31 00:00'));
+    expect(await october(key)).to.include({ trips: 1, isSoFar: true });
+    await tripsAt(key, 6, at('2026-10-31 23:59:59.999'));
+    await sumThrough(afterOctober);
+    expect(await october(key)).to.include({ trips: 2, cents: 1_100, isSoFar: false });
+  });
+
+  it('is listed for each month that has trips, and for the present one', async () => {
+    const key = await newKey();
+    await tripsAt(key, 1, at('2026-08-05 10:00'), at('2026-10-05 10:00'), at('2026-10-06 10:00'));
+    const months = (isSoFar: boolean) => [
+      { month: '2026-11', trips: 0, cents: 0, isSoFar: true },
+      { month: '2026-10', trips: 2, cents: 200, isSoFar },
+      { month: '2026-08', trips: 1, cents: 100, isSoFar },
+    ];
+    expect(await monthTotals(key.accountId, now)).to.deep.equal(months(true));
+    await sumThrough(at('2026-11-21 00:00'));
+    expect(await monthTotals(key.accountId, now)).to.deep.equal(months(false));
+  });
+
+  it('holds no trip of another account', async () => {
+    const key = await manyTrips(3);
+    const other = await newKey();
+    for (const until of [undefined, at('2026-11-21 00:00')]) {
+      if (until) await sumThrough(until);
+      expect(await october(other)).to.include({ trips: 0, cents: 0, isSoFar: false });
+      expect(await linesOf(other)).to.deep.equal([]);
+      expect((await monthTotals(other.accountId, now)).map(({ month }) => month)).to.deep.equal(['2026-11']);
+      expect((await october(key)).trips).to.equal(3);
+    }
+  });
+});

@@ -1,0 +1,256 @@
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { keys } from '../../../shared/keys/api-key.ts';
+import { revokeKey, rotateKey } from '../../../shared/keys/manage-keys.ts';
+import { createRide } from '../../../shared/rides/create-ride.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { dayMs } from '../../../shared/usage/days.ts';
+import { isClosed, isSumDue, isSummed, noteSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
+import { ridesByKey, usageOf, usageSummary } from '../../../shared/usage/usage.ts';
+import { Ended } from '../../../workers/usage/sum-all.ts';
+import { newRide } from '../../support/rides.ts';
+import { until as eventually } from '../../support/until.ts';
+import { at, newKey, ridesAt, sumThrough, usageContext, type Whose } from '../../support/usage.ts';
+
+const now = at('2026-11-21 12:00').getTime();
+const november = { from: at('2026-11-01 00:00'), to: at('2026-12-01 00:00') };
+
+describe('the usage of an account', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await usageContext();
+  });
+  after(() => ctx.close());
+  beforeEach(() => UsageProgressModel.deleteMany({}));
+
+  const ridesOf = async ({ accountId, keyId }: Whose) => (await ridesByKey(accountId, now)).get(keyId);
+  /** The days that have rides. */
+  const daysOf = async ({ accountId }: Whose, period = november) =>
+    (await usageOf(accountId, period, now)).days.filter(({ live, test }) => live + test > 0);
+
+  describe('counts each ride once', () => {
+    it('as soon as it is created through the API', async () => {
+      const key = await newKey({ mode: 'test' });
+      const request = { fare: 25, pickup: { lat: 1, lng: 2 }, destination: { lat: 1, lng: 2 } } as const;
+      const fields = { carType: 'regular', rideType: 'standard', passengerCount: 1, distanceKm: 0 } as const;
+      for (let count = 1; count <= 3; count++) {
+        await createRide(ctx, { key, request: { ...request, ...fields } });
+        expect(await ridesOf(key)).to.equal(count);
+      }
+    });
+
+    it('whether its day is summed or not', async () => {
+      const key = await newKey();
+      const days = ['2026-10-30', '2026-10-31', '2026-11-01', '2026-11-19', '2026-11-20', '2026-11-21'];
+      for (const [index, day] of days.entries()) {
+        await ridesAt(key, ...Array.from({ length: index + 1 }, () => at(`${day} 08:00`)));
+      }
+      const expected = [
+        { day: '2026-11-01', live: 3, test: 0 },
+        { day: '2026-11-19', live: 4, test: 0 },
+        { day: '2026-11-20', live: 5, test: 0 },
+        { day: '2026-11-21', live: 6, test: 0 },
+      ];
+      for (const until of [undefined, '2026-10-31', '2026-11-01', '2026-11-20', '2026-11-21']) {
+        if (until) await sumThrough(at(`${until} 00:00`));
+        expect(await ridesOf(key), `summed until ${until}`).to.equal(21);
+        expect(await daysOf(key), `summed until ${until}`).to.deep.equal(expected);
+        expect((await usageOf(key.accountId, november, now)).firstDay).to.equal('2026-10-30');
+      }
+    });
+
+    it('on its day, to the millisecond around midnight', async () => {
+      const key = await newKey();
+      await ridesAt(key, at('2026-11-04 23:59:59.999'), at('2026-11-05 00:00'), at('2026-11-05 23:59:59.999'));
+      await ridesAt(key, at('2026-11-06 00:00'));
+      const expected = [
+        { day: '2026-11-04', live: 1, test: 0 },
+        { day: '2026-11-05', live: 2, test: 0 },
+        { day: '2026-11-06', live: 1, test: 0 },
+      ];
+      expect(await daysOf(key)).to.deep.equal(expected);
+      await sumThrough(at('2026-11-06 00:00'));
+      expect(await daysOf(key)).to.deep.equal(expected);
+      await sumThrough(at('2026-11-07 00:00'));
+      expect(await daysOf(key)).to.deep.equal(expected);
+    });
+
+    it('when it commits after midnight with a time before midnight', async () => {
+      const key = await newKey();
+      await ridesAt(key, at('2026-11-04 08:00'));
+      await sumThrough(at('2026-11-05 00:00'));
+      await ridesAt(key, at('2026-11-05 08:00'));
+      expect(await ridesOf(key)).to.equal(2);
+      // 00:40 of the next day: a page was shown meanwhile, and the day is not summed yet.
+      await ridesAt(key, at('2026-11-05 23:59:59.999'));
+      expect(await ridesOf(key)).to.equal(3);
+      await sumThrough(at('2026-11-06 00:00'));
+      expect(await ridesOf(key)).to.equal(3);
+      expect((await daysOf(key)).at(-1)).to.deep.equal({ day: '2026-11-05', live: 2, test: 0 });
+    });
+
+    it('when its days are summed twice, and by many processes at once', async () => {
+      const key = await newKey();
+      const made = [at('2026-11-01 10:00'), at('2026-11-01 11:00'), at('2026-11-03 10:00'), at('2026-11-21 10:00')];
+      await ridesAt(key, ...made);
+      for (const until of [at('2026-11-02 00:00'), at('2026-11-05 00:00'), at('2026-11-05 00:00')]) {
+        await Promise.all(Array.from({ length: 8 }, () => sumThrough(until)));
+        expect(await ridesOf(key)).to.equal(4);
+      }
+      await sumThrough(at('2026-11-02 00:00'));
+      expect(await ridesOf(key)).to.equal(4);
+    });
+
+    it('when the summing dies before any of its queries', async () => {
+      const key = await newKey();
+      const other = await newKey({ accountId: key.accountId, mode: 'test' });
+      await ridesAt(
+        key,
+        at('2026-11-01 10:00'),
+        at('2026-11-03 10:00'),
+        at('2026-11-20 23:00'),
+        at('2026-11-21 10:00'),
+      );
+      await ridesAt(other, at('2026-11-02 10:00'), at('2026-11-20 23:00'));
+      const expected = await daysOf(key);
+      for (const until of [at('2026-11-03 00:00'), at('2026-11-21 00:00')]) {
+        for (let steps = 0, isDone = false; !isDone; steps++) {
+          let left = steps;
+          isDone = await sumThrough(until, async () => {
+            if (left-- === 0) throw new Ended();
+          }).then(
+            () => true,
+            () => false,
+          );
+          expect(await ridesOf(key)).to.equal(4);
+          expect(await ridesOf(other)).to.equal(2);
+          expect(await daysOf(key)).to.deep.equal(expected);
+        }
+      }
+    });
+
+    it('after days on which nobody summed', async () => {
+      const key = await newKey();
+      const hours = Array.from(
+        { length: 24 * 40 },
+        (_, hour) => new Date(at('2026-10-01 00:30').getTime() + hour * 3_600_000),
+      );
+      await ridesAt(key, ...hours);
+      await sumThrough(at('2026-10-02 00:00'));
+      await sumThrough(at('2026-11-09 00:00'));
+      expect(await ridesOf(key)).to.equal(24 * 40);
+      const days = await daysOf(key, { from: at('2026-10-01 00:00'), to: at('2026-11-30 00:00') });
+      expect(days.map(({ live }) => live)).to.deep.equal(Array(40).fill(24));
+    });
+
+    it('when its key has had no rides for days', async () => {
+      const key = await newKey();
+      await ridesAt(key, at('2026-11-01 10:00'));
+      for (const day of ['02', '03', '04', '05']) await sumThrough(at(`2026-11-${day} 00:00`));
+      await ridesAt(key, at('2026-11-05 10:00'));
+      expect(await ridesOf(key)).to.equal(2);
+      await sumThrough(at('2026-11-06 00:00'));
+      expect(await ridesOf(key)).to.equal(2);
+    });
+
+    it('after it was deleted, once its day is summed', async () => {
+      const key = await newKey();
+      await ridesAt(key, at('2025-10-01 10:00'), at('2026-11-21 10:00'));
+      await sumThrough(at('2026-11-21 00:00'));
+      await rides.deleteMany({ keyId: key.keyId, createdAt: { $lt: at('2025-10-21 00:00') } });
+      expect(await ridesOf(key)).to.equal(2);
+      await sumThrough(at('2026-11-22 00:00'));
+      expect(await ridesOf(key)).to.equal(2);
+    });
+  });
+
+  describe('in figures', () => {
+    it('counts active keys, rides by mode, keys with traffic and the busiest, revoked and rotated keys included', async () => {
+      const live = await newKey({ name: 'lobby' });
+      const { accountId } = live;
+      const test = await newKey({ accountId, mode: 'test', name: 'developers' });
+      const revoked = await newKey({ accountId, name: 'old desk' });
+      await newKey({ accountId, name: 'never used' });
+      await ridesAt(live, at('2026-11-20 10:00'), at('2026-11-21 10:00'));
+      await ridesAt(test, at('2026-11-20 10:00'));
+      await ridesAt(revoked, at('2026-11-01 10:00'), at('2026-11-02 10:00'), at('2026-11-21 11:00'));
+      await revokeKey(revoked.keyId, { accountId });
+      await rotateKey(live.keyId, { accountId });
+      const expected = {
+        ...{ activeKeys: 3, ridesCreated: 6, live: 5, test: 1, keysWithTraffic: 3 },
+        busiest: { keyId: revoked.keyId, name: 'old desk', rides: 3 },
+      };
+      expect(await usageSummary(accountId, now)).to.deep.equal(expected);
+      await sumThrough(at('2026-11-21 00:00'));
+      expect(await usageSummary(accountId, now)).to.deep.equal(expected);
+    });
+
+    it('names the older key as the busiest on a tie', async () => {
+      const younger = await newKey({ name: 'younger' });
+      const { accountId } = younger;
+      const older = await newKey({ accountId, name: 'older' });
+      await keys.updateOne({ _id: older.keyId }, { $set: { createdAt: at('2026-01-01 00:00') } });
+      await ridesAt(younger, at('2026-11-20 10:00'));
+      await ridesAt(older, at('2026-11-21 10:00'));
+      expect((await usageSummary(accountId, now)).busiest).to.deep.equal({
+        keyId: older.keyId,
+        name: 'older',
+        rides: 1,
+      });
+    });
+
+    it('names no busiest key while there is no ride, and has figures without keys', async () => {
+      const { accountId } = await newKey();
+      expect(await usageSummary(accountId, now)).to.deep.equal({
+        ...{ activeKeys: 1, ridesCreated: 0, live: 0, test: 0, keysWithTraffic: 0 },
+      });
+      expect(await usageSummary('acct_nobody', now)).to.deep.equal({
+        ...{ activeKeys: 0, ridesCreated: 0, live: 0, test: 0, keysWithTraffic: 0 },
+      });
+    });
+
+    it('holds no ride and no key of another account', async () => {
+      const mine = await newKey();
+      const other = await newKey();
+      await ridesAt(other, at('2026-11-01 10:00'), at('2026-11-21 10:00'));
+      const seen = async () => {
+        expect(await ridesByKey(mine.accountId, now)).to.deep.equal(new Map([[mine.keyId, 0]]));
+        expect(await daysOf(mine)).to.deep.equal([]);
+      };
+      await seen();
+      await sumThrough(at('2026-11-21 00:00'));
+      await seen();
+    });
+  });
+
+  describe('tells which rides may be deleted', () => {
+    it('a day only when it is summed for all, and a month only when it is closed for all', async () => {
+      expect([await isSummed('2026-10-31'), await isClosed('2026-10')]).to.deep.equal([false, false]);
+      await noteSummed(at('2026-10-31 00:00'));
+      expect([await isSummed('2026-10-30'), await isSummed('2026-10-31')]).to.deep.equal([true, false]);
+      expect([await isClosed('2026-09'), await isClosed('2026-10')]).to.deep.equal([true, false]);
+      await noteSummed(at('2026-11-01 00:00'));
+      expect([await isSummed('2026-10-31'), await isClosed('2026-10')]).to.deep.equal([true, true]);
+      await noteSummed(at('2026-10-01 00:00'));
+      expect(await isClosed('2026-10')).to.equal(true);
+    });
+
+    it('sums a day once, and again when a page has found rides that came by another way', async () => {
+      const until = at('2026-11-21 00:00');
+      expect(await isSumDue(until)).to.equal(true);
+      await noteSummed(until);
+      expect(await isSumDue(until)).to.equal(false);
+      expect(await isSumDue(new Date(until.getTime() + dayMs))).to.equal(true);
+      const imported = await newKey();
+      await ridesAt(imported, at('2026-11-02 10:00'));
+      expect(await ridesOf(imported)).to.equal(1);
+      await eventually(() => isSumDue(until));
+      await sumThrough(until);
+      await noteSummed(until);
+      expect(await isSumDue(until)).to.equal(false);
+      await newRide({ ...ctx, now: () => now }, { keyId: imported.keyId });
+      expect(await ridesOf(imported)).to.equal(2);
+      expect(await isSumDue(until)).to.equal(false);
+    });
+  });
+});

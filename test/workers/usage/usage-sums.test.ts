@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { keys } from '../../../shared/keys/api-key.ts';
+import { isSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
+import { rideSums } from '../../../shared/usage/ride-sums.ts';
+import { startUsageSums, takeUsageTurn, usageLeaseKey } from '../../../workers/usage/usage-sums.ts';
+import { until } from '../../support/until.ts';
+import { at, newKey, ridesAt, usageContext, type Whose } from '../../support/usage.ts';
+
+const intervalMs = 60_000;
+
+describe('summing the usage', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await usageContext();
+  });
+  after(() => ctx.close());
+  const { find } = keys;
+  beforeEach(async () => {
+    await ctx.redis.del(usageLeaseKey);
+    await UsageProgressModel.deleteMany({});
+  });
+  afterEach(() => {
+    keys.find = find;
+  });
+
+  const clockAt = (text: string): Context => ({ ...ctx, now: () => at(text).getTime() });
+  const turn = (service: Context, signal = new AbortController().signal) =>
+    takeUsageTurn(service, { intervalMs, signal });
+  const intervalIsOver = () => ctx.redis.del(usageLeaseKey);
+  const summedOf = async ({ keyId }: Whose) => (await rideSums.findOne({ _id: keyId }))?.rides;
+
+  /** How often all keys were gone through. */
+  function watchRounds(): { count: number } {
+    const seen = { count: 0 };
+    keys.find = ((...args: Parameters<typeof keys.find>) => {
+      seen.count += 1;
+      return Reflect.apply(find, keys, args);
+    }) as typeof keys.find;
+    return seen;
+  }
+
+  it('begins an hour after the end of a day, and not before', async () => {
+    const key = await newKey();
+    await ridesAt(key, at('2026-11-04 10:00'), at('2026-11-05 10:00'));
+    await turn(clockAt('2026-11-06 00:59:59.999'));
+    expect(await summedOf(key)).to.equal(1);
+    expect([await isSummed('2026-11-04'), await isSummed('2026-11-05')]).to.deep.equal([true, false]);
+    await intervalIsOver();
+    await turn(clockAt('2026-11-06 01:00'));
+    expect(await summedOf(key)).to.equal(2);
+    expect(await isSummed('2026-11-05')).to.equal(true);
+  });
+
+  it('goes through the keys once a day, in one process, however many take their turn', async () => {
+    const service = clockAt('2026-11-06 01:00');
+    const rounds = watchRounds();
+    await Promise.all(Array.from({ length: 20 }, () => turn(service)));
+    expect(rounds.count).to.equal(1);
+    for (let times = 0; times < 5; times++) {
+      await intervalIsOver();
+      await turn(service);
+    }
+    expect(rounds.count).to.equal(1);
+    await intervalIsOver();
+    await turn(clockAt('2026-11-07 01:00'));
+    expect(rounds.count).to.equal(2);
+  });
+
+  it('is left to another process at once when this one stops', async () => {
+    const key = await newKey();
+    await ridesAt(key, at('2026-11-04 10:00'));
+    await turn(clockAt('2026-11-06 01:00'), AbortSignal.abort());
+    expect(await summedOf(key)).to.equal(undefined);
+    expect(await isSummed('2026-11-04')).to.equal(false);
+    await until(async () => (await ctx.redis.get(usageLeaseKey)) === null);
+    await turn(clockAt('2026-11-06 01:00'));
+    expect(await summedOf(key)).to.equal(1);
+  });
+
+  it('is not finished while a key fails, and goes on with the others', async () => {
+    const [broken, key] = [await newKey(), await newKey()];
+    await ridesAt(broken, at('2026-11-04 10:00'));
+    await ridesAt(key, at('2026-11-04 10:00'));
+    // No count can be added to a text.
+    await rideSums.insertOne({
+      ...{ _id: broken.keyId, accountId: broken.accountId, through: at('2026-11-04 00:00'), firstDay: '2026-11-01' },
+      ...{ rides: 'many' as unknown as number, months: {} },
+    });
+    await turn(clockAt('2026-11-06 01:00'));
+    expect(await summedOf(key)).to.equal(1);
+    expect(await isSummed('2026-11-04')).to.equal(false);
+    await rideSums.updateOne({ _id: broken.keyId }, { $set: { rides: 0 } });
+    await intervalIsOver();
+    await turn(clockAt('2026-11-06 01:00'));
+    expect(await summedOf(broken)).to.equal(1);
+    expect(await isSummed('2026-11-04')).to.equal(true);
+  });
+
+  it('starts with the process, and stops while nothing is to do', async () => {
+    const key = await newKey();
+    await ridesAt(key, at('2026-11-04 10:00'));
+    const running = startUsageSums(clockAt('2026-11-06 01:00'));
+    await until(() => isSummed('2026-11-05'));
+    await running.stop();
+    expect(await summedOf(key)).to.equal(1);
+  });
+});
