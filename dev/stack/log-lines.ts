@@ -52,7 +52,8 @@ export function parseEntry(line: string): LogEntry | undefined {
 
 /** Whether to show a line. What the developer's own tools ask for is hidden: some of them poll every few seconds. */
 export function isWorthShowing({ msg, route, path, level }: LogEntry): boolean {
-  const isFromTools = route === queueBoardPath || route === mailBoxPath || route === '/healthz' || path === '/favicon.ico';
+  const isFromTools =
+    route === queueBoardPath || route === mailBoxPath || route === '/healthz' || path === '/favicon.ico';
   return level >= 40 || !(hiddenMessages.has(msg) || isFromTools);
 }
 

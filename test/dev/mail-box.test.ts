@@ -34,7 +34,11 @@ describe('the mail box of the development stack', () => {
   it('shows the mails, newest first, each with its code to copy, and nothing of them as markup', async () => {
     await sendMail(ctx, { to: 'first@partner.example', subject: 'Old', text: '111111 is your code' });
     const later = { ...ctx, now: () => ctx.now() + 1_000 };
-    await sendMail(later, { to: 'second@partner.example', subject: '<b>New</b>', text: '222222 is your code <script>' });
+    await sendMail(later, {
+      to: 'second@partner.example',
+      subject: '<b>New</b>',
+      text: '222222 is your code <script>',
+    });
     const { html, headers } = await box();
     expect(html).to.match(/second@partner\.example.*222222.*first@partner\.example.*111111/s);
     expect(html)

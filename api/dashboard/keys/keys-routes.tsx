@@ -16,9 +16,9 @@ import {
   setWebhookUrl,
   viewSigningSecret,
 } from '../../../shared/keys/manage-keys.ts';
+import { checkGivenTarget } from '../../../shared/targets/given-target.ts';
 import { ridesByKey } from '../../../shared/usage/usage.ts';
 import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
-import { checkGivenTarget } from '../../../shared/targets/given-target.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import { clientAddress } from '../../http/client-address.ts';
 import type { Faults } from '../forms.tsx';
