@@ -1,3 +1,4 @@
+import { type FailureCode, failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 import { countText, When } from '../facts.tsx';
 import { failedDeliveriesPath, keyPath } from './paths.ts';
 
@@ -5,6 +6,8 @@ import { failedDeliveriesPath, keyPath } from './paths.ts';
 export interface Failing {
   failuresInRow: number;
   since: Date;
+  /** Why the last one failed. */
+  reason?: FailureCode;
 }
 
 export function FailingPill() {
@@ -28,6 +31,7 @@ export function FailingBanner({
   failing: Failing;
   now: number;
 }) {
+  const [reason, remedy] = failing.reason ? failureReasons[failing.reason] : [];
   return (
     <section class="notice bad" aria-label="Failing deliveries">
       <p>
@@ -37,6 +41,11 @@ export function FailingBanner({
         </strong>{' '}
         since <When at={failing.since} now={now} />. Events are sent once and not repeated by themselves.
       </p>
+      {reason && (
+        <p>
+          The last one: {reason}. {remedy}
+        </p>
+      )}
       <p class="links">
         <a href={failedDeliveriesPath(keyId)}>See what failed, and why</a>
         {name !== undefined && <a href={keyPath(keyId)}>Change the webhook URL</a>}

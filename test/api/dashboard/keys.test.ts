@@ -7,6 +7,7 @@ import { keys } from '../../../shared/keys/api-key.ts';
 import { isWellFormedKey } from '../../../shared/keys/key-format.ts';
 import { createKey, deliverySettings, findKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import type { Mode } from '../../../shared/mode.ts';
+import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 import { clientOf } from '../../support/client.ts';
 import { newFormId, type PageAnswer, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { failOnce } from '../../support/failing-mongo.ts';
@@ -44,7 +45,8 @@ describe('the dashboard: keys', () => {
     expect(fault).to.match(words);
     expect(html).to.include(`<a href="#${field}">${fault}</a>`);
     expect(html).to.match(new RegExp(`<input id="${field}"[^>]*aria-invalid="true"`));
-    expect(html).to.match(new RegExp(`<input id="${field}"[^>]*value="${typed}"`));
+    const value = typed ? `value="${typed}"` : 'value ';
+    expect(html).to.match(new RegExp(`<input id="${field}"[^>]* ${value}`));
   }
 
   describe('creating one', () => {
@@ -357,11 +359,12 @@ describe('the dashboard: keys', () => {
   it('say on their page that deliveries fail, since when and where to look', async () => {
     const { keyId } = await ownKey();
     const key = await findKey(keyId, owner());
-    const failing = { failuresInRow: 7, since: new Date(Date.UTC(2026, 1, 3)) };
+    const failing = { failuresInRow: 7, since: new Date(Date.UTC(2026, 1, 3)), reason: 'refused' as const };
     const facts = { account: visitor.account, key, now: Date.UTC(2026, 1, 4), ridesCreated: 0 };
     const html = keyPage({ ...facts, failing });
     expect(html).to.include('7 in a row').and.include('2026-02-03 00:00:00 UTC');
-    expect(html).to.include(`/dashboard/deliveries?key=${keyId}&amp;outcome=failed`);
+    expect(html).to.include(`/dashboard/deliveries?key=${keyId}&amp;outcome=missed`);
+    expect(html).to.include(failureReasons.refused[0]).and.include(failureReasons.refused[1]);
     expect(keyPage(facts)).not.to.include('in a row');
   });
 });
