@@ -43,21 +43,21 @@ export const plantedBugs: readonly PlantedBug[] = [
     edits: [
       {
         file: 'workers/webhooks/attempt.js',
-        find: 'const sent = await send({',
+        find: 'await send(message, trace)',
         // Event 2 is held back until a later one of its ride has been sent.
-        replace: `const heldBack = (globalThis.heldBack ??= new Map());
-        const holdBack = (message) => {
-          const headers = message.headersNow();
-          heldBack.set(ride._id, () => send({ ...message, headersNow: () => headers }));
-          return { outcome: 'delivered', httpStatus: 204, durationMs: 1 };
-        };
-        const sendBoth = async (message) => {
-          const result = await send(message);
-          await heldBack.get(ride._id)?.();
-          heldBack.delete(ride._id);
+        replace: `await (async () => {
+          const heldBack = (globalThis.heldBack ??= new Map());
+          const ride = outgoing.eventId.replace(/_[0-9]+$/, '');
+          if (outgoing.seq === 2) {
+            const headers = message.headersNow();
+            heldBack.set(ride, () => send({ ...message, headersNow: () => headers }));
+            return { outcome: 'delivered', httpStatus: 204, durationMs: 1 };
+          }
+          const result = await send(message, trace);
+          await heldBack.get(ride)?.();
+          heldBack.delete(ride);
           return result;
-        };
-        const sent = await (event.seq === 2 ? holdBack : sendBoth)({`,
+        })()`,
       },
     ],
     caughtAs: /event 2 came first after a later one/,

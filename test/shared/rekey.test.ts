@@ -63,6 +63,7 @@ describe('rekey', () => {
 
   it('encrypts anew a mail that waits, which then opens under the newer key alone', async () => {
     const mail = { to: 'guest@partner.example', subject: 'A subject', text: 'A text' };
+    await rekeySecrets([next, old]);
     const row = { _id: 'mail_1', state: 'waiting' as const, createdAt: new Date(), dueAt: new Date() };
     await mails.insertOne({ ...row, sealed: encrypt(JSON.stringify(mail), [old], row._id) });
     await mails.insertOne({ ...row, _id: 'mail_2', state: 'sent' });

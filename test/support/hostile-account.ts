@@ -47,5 +47,5 @@ export async function hostileAccount(api: TestApi): Promise<HostileAccount> {
     webhookUrl: markupUrl,
     offers: [{ driver: newDriver({ name: markup, phone: markup, vehicle: markup, plate: markup }) }],
   });
-  return { account, visitor, params: { keyId, rideId } };
+  return { account, visitor, params: { keyId, rideId, month: new Date().toISOString().slice(0, 7) } };
 }

@@ -51,7 +51,8 @@ describe('every page of the dashboard', () => {
 
   it('answers the same 404 for what belongs to another account as for what nobody has, and changes nothing', async () => {
     const before = await stored();
-    for (const route of withParams()) {
+    // A month is nobody's: each account has its own statement of it.
+    for (const route of withParams().filter(({ path }) => !path.includes(':month'))) {
       const [foreign, unknown] = [
         await send(stranger, route, address(route.path, 'own')),
         await send(stranger, route, address(route.path, 'unknown')),

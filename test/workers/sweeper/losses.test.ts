@@ -2,11 +2,13 @@ import { type Job, Worker } from 'bullmq';
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
 import { newRideId } from '../../../shared/ids.ts';
+import { mails } from '../../../shared/mail/mail-row.ts';
 import { type PoolName, queuePrefix } from '../../../shared/queues.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/outbox.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride, Timer } from '../../../shared/rides/ride-types.ts';
 import { enqueueTimers } from '../../../shared/rides/timers.ts';
+import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { sweep } from '../../../workers/sweeper/sweep.ts';
 import { testContext } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -19,7 +21,8 @@ describe('where a queue has lost a part of its data, the sweeper', () => {
   after(() => ctx.close());
   beforeEach(async () => {
     await ctx.redis.flushall();
-    await rides.deleteMany({});
+    // What other tests have left waiting would be swept too.
+    await Promise.all([rides.deleteMany({}), attempts.deleteMany({}), mails.deleteMany({})]);
   });
 
   const close: (() => Promise<void>)[] = [];
