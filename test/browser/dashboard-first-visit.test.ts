@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import { createApp } from '../../api/app.ts';
+import { type Serving, serve } from '../../api/http/serve.ts';
+import { mailBox } from '../../dev/stack/mail-box.tsx';
+import { LimitModel } from '../../shared/accounts/limit.ts';
+import { randomBase62 } from '../../shared/ids.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import type { TestApi } from '../support/service.ts';
+import { startTestService } from '../support/workers.ts';
+import { closeProfiles, openPage, openProfile } from './browser.ts';
+
+describe('a developer who comes for the first time', () => {
+  let api: TestApi;
+  let dev: Serving;
+  let receiver: Receiver;
+  before(async () => {
+    receiver = await startReceiver();
+    api = await startTestService({ WEBHOOK_LOCAL_TARGETS: receiver.origin, SIMULATION_SPEED: '20' });
+    dev = await serve(api.ctx, createApp(api.ctx, [mailBox(api.ctx)]));
+    await LimitModel.deleteMany({});
+  });
+  afterEach(closeProfiles);
+  after(async () => {
+    await dev.close();
+    await api.close();
+    await receiver.close();
+  });
+
+  // `npm run test:browser -- --grep "first time"` prints how long it takes, at the pace of somebody who types and reads.
+  it('signs in, gets a key, is sent a test event and sends a ride, each by clicking', async () => {
+    const profile = await openProfile();
+    const email = `${randomBase62(10).toLowerCase()}@partner.example`;
+    const page = await openPage(profile, `http://127.0.0.1:${dev.port}/dashboard`);
+    const type = async (label: string, text: string) => {
+      await page.getByLabel(label, { exact: true }).fill('');
+      await page.getByLabel(label, { exact: true }).pressSequentially(text, { delay: 60 });
+    };
+    const click = (name: string, role: 'button' | 'link' = 'button') => page.getByRole(role, { name }).first().click();
+
+    await type('E-mail', email);
+    await click('Send code');
+    await page.getByLabel('Code').waitFor();
+    const box = await openPage(profile, `http://127.0.0.1:${dev.port}/dev/mail`);
+    const code = /\b\d{6}\b/.exec(await box.locator('main').innerText())?.[0] ?? '';
+    await box.close();
+    await type('Code', code);
+    await click('Sign in');
+
+    await click('Make a test key', 'link');
+    await type('Name', 'Front desk');
+    await page.getByLabel('Mode').selectOption('test');
+    await click('Create key');
+    const key = (await page.getByTestId('new-key').innerText()).trim();
+    expect(key).to.match(/^svc_test_/);
+
+    await click('Keys', 'link');
+    await click('Front desk', 'link');
+    await type('Default webhook URL', receiver.url);
+    await click('Save');
+    await click('Send test event');
+    await page.getByText('delivered').first().waitFor();
+
+    await click('Overview', 'link');
+    const ride = await fetch(`${api.url}/v1/rides`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        pickup: { lat: 40.758, lng: -73.9855 },
+        destination: { lat: 40.7128, lng: -74.006 },
+        fare: 25,
+      }),
+    });
+    expect(ride.status).to.equal(201);
+    // The page ticks the last step by itself.
+    await page.getByText('Your first ride is sent').waitFor();
+    expect(page.complaints).to.deep.equal([]);
+  });
+});
