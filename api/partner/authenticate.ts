@@ -1,7 +1,7 @@
 import type { Context } from '../../shared/context.ts';
 import { AppError } from '../../shared/errors.ts';
 import { type Caller, findCaller } from '../../shared/keys/api-key.ts';
-import type { Ride } from '../../shared/rides/ride-types.ts';
+import type { Origin, Ride } from '../../shared/rides/ride-types.ts';
 import type { RequestContext } from '../types.ts';
 import { batchedFindKeyAndRide } from './find-key-and-ride.ts';
 
@@ -50,3 +50,6 @@ function givenKey(ctx: RequestContext): string {
 
 export const rideIdOf = (ctx: RequestContext): string =>
   (ctx as unknown as { params: { rideId: string } }).params.rideId;
+
+/** Who a change that this request makes is from. */
+export const originOf = (ctx: RequestContext): Origin => ({ by: 'partner', requestId: ctx.state.requestId });

@@ -5,6 +5,7 @@ import { greatCircleKm } from '../../shared/rides/position.ts';
 import type { RideRequest } from '../../shared/rides/ride-types.ts';
 import { validate } from '../http/validate.ts';
 import type { RequestContext } from '../types.ts';
+import { originOf } from './authenticate.ts';
 import { bodyOf } from './ignored-fields.ts';
 import { idempotencyKeySchema, newRideSchema, scenarioSchema } from './schemas.ts';
 
@@ -17,6 +18,7 @@ export function newRide(config: Pick<Config, 'environment' | 'webhookLocalTarget
     return {
       key,
       request,
+      origin: originOf(ctx),
       ...(idempotencyKey !== undefined && { idempotencyKey: validate(idempotencyKeySchema, idempotencyKey) }),
       // A live key ignores the header: its rides have no simulated driver.
       ...(scenario !== undefined && key.mode === 'test' && { scenario: validate(scenarioSchema, scenario) }),

@@ -1,7 +1,7 @@
 import type { Context } from '../../shared/context.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { createRide, findReplay } from '../../shared/rides/create-ride.ts';
-import { authenticate, authenticateForRide, rideIdOf } from './authenticate.ts';
+import { authenticate, authenticateForRide, originOf, rideIdOf } from './authenticate.ts';
 import { bodyOf } from './ignored-fields.ts';
 import { newRide } from './new-ride.ts';
 import {
@@ -46,16 +46,18 @@ export function partnerRoutes(service: Context): Route[] {
       authenticate: caller,
       validate: async (ctx, key) => {
         const { offerId } = await acceptBody(ctx, key);
-        return { keyId: key.keyId, rideId: rideIdOf(ctx), offerId };
+        return { keyId: key.keyId, rideId: rideIdOf(ctx), offerId, origin: originOf(ctx) };
       },
-      act: ({ keyId, rideId, offerId }) => applyAction(service, rideId, { action: 'accept', offerId }, { keyId }),
+      act: ({ keyId, rideId, offerId, origin }) =>
+        applyAction(service, rideId, { action: 'accept', offerId }, { keyId }, origin),
       present: presentOutcome,
     }),
     post('/rides/:rideId/cancel', {
       authenticate: caller,
       // A body is ignored.
-      validate: (ctx, { keyId }) => ({ keyId, rideId: rideIdOf(ctx) }),
-      act: ({ keyId, rideId }) => applyAction(service, rideId, { action: 'cancel', by: 'partner' }, { keyId }),
+      validate: (ctx, { keyId }) => ({ keyId, rideId: rideIdOf(ctx), origin: originOf(ctx) }),
+      act: ({ keyId, rideId, origin }) =>
+        applyAction(service, rideId, { action: 'cancel', by: 'partner' }, { keyId }, origin),
       present: presentOutcome,
     }),
   ];

@@ -10,7 +10,7 @@ import { eventBody } from './events.ts';
 import { enqueueNextDelivery, type Outbox } from './outbox.ts';
 import { type RideRef, readRide } from './read-ride.ts';
 import { rides } from './ride.ts';
-import type { Ride, RideEvent, RideState } from './ride-types.ts';
+import type { Origin, Ride, RideEvent, RideState } from './ride-types.ts';
 import { earliest, enqueueNextTimer } from './timers.ts';
 import { trackUrl } from './track-url.ts';
 
@@ -32,11 +32,13 @@ const commitLimitMs = 1_000;
  * null, or with null when the ride is unknown or belongs to another owner. An error thrown by `decision` is rethrown
  * and nothing is written. A result or error never reports a state that a failover could roll back: it waits until the
  * majority has that state, and throws NotYetCommitted after one second. Throws `unavailable` after 200 lost races.
+ * `origin` is kept with the change's event.
  */
 export async function changeRide(
   ctx: Context,
   { rideId, owner }: RideRef,
   decision: Decision,
+  origin?: Origin,
 ): Promise<RideState | null> {
   const giveUpAt = performance.now() + commitLimitMs;
   for (let round = 0; round < maxRounds; round++) {
@@ -53,7 +55,7 @@ export async function changeRide(
       if (refusal) throw refusal;
       return ride;
     }
-    const changed = await write(ctx, ride, change, at);
+    const changed = await write(ctx, ride, change, { at, ...origin });
     if (!changed) continue;
     const { status, seq, rev, cancelledBy } = changed;
     ctx.log.info({ rideId, keyId: changed.keyId, status, rev, seq, event: change.event, cancelledBy }, 'ride changed');
@@ -98,15 +100,21 @@ const update = batchedUpdate<Ride, Outbox>(rides, { settledSeq: 1 });
 /**
  * Writes the change in one update. Resolves with null when another write was first or the bidding deadline has passed.
  */
-async function write(ctx: Context, ride: RideState, change: Change, at: Date): Promise<RideState | null> {
+async function write(
+  ctx: Context,
+  ride: RideState,
+  change: Change,
+  when: { at: Date } & Partial<Origin>,
+): Promise<RideState | null> {
   const { newOffer, event } = change;
+  const { at } = when;
   const nextDueAt = change.set.timers ? earliest(change.set.timers) : ride.nextDueAt;
   const next: RideState = { ...ride, ...change.set, offers: change.set.offers ?? [...ride.offers] };
   if (newOffer) next.offers.push(newOffer);
   const newEvent: RideEvent | undefined = event && {
     seq: ride.seq + 1,
     event,
-    at,
+    ...when,
     body: eventBody({
       event,
       at: at.getTime(),

@@ -10,7 +10,7 @@ import { committedReads } from '../mongo/durability.ts';
 import { isOutageOfMongo, wasNeverSent } from '../mongo/outage.ts';
 import { simulatedTimers } from './decide.ts';
 import { rides } from './ride.ts';
-import type { Ride, RideRequest, TestScenario, Timer } from './ride-types.ts';
+import type { Origin, Ride, RideRequest, TestScenario, Timer } from './ride-types.ts';
 import { earliest, enqueueNextTimer } from './timers.ts';
 
 export interface NewRide {
@@ -18,6 +18,7 @@ export interface NewRide {
   request: RideRequest;
   scenario?: TestScenario;
   idempotencyKey?: string;
+  origin?: Origin;
 }
 
 const creationFields = { fare: 1, carType: 1, distanceKm: 1, trackToken: 1, mode: 1, idempotency: 1 } as const;
@@ -62,7 +63,7 @@ export async function findReplay(ctx: Context, input: NewRide): Promise<Creation
 }
 
 function newDocument(ctx: Context, input: NewRide): Ride {
-  const { key, request, scenario, idempotencyKey } = input;
+  const { key, request, scenario, idempotencyKey, origin } = input;
   const now = ctx.now();
   const createdAt = new Date(now);
   const biddingEndsAt = new Date(now + ctx.config.biddingTimeoutMs);
@@ -82,6 +83,7 @@ function newDocument(ctx: Context, input: NewRide): Ride {
         expiresAt: new Date(now + idempotencyLifeMs),
       },
     }),
+    ...(origin && { origin }),
     trackToken: newTrackToken(),
     createdAt,
     biddingEndsAt,

@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
-import { changeRide } from './change-ride.ts';
+import { changeRide, type Decision } from './change-ride.ts';
 import { type Change, type Command, decide } from './decide.ts';
 import { enqueueNextDelivery } from './outbox.ts';
-import type { RideState, TimerName } from './ride-types.ts';
+import type { Origin, RideState, TimerName } from './ride-types.ts';
 import { enqueueNextTimer } from './timers.ts';
 
 export type TimerResult =
@@ -27,7 +27,7 @@ export async function fireTimer(
   commandOf: CommandOf,
 ): Promise<TimerResult> {
   let outcome: TimerResult = { result: 'stale' };
-  const ride = await changeRide(ctx, { rideId, owner: 'anyone' }, (current, at, now) => {
+  const decision: Decision = (current, at, now) => {
     const timer = current.timers.find((candidate) => candidate.name === name);
     const remainingMs = timer ? timer.dueAt.getTime() - now.getTime() : 0;
     outcome = timer && remainingMs > 0 ? { result: 'early', remainingMs } : { result: 'stale' };
@@ -35,10 +35,15 @@ export async function fireTimer(
     const change = changeOf(ctx, current, name, commandOf(current), at);
     outcome = { result: 'done', status: change.set.status ?? current.status };
     return change;
-  });
+  };
+  const ride = await changeRide(ctx, { rideId, owner: 'anyone' }, decision, originOf(name));
   if (ride && outcome.result === 'stale') await enqueueNextJobs(ctx, ride);
   return ride ? outcome : { result: 'stale' };
 }
+
+const originOf = (name: TimerName): Origin => ({
+  by: name === 'expire' || name === 'stall' ? 'timeout' : 'simulator',
+});
 
 /** An earlier run may have written the change and died before it added the next jobs. */
 async function enqueueNextJobs(ctx: Context, ride: RideState): Promise<void> {

@@ -18,6 +18,15 @@ export const testScenarios = [
 ] as const;
 export type TestScenario = (typeof testScenarios)[number];
 
+/** Who changed a ride. `dashboard` is a person of the account, on one of its pages. */
+export type Actor = 'partner' | 'driver' | 'simulator' | 'timeout' | 'dashboard';
+
+/** Who asked for a ride or a change of it, and with which request (the X-Request-Id of its response). */
+export interface Origin {
+  by: Actor;
+  requestId?: string;
+}
+
 export type CancelledBy = 'partner' | 'driver' | 'timeout';
 export type EventName = 'offer.received' | 'ride.status';
 
@@ -101,7 +110,7 @@ export interface Delivery {
 }
 
 /** `body` is the exact text that is sent: a second attempt after a crash sends the same bytes. */
-export interface RideEvent {
+export interface RideEvent extends Partial<Origin> {
   seq: number;
   event: EventName;
   at: Date;
@@ -131,6 +140,7 @@ export interface Ride extends RideRequest {
   mode: Mode;
   scenario?: TestScenario;
   idempotency?: { key: string; requestHash: string; expiresAt: Date };
+  origin?: Origin;
   trackToken: string;
   createdAt: Date;
   biddingEndsAt: Date;
@@ -160,5 +170,5 @@ export interface Ride extends RideRequest {
   claim?: Claim;
 }
 
-/** A ride without its events, which only the delivery reads, and without the fields that only the sweeper and redeliveries read. */
-export type RideState = Omit<Ride, 'events' | 'unsettledSince' | 'undeliveredAt'>;
+/** A ride without the fields that no change needs: only deliveries, the sweeper and the dashboard read them. */
+export type RideState = Omit<Ride, 'events' | 'unsettledSince' | 'undeliveredAt' | 'origin'>;

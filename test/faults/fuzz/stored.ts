@@ -16,6 +16,7 @@ const known: Record<string, readonly string[]> = {
       'mode',
       'scenario',
       'idempotency',
+      'origin',
       'trackToken',
       'createdAt',
       'biddingEndsAt',

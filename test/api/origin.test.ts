@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import { fireTimer } from '../support/fire-timer.ts';
+import { newRide, rideIn } from '../support/rides.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+import { makeDue, storedRide } from '../support/stored-rides.ts';
+
+describe('who made and changed a ride', () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  const originsOf = async (rideId: string) =>
+    (await storedRide(rideId)).events.map(({ by, requestId }) => ({ by, requestId }));
+
+  it('is kept with the creation, the accept and the cancel of a partner, with the id of the request', async () => {
+    const partner = await api.partner('live');
+    const { rideId, offerId } = await rideIn(api.ctx, 'bidding', { by: partner });
+    const accepted = await partner.post(`/rides/${rideId}/accept`, { offerId });
+    const cancelled = await partner.post(`/rides/${rideId}/cancel`);
+    expect((await storedRide(rideId)).origin).to.have.property('by', 'partner');
+    expect((await storedRide(rideId)).origin?.requestId).to.match(/^[0-9a-f-]{36}$/);
+    expect((await originsOf(rideId)).slice(1)).to.deep.equal([
+      { by: 'partner', requestId: accepted.headers.get('x-request-id') },
+      { by: 'partner', requestId: cancelled.headers.get('x-request-id') },
+    ]);
+  });
+
+  it('is kept of the simulated driver and of a timeout, which no request asked for', async () => {
+    const simulated = await newRide(api.ctx, { mode: 'test' });
+    await makeDue(simulated, 'offer');
+    await fireTimer(api.ctx, simulated, 'offer');
+    expect(await originsOf(simulated)).to.deep.equal([{ by: 'simulator', requestId: undefined }]);
+
+    const { rideId: expired } = await rideIn(api.ctx, 'bidding');
+    await makeDue(expired, 'expire');
+    await fireTimer(api.ctx, expired, 'expire');
+    expect((await originsOf(expired)).at(-1)).to.deep.equal({ by: 'timeout', requestId: undefined });
+  });
+
+  it('is no part of what an event sends', async () => {
+    const partner = await api.partner('live');
+    const { rideId } = await rideIn(api.ctx, 'cancelled', { by: partner });
+    await partner.post(`/rides/${rideId}/cancel`);
+    for (const { body } of (await storedRide(rideId)).events) {
+      expect(JSON.parse(body)).to.not.have.any.keys('by', 'requestId', 'origin');
+    }
+  });
+});
