@@ -23,8 +23,11 @@ export function toBase62(value: number, width: number): string {
 
 /** Starts with the time, so that new rides are neighbours in the index: inserting stays fast with millions of rides. */
 export function newRideId(nowMs: number): string {
-  return `ride_${toBase62(nowMs, 8)}${randomBase62(16)}`;
+  return firstRideId(nowMs) + randomBase62(16);
 }
+
+/** Sorts before the id of every ride that is created at this time or later, and after all earlier ones. */
+export const firstRideId = (atMs: number): string => `ride_${toBase62(atMs, 8)}`;
 
 export const newOfferId = (): string => `offer_${randomBase62(16)}`;
 export const newKeyId = (): string => `key_${randomBase62(14)}`;

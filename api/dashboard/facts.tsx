@@ -30,8 +30,12 @@ export function agoText(at: number, now: number): string {
   return '';
 }
 
-/** `2026-11-21 14:03:22 UTC` */
-export const exactText = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+/** `2026-11-21 14:03:22 UTC`, or `2026-11-21 14:03:22.084 UTC` to the millisecond. */
+export const exactText = (at: Date, to: 's' | 'ms' = 's'): string =>
+  `${at
+    .toISOString()
+    .slice(0, to === 's' ? 19 : 23)
+    .replace('T', ' ')} UTC`;
 
 /** `12.50 USD` */
 export const moneyText = (usd: number): string =>
@@ -40,10 +44,12 @@ export const moneyText = (usd: number): string =>
 /** `1,234` */
 export const countText = (count: number): string => count.toLocaleString('en-US');
 
+/** An id, shortened in the middle. */
+export const shortId = (id: string): string => (id.length > 18 ? `${id.slice(0, 9)}…${id.slice(-5)}` : id);
+
 /** An id, shortened in the middle, with a button that copies the whole. */
 export function Id({ id, href }: { id: string; href?: string }) {
-  const short = id.length > 18 ? `${id.slice(0, 9)}…${id.slice(-5)}` : id;
-  const text = <code title={id}>{short}</code>;
+  const text = <code title={id}>{shortId(id)}</code>;
   return (
     <span class="id">
       {href ? <a href={href}>{text}</a> : text}
@@ -61,8 +67,18 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   );
 }
 
-/** A block of code with a copy button; `text` is shown as it is. */
-export function CodeBlock({ text, label, folded }: { text: string; label: string; folded?: boolean }) {
+/** A block of code with a copy button, which copies `copied` where that is not what is shown. */
+export function CodeBlock({
+  text,
+  copied = text,
+  label,
+  folded,
+}: {
+  text: string;
+  copied?: string;
+  label: string;
+  folded?: boolean;
+}) {
   const block = (
     <div class="code">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a block that scrolls must be reachable by keyboard. */}
@@ -71,7 +87,7 @@ export function CodeBlock({ text, label, folded }: { text: string; label: string
           <code>{text}</code>
         </pre>
       </section>
-      <CopyButton text={text} what={label} />
+      <CopyButton text={copied} what={label} />
     </div>
   );
   if (!folded) return block;
@@ -83,7 +99,7 @@ export function CodeBlock({ text, label, folded }: { text: string; label: string
   );
 }
 
-const statusLabels: Record<RideStatus, string> = {
+export const statusLabels: Record<RideStatus, string> = {
   bidding: 'bidding',
   driver_arriving: 'driver arriving',
   arrived: 'arrived',
@@ -100,7 +116,7 @@ export function StatusPill({ status }: { status: RideStatus }) {
   );
 }
 
-const outcomeLabels: Record<DeliveryOutcome | 'waiting', string> = {
+export const outcomeLabels: Record<DeliveryOutcome | 'waiting', string> = {
   delivered: 'delivered',
   failed: 'failed',
   timeout: 'timed out',

@@ -24,15 +24,19 @@ export interface FrameProps {
   /** The form on the page came back with faults. */
   hasErrors?: boolean;
   scripts?: readonly string[];
+  /** Something on the page is still to come: without scripts it is loaded again after so many seconds. */
+  refreshSeconds?: number;
   children: ComponentChildren;
 }
 
 /** A whole page of the dashboard: header, rail and content. */
-export function dashboardPage({ title, account, room, test, hasErrors, scripts = [], children }: FrameProps): string {
+export function dashboardPage(props: FrameProps): string {
+  const { title, account, room, test, hasErrors, scripts = [], refreshSeconds, children } = props;
   return renderDocument({
     title: hasErrors ? `Error: ${title}` : title,
     kind: 'dashboard',
     scripts: ['dashboard-page.js', ...scripts],
+    refreshSeconds,
     children: (
       <>
         <a class="skip-link" href="#main">

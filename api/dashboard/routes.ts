@@ -1,7 +1,9 @@
 import type { Context } from '../../shared/context.ts';
 import { accountRoutes } from './account/account-routes.tsx';
+import { deliveriesRoutes } from './deliveries/deliveries-routes.tsx';
 import { keysRoutes } from './keys/keys-routes.tsx';
 import { overviewRoutes } from './overview/overview-routes.tsx';
+import { ridesRoutes } from './rides/rides-routes.tsx';
 import { signInRoutes } from './sign-in/sign-in-routes.tsx';
 import { usageRoutes } from './usage/usage-routes.tsx';
 import type { DashboardRoute } from './visit.ts';
@@ -12,7 +14,9 @@ export function dashboardRoutes(service: Context): DashboardRoute[] {
     ...signInRoutes(service),
     ...overviewRoutes(service),
     ...keysRoutes(service),
-    ...accountRoutes(service),
+    ...ridesRoutes(service),
+    ...deliveriesRoutes(service),
     ...usageRoutes(service),
+    ...accountRoutes(service),
   ];
 }

@@ -9,6 +9,8 @@ export interface DocumentProps {
   scripts?: readonly string[];
   /** The kind of page, by which the stylesheet tells them apart. */
   kind: string;
+  /** Without scripts the page is loaded again after so many seconds. */
+  refreshSeconds?: number;
   children: ComponentChildren;
 }
 
@@ -17,7 +19,7 @@ export function renderDocument(props: DocumentProps): string {
   return `<!doctype html>${renderToString(<Document {...props} />)}`;
 }
 
-function Document({ title, scripts = [], kind, children }: DocumentProps) {
+function Document({ title, scripts = [], kind, refreshSeconds, children }: DocumentProps) {
   return (
     <html lang="en">
       <head>
@@ -28,6 +30,11 @@ function Document({ title, scripts = [], kind, children }: DocumentProps) {
         <meta name="robots" content="noindex" />
         <link rel="icon" type="image/svg+xml" href={assetUrl('icon.svg')} />
         <link rel="stylesheet" href={assetUrl('styles.css')} />
+        {refreshSeconds !== undefined && (
+          <noscript>
+            <meta http-equiv="refresh" content={String(refreshSeconds)} />
+          </noscript>
+        )}
         {scripts.map((name) => (
           <script key={name} type="module" src={assetUrl(name)} />
         ))}

@@ -81,8 +81,7 @@ export type TrackedRide = Pick<
 /** The ride as its map shows it, or null where the link has run out. Pure. */
 export function trackState(ride: TrackedRide): TrackState | null {
   const now = ride.now.getTime();
-  const ended = hasEnded(ride.status);
-  if (ended && now >= ride.statusAt.getTime() + linkLifeMs) return null;
+  if (hasRunOut(ride, now)) return null;
   const steps = stepsOf(ride);
   const position = positionAt(ride, now);
   const drives = isMoving(ride.status) && ride.status !== 'arrived';
@@ -103,6 +102,10 @@ export function trackState(ride: TrackedRide): TrackState | null {
     }),
   };
 }
+
+/** Whether the link to a ride's map shows nothing any more. Pure. */
+export const hasRunOut = ({ status, statusAt }: Pick<Ride, 'status' | 'statusAt'>, nowMs: number): boolean =>
+  hasEnded(status) && nowMs >= statusAt.getTime() + linkLifeMs;
 
 const point = ({ lat, lng }: Point): Point => ({ lat, lng });
 

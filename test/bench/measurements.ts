@@ -2,6 +2,7 @@ import type { Measurement } from './bench.ts';
 import { delivery } from './delivery/delivery.ts';
 import { firstByte } from './delivery/first-byte.ts';
 import { twoProcesses } from './delivery/two-processes.ts';
+import { dashboard } from './pages/dashboard.ts';
 import { map } from './pages/map.ts';
 import { usage } from './pages/usage.ts';
 import { create } from './paths/create.ts';
@@ -26,6 +27,7 @@ export const measurements = {
   'whole-rides': wholeRides,
   million,
   backlog,
+  dashboard,
   map,
   usage,
   'redis-memory': redisMemory,

@@ -4,7 +4,7 @@ import { type Serving, serve } from '../../api/http/serve.ts';
 import { mailBox } from '../../dev/stack/mail-box.tsx';
 import { LimitModel } from '../../shared/accounts/limit.ts';
 import { randomBase62 } from '../../shared/ids.ts';
-import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
 import type { TestApi } from '../support/service.ts';
 import { startTestService } from '../support/workers.ts';
 import { closeProfiles, openPage, openProfile } from './browser.ts';

@@ -30,6 +30,6 @@ export function attemptRecord(changes: Partial<AttemptRecord> = {}): AttemptReco
 /** Stores attempts, each made a second after the one before: the first of them is the oldest. */
 export async function storedAttempts(changes: readonly Partial<AttemptRecord>[], startMs = 1_700_000_000_000) {
   const made = changes.map((change, index) => attemptRecord({ at: new Date(startMs + index * 1_000), ...change }));
-  await attempts.insertMany(made);
+  await attempts.insertMany(made, { ignoreUndefined: true });
   return made;
 }

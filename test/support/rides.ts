@@ -13,6 +13,7 @@ export type RideWish = Partial<RideRequest> & {
   /** The partner that creates it through the API; without one it is created without the API. */
   by?: Client;
   keyId?: string;
+  accountId?: string;
   mode?: Ride['mode'];
   scenario?: NewRide['scenario'];
   /** The first one is the one that is accepted. Defaults: a new driver each, 20 USD, 5 minutes. */
@@ -40,8 +41,8 @@ const pathTo: Record<RideStatus, readonly Command['action'][]> = {
 
 /** A bidding ride without an offer: its id. */
 export async function newRide(ctx: Context, wish: Omit<RideWish, 'by' | 'offers'> = {}): Promise<string> {
-  const { keyId = newKeyId(), mode = 'live', scenario, ...fields } = wish;
-  const key = { keyId, accountId: 'acct_of_tests', mode };
+  const { keyId = newKeyId(), accountId = 'acct_of_tests', mode = 'live', scenario, ...fields } = wish;
+  const key = { keyId, accountId, mode };
   const ride = await createRide(ctx, { key, request: { ...request, ...fields }, scenario });
   return ride._id;
 }

@@ -18,8 +18,13 @@ export interface BenchKey {
  * So many new keys, as the service would have made them. They are keys in use, so that noting their first use is no part
  * of what is measured.
  */
-export async function newKeys(count: number, mode: Mode, webhookUrl?: string, database?: string): Promise<BenchKey[]> {
-  const accountId = newAccountId();
+export async function newKeys(
+  count: number,
+  mode: Mode,
+  webhookUrl?: string,
+  database?: string,
+  accountId = newAccountId(),
+): Promise<BenchKey[]> {
   const made = Array.from({ length: count }, () => ({ keyId: newKeyId(), accountId, mode, key: newApiKey(mode) }));
   const now = new Date();
   const records = made.map<ApiKey>(({ keyId, key }, index) => ({

@@ -1,0 +1,22 @@
+/** What every page of the dashboard does with scripts, in the whole page or in a part of it that has just come. */
+export function enhance(root: ParentNode): void {
+  for (const button of root.querySelectorAll<HTMLButtonElement>('[data-copy]')) {
+    button.hidden = false;
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(button.dataset.copy ?? '');
+      const label = button.textContent;
+      button.textContent = 'Copied';
+      setTimeout(() => {
+        button.textContent = label;
+      }, 1_500);
+    });
+  }
+  // A second click on the way would show the answer that the form was sent before, and hide the first answer.
+  for (const form of root.querySelectorAll<HTMLFormElement>('form[data-once]')) {
+    form.addEventListener('submit', (event) => {
+      if (form.dataset.sent) return event.preventDefault();
+      form.dataset.sent = 'yes';
+      for (const button of form.querySelectorAll('button')) button.disabled = true;
+    });
+  }
+}

@@ -1,0 +1,248 @@
+import type { ComponentChildren } from 'preact';
+import { type AttemptPhase, type AttemptRecord, attemptPhases } from '../../../shared/webhooks/attempts.ts';
+import { type FailedDelivery, failureReason } from '../../../shared/webhooks/failure-reasons.ts';
+import { CodeBlock, countText, Id, When } from '../facts.tsx';
+import { ChangeForm } from '../forms.tsx';
+import { ridePath } from '../rides/paths.ts';
+import { Fact, None, Part } from '../rides/ride-facts.tsx';
+import type { EventDelivery, ShownAttempt } from '../rides/timeline.ts';
+import { attemptPath } from './paths.ts';
+
+/** All that is known of one attempt: why it failed and what to do, the answer, the time it took, and what was sent. */
+export function AttemptDetail({
+  attempt,
+  now,
+  children,
+}: {
+  attempt: ShownAttempt;
+  now: number;
+  /** What can be done about it. */
+  children?: ComponentChildren;
+}) {
+  return (
+    <>
+      <Verdict delivery={attempt}>
+        {attempt.outcome === 'waiting' && <WaitingWords dueAt={attempt.dueAt} now={now} />}
+      </Verdict>
+      {children}
+      <dl class="facts">
+        {attempt.outcome !== 'waiting' && (
+          <>
+            <Fact name="HTTP status">{attempt.httpStatus ?? <None />}</Fact>
+            <Fact name="Took">{attempt.durationMs === undefined ? <None /> : msText(attempt.durationMs)}</Fact>
+            <Fact name="URL">{attempt.url ? <code>{attempt.url}</code> : <None />}</Fact>
+            <Fact name="Address called">{attempt.address ? <code>{attempt.address}</code> : <None />}</Fact>
+          </>
+        )}
+        <Fact name={attempt.startedAt || attempt.kind === 'event' ? 'Sent' : 'Asked for'}>
+          <When at={attempt.startedAt ?? attempt.at} now={now} />
+        </Fact>
+        <Fact name="Attempt">
+          <Id id={attempt._id} href={attemptPath(attempt._id)} />
+        </Fact>
+      </dl>
+      {attempt.phases && <Phases phases={attempt.phases} stoppedIn={stoppedIn(attempt)} />}
+      {attempt.outcome !== 'waiting' && <Answer attempt={attempt} />}
+      {attempt.headers && (
+        <Part title="Headers as sent">
+          <CodeBlock text={headerLines(attempt.headers)} label="Headers as sent" />
+        </Part>
+      )}
+      {attempt.body !== undefined && <Body body={attempt.body} title={attempt.headers ? 'Body as sent' : 'Body'} />}
+    </>
+  );
+}
+
+/** What the ride itself has recorded of an event's attempt, where nothing else is kept of it. */
+export function OwnRecordDetail({
+  delivery,
+  now,
+  children,
+}: {
+  delivery: EventDelivery;
+  now: number;
+  children?: ComponentChildren;
+}) {
+  const { event, own, isFresh } = delivery;
+  const record = event.delivery;
+  return (
+    <>
+      <Verdict delivery={{ outcome: 'waiting', ...record }}>
+        {!record && (
+          <p>
+            {own === 'behind'
+              ? 'This event waits for the ones before it: the events of a ride are sent in order.'
+              : 'This event is being sent. The answer is shown here as soon as it comes.'}
+          </p>
+        )}
+      </Verdict>
+      {children}
+      {record && (
+        <>
+          <dl class="facts">
+            <Fact name="HTTP status">{record.httpStatus ?? <None />}</Fact>
+            <Fact name="Took">{msText(record.durationMs)}</Fact>
+            <Fact name="URL">{record.url ? <code>{record.url}</code> : <None />}</Fact>
+            <Fact name="Sent">
+              <When at={record.at} now={now} />
+            </Fact>
+          </dl>
+          <p class="quiet">
+            {isFresh
+              ? 'Headers, answer and time by phase are shown here in a moment.'
+              : 'Headers, answer and time by phase of this attempt were not kept.'}
+          </p>
+        </>
+      )}
+      <EventBody body={event.body} />
+    </>
+  );
+}
+
+/** In one sentence: why it failed, and what to do. */
+function Verdict({ delivery, children }: { delivery: FailedDelivery; children?: ComponentChildren }) {
+  const reason = failureReason(delivery);
+  if (!reason) return children ? <div class="notice">{children}</div> : null;
+  return (
+    <div class={delivery.outcome === 'no_url' ? 'notice' : 'notice bad'}>
+      <h3>{reason.name}</h3>
+      <p>{reason.remedy}</p>
+      {children}
+    </div>
+  );
+}
+
+function WaitingWords({ dueAt, now }: { dueAt?: Date; now: number }) {
+  const dueInMs = (dueAt?.getTime() ?? now) - now;
+  return (
+    <p>
+      {dueInMs > 2_000 ? `This is sent in about ${Math.ceil(dueInMs / 1_000)} s.` : 'This is being sent.'} The answer is
+      shown here as soon as it comes.
+    </p>
+  );
+}
+
+const phaseLabels: Record<AttemptPhase, string> = {
+  dns: 'DNS',
+  connect: 'Connect',
+  tls: 'TLS',
+  write: 'Send',
+  answer: 'Answer',
+};
+
+/** The phase in which the time limit ended the attempt. */
+const stoppedIn = ({ outcome, reason }: AttemptRecord): string | undefined =>
+  outcome === 'timeout' ? reason : undefined;
+
+/** Where the time went: a bar for each phase, each beginning where the one before ends. */
+function Phases({ phases, stoppedIn }: { phases: NonNullable<AttemptRecord['phases']>; stoppedIn?: string }) {
+  const made = attemptPhases.flatMap((phase) => {
+    const ms = phases[phase];
+    return ms === undefined ? [] : [{ phase, ms }];
+  });
+  const total = made.reduce((sum, { ms }) => sum + ms, 0);
+  let start = 0;
+  const bars = made.map((bar) => {
+    const from = start;
+    start += bar.ms;
+    return { ...bar, from };
+  });
+  if (total === 0) return null;
+  return (
+    <Part title="Time by phase">
+      <table class="phases">
+        <tbody>
+          {bars.map(({ phase, ms, from }) => (
+            <tr key={phase} class={phase === stoppedIn ? 'stopped' : undefined}>
+              <th scope="row">{phaseLabels[phase]}</th>
+              <td class="bar">
+                <svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">
+                  <rect
+                    x={round((from / total) * 1_000)}
+                    width={Math.max(4, round((ms / total) * 1_000))}
+                    height="10"
+                  />
+                </svg>
+              </td>
+              <td class="number">{msText(ms)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Part>
+  );
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10;
+
+/** `84 ms`, `0.4 ms`, `1,204 ms` */
+export const msText = (ms: number): string => `${ms < 10 ? Number(ms.toFixed(1)) : countText(Math.round(ms))} ms`;
+
+function Answer({ attempt: { answer, httpStatus } }: { attempt: ShownAttempt }) {
+  if (answer === undefined && httpStatus === undefined) return null;
+  const title = httpStatus === undefined ? 'What came instead of an answer' : 'Answer';
+  return (
+    <Part title={title}>
+      {answer ? (
+        <>
+          <CodeBlock text={answer} label={title} />
+          {Buffer.byteLength(answer) >= shownAnswerBytes && <p class="hint">Only the first 1 kB is kept.</p>}
+        </>
+      ) : (
+        <p class="quiet">It had no body.</p>
+      )}
+    </Part>
+  );
+}
+
+const shownAnswerBytes = 1_024;
+
+const headerLines = (headers: Record<string, string>): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+
+/** JSON indented for reading. The copy is what is sent and signed, byte for byte. */
+function Body({ body, title = 'Body' }: { body: string; title?: string }) {
+  const shown = indented(body);
+  return (
+    <Part title={title}>
+      <CodeBlock text={shown} copied={body} label={title} />
+      {shown !== body && <p class="hint">Indented for reading. “Copy” takes the exact bytes, on one line.</p>}
+    </Part>
+  );
+}
+
+/** The body of a ride's event, which is erased after a time. */
+export function EventBody({ body, title = 'Body' }: { body?: string; title?: string }) {
+  return body ? <Body body={body} title={title} /> : <p class="quiet">The body of this event is no longer kept.</p>;
+}
+
+function indented(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json), null, 2);
+  } catch {
+    return json;
+  }
+}
+
+/** Sends an event once more, by hand. */
+export function SendAgain({ rideId, seq }: { rideId: string; seq: number }) {
+  return (
+    <ChangeForm action={`${ridePath(rideId)}/events/${seq}/send-again`} class="send-again">
+      <button class="btn second" type="submit">
+        Send again
+      </button>
+      <span class="hint">
+        Sends the same body to the URL of now, newly signed, with <code class="nowrap">X-Service-Redelivery: true</code>
+        .
+      </span>
+    </ChangeForm>
+  );
+}
+
+/** What an attempt is about, in a word beside its event. */
+export function KindTag({ kind }: { kind: AttemptRecord['kind'] }) {
+  if (kind === 'event') return null;
+  return <span class="tag">{kind === 'test' ? 'test event' : 'sent again'}</span>;
+}

@@ -1,0 +1,57 @@
+import type { Account } from '../../../shared/accounts/account.ts';
+import { OutcomePill } from '../facts.tsx';
+import { dashboardPage, PageHead } from '../frame.tsx';
+import { entryPath } from '../rides/paths.ts';
+import { RideLink } from '../rides/ride-facts.tsx';
+import { refreshSeconds } from '../rides/ride-page.tsx';
+import type { ShownAttempt } from '../rides/timeline.ts';
+import { AttemptDetail, KindTag, SendAgain } from './attempt-detail.tsx';
+
+/** One delivery. While it is waiting the page looks for the answer by itself. */
+export function deliveryPage({
+  account,
+  attempt,
+  now,
+}: {
+  account: Account;
+  attempt: ShownAttempt;
+  now: number;
+}): string {
+  const { event, outcome, kind, rideId, seq, mode } = attempt;
+  const waiting = outcome === 'waiting';
+  return dashboardPage({
+    title: `Delivery of ${event}`,
+    account,
+    room: 'deliveries',
+    test: mode === 'test',
+    scripts: ['live-page.js'],
+    ...(waiting && { refreshSeconds }),
+    children: (
+      <div data-live={outcome} data-waiting={waiting ? '' : undefined}>
+        <PageHead
+          title={
+            <span class="title-row">
+              Delivery of <code>{event}</code> <OutcomePill outcome={outcome} /> <KindTag kind={kind} />
+            </span>
+          }
+        >
+          {rideId && seq !== undefined ? (
+            <p>
+              Event {seq} of ride <RideLink rideId={rideId} />.{' '}
+              <a href={entryPath(rideId, `attempt-${attempt._id}`)}>Show it in the ride’s timeline</a>
+            </p>
+          ) : (
+            <p>
+              A sample, sent to the webhook URL of a key. <a href={`/dashboard/keys/${attempt.keyId}`}>Show the key</a>
+            </p>
+          )}
+        </PageHead>
+        <div class="card detail">
+          <AttemptDetail attempt={attempt} now={now}>
+            {rideId && seq !== undefined && !waiting && <SendAgain rideId={rideId} seq={seq} />}
+          </AttemptDetail>
+        </div>
+      </div>
+    ),
+  });
+}

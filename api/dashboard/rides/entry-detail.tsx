@@ -1,0 +1,132 @@
+import type { Driver, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
+import { AttemptDetail, EventBody, OwnRecordDetail, SendAgain } from '../deliveries/attempt-detail.tsx';
+import { exactText, Id, moneyText, OutcomePill } from '../facts.tsx';
+import { actorWords, Fact, placeText } from './ride-facts.tsx';
+import type { Chosen, Entry } from './timeline.ts';
+
+/** All that is known of the chosen entry of a ride's timeline. */
+export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: Chosen; now: number }) {
+  const { entry, delivery } = chosen;
+  if (!delivery) {
+    return (
+      <>
+        <h2 id="detail-title">{entry.title}</h2>
+        <EntryFacts ride={ride} entry={entry} />
+        {entry.event && (
+          <>
+            <EventBody body={entry.event.body} title={`Body of its ${entry.event.event} event`} />
+            {canSendAgain(entry.event) && <SendAgain rideId={ride._id} seq={entry.event.seq} />}
+          </>
+        )}
+      </>
+    );
+  }
+  const { event, attempt, outcome } = delivery;
+  const sendAgain = outcome !== 'waiting' && canSendAgain(event) && <SendAgain rideId={ride._id} seq={event.seq} />;
+  return (
+    <>
+      <div class="detail-head">
+        <h2 id="detail-title">
+          <code>{event.event}</code>{' '}
+          <span class="quiet">{entry.offer ? `from ${entry.offer.driver.name}` : entry.title.toLowerCase()}</span>
+        </h2>
+        <OutcomePill outcome={outcome} />
+      </div>
+      {attempt ? (
+        <AttemptDetail attempt={attempt} now={now}>
+          {sendAgain}
+        </AttemptDetail>
+      ) : (
+        <OwnRecordDetail delivery={delivery} now={now}>
+          {sendAgain}
+        </OwnRecordDetail>
+      )}
+    </>
+  );
+}
+
+/** Once its own attempt is over, and while its body is kept. */
+const canSendAgain = ({ delivery, body }: RideEvent): boolean => delivery !== undefined && Boolean(body);
+
+function EntryFacts({ ride, entry }: { ride: Ride; entry: Entry }) {
+  const { at, by, requestId, offer, kind, status, event } = entry;
+  return (
+    <dl class="facts">
+      <Fact name="At">{exactText(at, 'ms')}</Fact>
+      {by && <Fact name="By">{actorWords[by]}</Fact>}
+      {requestId && (
+        <Fact name="Request">
+          <Id id={requestId} />
+        </Fact>
+      )}
+      {offer && (
+        <>
+          <Fact name="Price">{moneyText(offer.price)}</Fact>
+          {kind === 'offer' && <Fact name="Arrives in">{`${offer.etaMinutes} min`}</Fact>}
+          <DriverFacts driver={offer.driver} />
+          <Fact name="Offer">
+            <Id id={offer.offerId} />
+          </Fact>
+        </>
+      )}
+      {status === 'driver_arriving' && ride.driver && (
+        <>
+          <Fact name="Agreed price">{moneyText(ride.agreedPrice ?? ride.fare)}</Fact>
+          <DriverFacts driver={ride.driver} phone />
+          {ride.acceptedOfferId && (
+            <Fact name="Offer">
+              <Id id={ride.acceptedOfferId} />
+            </Fact>
+          )}
+        </>
+      )}
+      {event && <Fact name="Event">{`number ${event.seq} of this ride`}</Fact>}
+      {kind === 'created' && <RequestFacts ride={ride} />}
+    </dl>
+  );
+}
+
+/** A driver's phone is for the partner whose ride the driver has taken. */
+function DriverFacts({ driver, phone }: { driver: Driver; phone?: boolean }) {
+  return (
+    <>
+      <Fact name="Driver">{`${driver.name}, rated ${driver.rating.toFixed(1)}`}</Fact>
+      {phone && <Fact name="Phone">{driver.phone}</Fact>}
+      <Fact name="Car">{`${driver.vehicle}, ${driver.plate}`}</Fact>
+    </>
+  );
+}
+
+/** What the partner asked for. */
+function RequestFacts({ ride }: { ride: Ride }) {
+  const { pickup, destination, passenger, notes, webhookUrl, idempotency, scenario } = ride;
+  const riders = [passenger?.name, passenger?.phone].filter(Boolean).join(', ');
+  return (
+    <>
+      <Fact name="Pickup">{placeText(pickup)}</Fact>
+      <Fact name="Destination">{placeText(destination)}</Fact>
+      <Fact name="Distance">{`${ride.distanceKm.toFixed(1)} km`}</Fact>
+      <Fact name="Fare">{moneyText(ride.fare)}</Fact>
+      <Fact name="Car type">{ride.carType}</Fact>
+      <Fact name="Ride type">{ride.rideType}</Fact>
+      <Fact name="Passengers">{ride.passengerCount}</Fact>
+      {riders && <Fact name="Passenger">{riders}</Fact>}
+      {notes && <Fact name="Notes">{notes}</Fact>}
+      {webhookUrl && (
+        <Fact name="Webhook URL">
+          <code>{withoutQuery(webhookUrl)}</code>
+        </Fact>
+      )}
+      {idempotency && (
+        <Fact name="Idempotency-Key">
+          <code>{idempotency.key}</code>
+        </Fact>
+      )}
+      {scenario && <Fact name="Test scenario">{scenario}</Fact>}
+      <Fact name="Bidding until">{exactText(ride.biddingEndsAt)}</Fact>
+    </>
+  );
+}
+
+/** A query may hold a secret of the receiver: it is not shown. */
+const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '?…');

@@ -1,0 +1,80 @@
+import type { ComponentChildren } from 'preact';
+import type { ApiKey } from '../../../shared/keys/api-key.ts';
+import type { Mode } from '../../../shared/mode.ts';
+import type { Actor, Location } from '../../../shared/rides/ride-types.ts';
+import { agoText, exactText, ModePill, shortId } from '../facts.tsx';
+import { ridePath } from './paths.ts';
+
+/** What stands where there is no value. */
+export function None() {
+  return (
+    <span class="none">
+      <span aria-hidden="true">–</span>
+      <span class="spoken">none</span>
+    </span>
+  );
+}
+
+/** A row of a list of facts (`dl class="facts"`). */
+export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+/** A part of a detail, under its own heading. */
+export function Part({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section class="part">
+      <h3>{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+/** A time in a column whose head says that it is in UTC. */
+export function ListTime({ at, now }: { at: Date; now: number }) {
+  return (
+    <time class="when" dateTime={at.toISOString()}>
+      <span data-relative>{agoText(at.getTime(), now)}</span>{' '}
+      <span class="quiet exact">{exactText(at).replace(' UTC', '')}</span>
+    </time>
+  );
+}
+
+/** A ride's id, shortened in the middle, as a link to its page. */
+export function RideLink({ rideId }: { rideId: string }) {
+  return (
+    <a href={ridePath(rideId)} title={rideId}>
+      <code>{shortId(rideId)}</code>
+    </a>
+  );
+}
+
+/** A key's name as a link to its page, and its mode. */
+export function KeyName({ keyId, known, mode }: { keyId: string; known?: Pick<ApiKey, 'name'>; mode: Mode }) {
+  const name = known?.name ?? keyId;
+  return (
+    <span class="key-name">
+      <a href={`/dashboard/keys/${keyId}`} title={name}>
+        {name}
+      </a>{' '}
+      <ModePill mode={mode} />
+    </span>
+  );
+}
+
+/** The address that the partner gave, else the coordinates. */
+export const placeText = ({ address, lat, lng }: Location): string => address || `${lat.toFixed(5)}, ${lng.toFixed(5)}`;
+
+/** Who changed a ride. */
+export const actorWords: Record<Actor, string> = {
+  partner: 'Partner, over the API',
+  driver: 'Driver',
+  simulator: 'Simulated driver',
+  timeout: 'Timeout',
+  dashboard: 'Dashboard',
+};

@@ -1,0 +1,159 @@
+import type { Account } from '../../../shared/accounts/account.ts';
+import type { ListedRide } from '../../../shared/rides/list-rides.ts';
+import { rideStatuses } from '../../../shared/rides/ride-types.ts';
+import { countText, Empty, moneyText, StatusPill, statusLabels } from '../facts.tsx';
+import { ChoiceField, FaultSummary } from '../forms.tsx';
+import { dashboardPage, PageHead } from '../frame.tsx';
+import { FilterForm, isFiltered, type ListedKey, type ListFilters } from './filters.tsx';
+import { FindById } from './find-by-id.tsx';
+import { Pager } from './pager.tsx';
+import { ridesPath } from './paths.ts';
+import { KeyName, ListTime, None, RideLink } from './ride-facts.tsx';
+
+export interface RidesPageProps {
+  account: Account;
+  filters: ListFilters;
+  rides: readonly ListedRide[];
+  hasOlder: boolean;
+  /** The id of the last ride of the page before, where this is not the first. */
+  after?: string;
+  /** The id that was looked for and not found. */
+  id?: string;
+  now: number;
+}
+
+/** The list of an account's rides, newest first. */
+export function ridesPage({ account, filters, rides, hasOlder, after, id, now }: RidesPageProps): string {
+  const { values, key, faults } = filters;
+  const hasErrors = Object.keys(faults).length > 0;
+  return dashboardPage({
+    title: 'Rides',
+    account,
+    room: 'rides',
+    test: values.mode === 'test' || key?.mode === 'test',
+    hasErrors,
+    children: (
+      <>
+        <PageHead title="Rides" actions={<FindById value={id} fault={faults.id} />} />
+        <FaultSummary faults={faults} title={faults.id ? 'Not found' : 'Not filtered yet'} />
+        <FilterForm path={ridesPath} filters={filters}>
+          <ChoiceField
+            name="status"
+            label="Status"
+            value={values.status}
+            options={[['', 'All statuses'], ...rideStatuses.map((status) => [status, statusLabels[status]] as const)]}
+          />
+          <ChoiceField
+            name="mode"
+            label="Mode"
+            value={values.mode}
+            options={[
+              ['', 'Live and test'],
+              ['live', 'Live'],
+              ['test', 'Test'],
+            ]}
+          />
+        </FilterForm>
+        {!hasErrors && rides.length === 0 && <NoRides filters={filters} after={after} />}
+        {rides.length > 0 && <RidesTable rides={rides} keys={filters.keys} now={now} />}
+        <Pager path={ridesPath} values={values} after={after} last={hasOlder ? rides.at(-1)?._id : undefined} />
+      </>
+    ),
+  });
+}
+
+function NoRides({ filters, after }: { filters: ListFilters; after?: string }) {
+  if (after) return <Empty text="There are no older rides." />;
+  if (isFiltered(filters)) {
+    return (
+      <Empty text="No ride matches these filters.">
+        <a class="btn second" href={ridesPath}>
+          Show all rides
+        </a>
+      </Empty>
+    );
+  }
+  if (filters.keys.length === 0) {
+    return (
+      <Empty text="A ride appears here as soon as one of your keys has created it.">
+        <a class="btn" href="/dashboard/keys">
+          Create a key
+        </a>
+      </Empty>
+    );
+  }
+  return (
+    <Empty text="A ride appears here as soon as one of your keys has created it. A test ride takes 15 seconds.">
+      <a class="btn" href="/dashboard/console">
+        Start a test ride
+      </a>
+    </Empty>
+  );
+}
+
+function RidesTable({ rides, keys, now }: { rides: readonly ListedRide[]; keys: readonly ListedKey[]; now: number }) {
+  const keysById = new Map(keys.map((key) => [key._id, key]));
+  return (
+    <div class="scroll">
+      <table class="table rides">
+        <thead>
+          <tr>
+            <th scope="col">Ride</th>
+            <th scope="col">Created (UTC)</th>
+            <th scope="col">Status</th>
+            <th scope="col" class="number">
+              Fare
+            </th>
+            <th scope="col" class="number">
+              Agreed
+            </th>
+            <th scope="col" class="number">
+              Offers
+            </th>
+            <th scope="col">Events</th>
+            <th scope="col">Key</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rides.map((ride) => (
+            <tr key={ride._id}>
+              <td data-label="Ride">
+                <RideLink rideId={ride._id} />
+              </td>
+              <td data-label="Created">
+                <ListTime at={ride.createdAt} now={now} />
+              </td>
+              <td data-label="Status">
+                <StatusPill status={ride.status} />
+              </td>
+              <td data-label="Fare" class="number">
+                {moneyText(ride.fare)}
+              </td>
+              <td data-label="Agreed" class="number">
+                {ride.agreedPrice === undefined ? <None /> : moneyText(ride.agreedPrice)}
+              </td>
+              <td data-label="Offers" class="number">
+                {countText(ride.offersCount)}
+              </td>
+              <td data-label="Events">
+                {ride.missedCount > 0 ? <Missed ride={ride} /> : <span class="quiet">{countText(ride.seq)}</span>}
+              </td>
+              <td data-label="Key" class="key">
+                <KeyName keyId={ride.keyId} known={keysById.get(ride.keyId)} mode={ride.mode} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** How many of a ride's events did not arrive: the reason why many come to this page. */
+function Missed({ ride }: { ride: ListedRide }) {
+  return (
+    <span class="pill" data-status="failed">
+      {ride.missedCount} failed
+    </span>
+  );
+}

@@ -1,0 +1,94 @@
+import type mongoose from 'mongoose';
+import { firstRideId } from '../ids.ts';
+import type { Mode } from '../mode.ts';
+import { committedReads } from '../mongo/durability.ts';
+import { rides } from './ride.ts';
+import { type Ride, type RideStatus, rideStatuses } from './ride-types.ts';
+
+/** The account whose rides are read: a ride of another account counts as unknown. */
+export interface RidesOwner {
+  accountId: string;
+}
+
+export interface RideFilter {
+  /** A key of the account. It fixes the mode, so `mode` counts only without it. */
+  keyId?: string;
+  mode?: Mode;
+  status?: RideStatus;
+  /** Created at this time or later. */
+  from?: Date;
+  /** Created before this time. */
+  to?: Date;
+  /** The id of the last ride of the page before. */
+  after?: string;
+}
+
+const listedFields = {
+  keyId: 1,
+  mode: 1,
+  status: 1,
+  fare: 1,
+  agreedPrice: 1,
+  createdAt: 1,
+  seq: 1,
+  offersCount: { $size: '$offers' },
+  missedCount: {
+    $size: {
+      $filter: {
+        input: '$events',
+        cond: { $in: ['$$this.delivery.outcome', ['failed', 'timeout', 'blocked']] },
+      },
+    },
+  },
+} as const;
+
+/** A ride as a list shows it. `missedCount` events were sent to a URL and not delivered. */
+export type ListedRide = Pick<
+  Ride,
+  '_id' | 'keyId' | 'mode' | 'status' | 'fare' | 'agreedPrice' | 'createdAt' | 'seq'
+> & { offersCount: number; missedCount: number };
+
+/**
+ * A page of an account's rides, newest first, and whether older ones follow. Rides that are created meanwhile move no
+ * page. Reads about as many index entries as the page has rides, whatever the filter.
+ */
+export async function listRides(
+  filter: RideFilter,
+  limit: number,
+  { accountId }: RidesOwner,
+): Promise<{ rides: ListedRide[]; hasOlder: boolean }> {
+  const { keyId, mode, status, from, to, after } = filter;
+  const statuses = { $in: status ? [status] : [...rideStatuses] };
+  const modes = { $in: mode ? [mode] : (['live', 'test'] satisfies Mode[]) };
+  // Naming every status and mode lets MongoDB merge one scan in order for each instead of sorting all rides.
+  const found = await rides
+    .find<ListedRide>(
+      {
+        accountId,
+        ...(keyId === undefined ? { mode: modes } : { keyId }),
+        status: statuses,
+        ...idsBetween({ from, to, after }),
+      },
+      {
+        ...committedReads(),
+        projection: listedFields,
+        hint: keyId === undefined ? { accountId: 1, mode: 1, status: 1, _id: -1 } : { keyId: 1, status: 1, _id: -1 },
+        sort: { _id: -1 },
+        limit: limit + 1,
+        batchSize: limit + 2,
+      },
+    )
+    .toArray();
+  return { rides: found.slice(0, limit), hasOlder: found.length > limit };
+}
+
+function idsBetween({ from, to, after }: RideFilter): mongoose.mongo.Filter<Ride> {
+  const ends = [to && firstRideId(to.getTime()), after].filter((id) => id !== undefined).sort();
+  const _id = { ...(from && { $gte: firstRideId(from.getTime()) }), ...(ends[0] !== undefined && { $lt: ends[0] }) };
+  return Object.keys(_id).length > 0 ? { _id } : {};
+}
+
+/** A whole ride with its events, or null where the account has no such ride. */
+export async function rideOf(rideId: string, { accountId }: RidesOwner): Promise<Ride | null> {
+  return rides.findOne({ _id: rideId, accountId }, committedReads());
+}

@@ -1,0 +1,155 @@
+import { expect } from 'chai';
+import { newAttemptId } from '../../../shared/ids.ts';
+import { createKey } from '../../../shared/keys/manage-keys.ts';
+import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
+import { storedAttempts } from '../../support/attempts.ts';
+import { signedIn, type Visitor } from '../../support/dashboard.ts';
+import { hrefsIn, textOf, withoutRequestId } from '../../support/pages.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+
+describe("the dashboard's deliveries", () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  const newKey = ({ account }: Visitor) =>
+    createKey(api.ctx.config, { accountId: account._id, name: 'Front desk', mode: 'live' });
+  /** Attempts of the visitor's account, a second apart: their ids, the newest first. */
+  const attemptsOf = async ({ account }: Visitor, changes: Partial<AttemptRecord>[], startMs?: number) =>
+    (
+      await storedAttempts(
+        changes.map((change) => ({ accountId: account._id, ...change })),
+        startMs,
+      )
+    )
+      .map(({ _id }) => _id)
+      .reverse();
+  const listed = (html: string) =>
+    hrefsIn(html).flatMap((href) => /^\/dashboard\/deliveries\/(att_\w+)$/.exec(href)?.[1] ?? []);
+  const shown = async (visitor: Visitor, query: string) =>
+    listed((await visitor.get(`/dashboard/deliveries?${query}`)).html);
+
+  it('are listed over all rides, with test events and redeliveries, the newest first, each with an address', async () => {
+    const visitor = await signedIn(api);
+    const ids = await attemptsOf(visitor, [
+      {},
+      { kind: 'test', rideId: undefined, seq: undefined },
+      { kind: 'redelivery', outcome: 'timeout', reason: 'answer', httpStatus: undefined },
+    ]);
+    const { html } = await visitor.get('/dashboard/deliveries');
+    expect(listed(html)).to.deep.equal(ids);
+    for (const text of ['test event', 'sent again', 'timed out', 'Timeout while waiting for the answer']) {
+      expect(textOf(html)).to.include(text);
+    }
+    for (const id of ids) expect((await visitor.get(`/dashboard/deliveries/${id}`)).status).to.equal(200);
+  });
+
+  it('are filtered by key, outcome, event and time, as the URL says', async () => {
+    const visitor = await signedIn(api);
+    const { keyId } = await newKey(visitor);
+    const start = Date.parse('2026-03-04T05:06:00Z');
+    const changes = [
+      { keyId },
+      { outcome: 'failed' },
+      { outcome: 'blocked', keyId },
+      { event: 'offer.received' },
+    ] as const;
+    const [offer, blocked, failed, first] = await attemptsOf(visitor, [...changes], start);
+    expect(await shown(visitor, `key=${keyId}`)).to.deep.equal([blocked, first]);
+    expect(await shown(visitor, 'outcome=failed')).to.deep.equal([failed]);
+    expect(await shown(visitor, 'outcome=missed')).to.deep.equal([blocked, failed]);
+    expect(await shown(visitor, 'event=offer.received')).to.deep.equal([offer]);
+    expect(await shown(visitor, `key=${keyId}&outcome=missed`)).to.deep.equal([blocked]);
+    expect(await shown(visitor, 'from=2026-03-04T05:06:02')).to.deep.equal([offer, blocked]);
+    expect(await shown(visitor, 'to=2026-03-04 05:06:02')).to.deep.equal([failed, first]);
+    expect(await shown(visitor, 'from=2026-03-04&to=2026-03-04&outcome=delivered')).to.deep.equal([offer, first]);
+    const none = textOf((await visitor.get('/dashboard/deliveries?to=2026-03-03')).html);
+    expect(none).to.include('No delivery matches these filters');
+  });
+
+  it('page without repeating or leaving out one while attempts are made', async () => {
+    const visitor = await signedIn(api);
+    const ids = await attemptsOf(
+      visitor,
+      Array.from({ length: 120 }, () => ({})),
+    );
+    const seen: string[] = [];
+    let path: string | undefined = '/dashboard/deliveries?outcome=delivered';
+    for (let pages = 0; path && pages < 10; pages++) {
+      const { html } = await visitor.get(path);
+      seen.push(...listed(html));
+      await attemptsOf(visitor, [{}], Date.now());
+      path = hrefsIn(html).find((href) => href.includes('after='));
+    }
+    expect(seen).to.deep.equal(ids);
+  });
+
+  it('say what to do where there are none', async () => {
+    const visitor = await signedIn(api);
+    expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Create a key');
+    await newKey(visitor);
+    expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Set a webhook URL');
+  });
+
+  it('of another account are answered as unknown ones', async () => {
+    const [owner, stranger] = [await signedIn(api), await signedIn(api)];
+    const { keyId } = await newKey(owner);
+    const [id] = await attemptsOf(owner, [{ keyId }]);
+    const unknown = await stranger.get(`/dashboard/deliveries/${newAttemptId(Date.now())}`);
+    expect(unknown.status).to.equal(404);
+    for (const answer of [
+      await stranger.get(`/dashboard/deliveries/${id}`),
+      await stranger.get(`/dashboard/deliveries?key=${keyId}`),
+      await stranger.post('/dashboard/deliveries/send-again', { keyId, since: '2026-01-01T00:00' }),
+    ]) {
+      expect(answer.status).to.equal(404);
+      expect(withoutRequestId(answer.html)).to.equal(withoutRequestId(unknown.html));
+    }
+    expect(await shown(stranger, '')).to.deep.equal([]);
+  });
+
+  it('that are waiting say so, and their page looks for the answer by itself, also without scripts', async () => {
+    const visitor = await signedIn(api);
+    const dueAt = new Date(Date.now() + 60_000);
+    const [id] = await attemptsOf(visitor, [
+      { kind: 'test', outcome: 'waiting', dueAt, rideId: undefined, httpStatus: undefined, answer: undefined },
+    ]);
+    const waiting = (await visitor.get(`/dashboard/deliveries/${id}`)).html;
+    expect(textOf(waiting)).to.match(/This is sent in about \d\d s/);
+    expect(waiting)
+      .to.include('data-waiting')
+      .and.to.match(/<noscript><meta http-equiv="refresh" content="3"/);
+    await attempts.updateOne({ _id: id }, { $set: { outcome: 'delivered', httpStatus: 204 }, $unset: { dueAt: '' } });
+    const done = (await visitor.get(`/dashboard/deliveries/${id}`)).html;
+    expect(textOf(done)).to.include('204').and.to.include('It had no body');
+    expect(done).not.to.include('data-waiting').and.not.to.include('http-equiv');
+  });
+
+  describe('"Send failed again"', () => {
+    const path = '/dashboard/deliveries/send-again';
+
+    it('comes back with what is missing, and what was typed', async () => {
+      const visitor = await signedIn(api);
+      const { keyId } = await newKey(visitor);
+      const { html, status } = await visitor.post(path, { keyId, since: 'noon' });
+      expect(status).to.equal(422);
+      expect(html).to.include('<title>Error: Deliveries').and.to.include('value="noon"');
+      expect(textOf(html)).to.include('Give the time, in UTC');
+      const without = textOf((await visitor.post(path, { keyId: '', since: '' })).html);
+      expect(without).to.include('Choose the key').and.to.include('Give the time');
+    });
+
+    it('says how many events are sent again', async () => {
+      const visitor = await signedIn(api);
+      const { keyId } = await newKey(visitor);
+      const { status, headers } = await visitor.post(path, { keyId, since: '2026-01-01T00:00' });
+      expect(status).to.equal(303);
+      const there = headers.get('location') ?? '';
+      expect(there).to.equal(`/dashboard/deliveries?key=${keyId}&from=2026-01-01T00%3A00&sent=0`);
+      expect(textOf((await visitor.get(there)).html)).to.include('nothing is sent again');
+      expect(textOf((await visitor.get('/dashboard/deliveries?sent=12')).html)).to.include('12 events are being sent');
+    });
+  });
+});

@@ -1,0 +1,190 @@
+import { expect } from 'chai';
+import { createKey } from '../../../shared/keys/manage-keys.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import type { Delivery, RideStatus } from '../../../shared/rides/ride-types.ts';
+import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
+import { attemptRecord } from '../../support/attempts.ts';
+import { signedIn, type Visitor } from '../../support/dashboard.ts';
+import { formIn, hrefsIn, textOf, withoutRequestId } from '../../support/pages.ts';
+import { newDriver, type RideWish, rideIn } from '../../support/rides.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+
+describe("a ride's page in the dashboard", () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  /** A ride of a new key of the visitor's account. */
+  async function rideOf({ account }: Visitor, status: RideStatus, wish: RideWish = {}) {
+    const mode = wish.mode ?? 'live';
+    const { keyId } = await createKey(api.ctx.config, { accountId: account._id, name: 'Front desk', mode });
+    const made = await rideIn(api.ctx, status, { keyId, accountId: account._id, ...wish });
+    return { ...made, keyId, path: `/dashboard/rides/${made.rideId}` };
+  }
+  /** Stores an attempt of an event of the ride. */
+  async function attemptOn(
+    { account }: Visitor,
+    ride: { rideId: string; keyId: string },
+    changes: Partial<AttemptRecord>,
+  ) {
+    const { rideId, keyId } = ride;
+    const attempt = attemptRecord({ accountId: account._id, rideId, keyId, ...changes });
+    await attempts.insertOne(attempt, { ignoreUndefined: true });
+    return attempt;
+  }
+
+  /** Records a delivery of the ride's first event, made a minute ago. */
+  async function settled({ rideId }: { rideId: string }, delivery: Pick<Delivery, 'outcome' | 'reason'>) {
+    const recorded = { ...delivery, durationMs: 7, at: new Date(Date.now() - 60_000) };
+    const change = { 'events.0.delivery': recorded, settledSeq: 1, unsettled: 0 };
+    await rides.updateOne({ _id: rideId }, { $set: change });
+    return recorded;
+  }
+
+  it('shows who asked for what: request, offers and driver, whose phone only after an accept', async () => {
+    const visitor = await signedIn(api);
+    const wish = {
+      passenger: { name: 'Ada Lovelace', phone: '+12025550111' },
+      notes: 'Ring twice',
+      webhookUrl: 'https://partner.example/hook?token=secret-of-receiver',
+      offers: [{ driver: newDriver({ name: 'Dana Okoye', phone: '+12025550122' }) }],
+    };
+    const ride = await rideOf(visitor, 'bidding', wish);
+    const created = textOf((await visitor.get(`${ride.path}?entry=created`)).html);
+    for (const text of ['Ada Lovelace', '+12025550111', 'Ring twice', 'https://partner.example/hook', 'Front desk']) {
+      expect(created).to.include(text);
+    }
+    expect(created).not.to.include('secret-of-receiver');
+    const offer = textOf((await visitor.get(`${ride.path}?entry=event-1`)).html);
+    expect(offer).to.include('Dana Okoye').and.not.to.include('+12025550122');
+
+    const accepted = await rideOf(visitor, 'driver_arriving', wish);
+    expect(textOf((await visitor.get(`${accepted.path}?entry=event-2`)).html)).to.include('+12025550122');
+  });
+
+  it('shows of an attempt why it failed and what to do, the answer, the time and what was sent', async () => {
+    const visitor = await signedIn(api);
+    const ride = await rideOf(visitor, 'bidding');
+    const { at } = await settled(ride, { outcome: 'failed', reason: 'status' });
+    const { _id } = await attemptOn(visitor, ride, {
+      at,
+      outcome: 'failed',
+      reason: 'status',
+      httpStatus: 503,
+      address: '198.51.100.7',
+      answer: 'upstream is away',
+      headers: { 'X-Service-Event': 'offer.received', 'X-Service-Signature': 't=1,v1=ab' },
+      body: '{"event":"offer.received","fare":25}',
+      phases: { dns: 1.25, connect: 20, answer: 1_500 },
+    });
+    const { html } = await visitor.get(`${ride.path}?entry=attempt-${_id}`);
+    const text = textOf(html);
+    for (const shown of [
+      'Answered with a 5xx status',
+      '503',
+      '198.51.100.7',
+      'upstream is away',
+      '1.3 ms',
+      '1,500 ms',
+    ]) {
+      expect(text).to.include(shown);
+    }
+    expect(text).to.include('X-Service-Signature: t=1,v1=ab').and.to.include('"fare": 25');
+    expect(html).to.include('data-copy="{&quot;event&quot;:&quot;offer.received&quot;,&quot;fare&quot;:25}"');
+    expect(html).to.include(`action="${ride.path}/events/1/send-again"`);
+  });
+
+  it("falls back to the ride's own record where no attempt is kept", async () => {
+    const visitor = await signedIn(api);
+    const ride = await rideOf(visitor, 'bidding');
+    await settled(ride, { outcome: 'failed', reason: 'ECONNREFUSED' });
+    const text = textOf((await visitor.get(`${ride.path}?entry=delivery-1`)).html);
+    expect(text).to.include('Connection refused').and.to.include('were not kept');
+  });
+
+  it('looks for the answer by itself while one is to come, also without scripts', async () => {
+    const visitor = await signedIn(api);
+    const ride = await rideOf(visitor, 'bidding');
+    const waiting = (await visitor.get(ride.path)).html;
+    expect(waiting)
+      .to.include('data-waiting')
+      .and.to.match(/<noscript><meta http-equiv="refresh" content="3"/);
+    await settled(ride, { outcome: 'delivered' });
+    const answered = (await visitor.get(ride.path)).html;
+    expect(answered).not.to.include('data-waiting').and.not.to.include('http-equiv="refresh"');
+  });
+
+  it('leads to the live map until its link has run out, and says when a ride is test data', async () => {
+    const visitor = await signedIn(api);
+    const ride = await rideOf(visitor, 'cancelled', { mode: 'test', scenario: 'no_offers' });
+    const fresh = await visitor.get(ride.path);
+    expect(hrefsIn(fresh.html).some((href) => href.includes('/track/'))).to.equal(true);
+    expect(fresh.html).to.include('Test data');
+    await rides.updateOne({ _id: ride.rideId }, { $set: { statusAt: new Date(Date.now() - 24 * 3_600_000) } });
+    expect(hrefsIn((await visitor.get(ride.path)).html).some((href) => href.includes('/track/'))).to.equal(false);
+  });
+
+  it('answers a ride of another account as an unknown one, and sends nothing of it', async () => {
+    const [owner, stranger] = [await signedIn(api), await signedIn(api)];
+    const ride = await rideOf(owner, 'completed');
+    const unknown = await stranger.get(`${ride.path}x`);
+    expect(unknown.status).to.equal(404);
+    for (const answer of [
+      await stranger.get(ride.path),
+      await stranger.get(`${ride.path}?entry=created`),
+      await stranger.post(`${ride.path}/events/1/send-again`),
+      await stranger.post(`${ride.path}/events/none/send-again`),
+    ]) {
+      expect(answer.status).to.equal(404);
+      expect(withoutRequestId(answer.html)).to.equal(withoutRequestId(unknown.html));
+    }
+    expect(await attempts.countDocuments({ rideId: ride.rideId })).to.equal(0);
+  });
+
+  it('sends an event again once for each form, however often that is sent, and shows the attempt', async () => {
+    const visitor = await signedIn(api);
+    const ride = await rideOf(visitor, 'bidding');
+    await settled(ride, { outcome: 'failed' });
+    const action = `${ride.path}/events/1/send-again`;
+    const form = formIn((await visitor.get(ride.path)).html, action);
+    const [first, again] = [await visitor.post(action, form), await visitor.post(action, form)];
+    expect([first.status, again.status]).to.deep.equal([303, 303]);
+    const [attempt, ...others] = await attempts.find({ rideId: ride.rideId }).toArray();
+    expect(others).to.deep.equal([]);
+    expect(attempt).to.include({ kind: 'redelivery', outcome: 'waiting', seq: 1, accountId: visitor.account._id });
+    expect(first.headers.get('location')).to.equal(`${ride.path}?entry=attempt-${attempt?._id}#detail`);
+    expect(textOf((await visitor.get(`${ride.path}?entry=attempt-${attempt?._id}`)).html)).to.include('is being sent');
+  });
+
+  it('shows what was typed or answered as text, never as markup', async () => {
+    const visitor = await signedIn(api);
+    const evil = '<img src=x onerror=alert(1)>"\'';
+    const ride = await rideOf(visitor, 'driver_arriving', {
+      pickup: { lat: 1, lng: 2, address: evil },
+      destination: { lat: 1, lng: 2.1, address: evil },
+      notes: evil,
+      passenger: { name: evil, phone: evil },
+      offers: [{ driver: newDriver({ name: evil, vehicle: evil, plate: evil, phone: evil }) }],
+    });
+    const { _id } = await attemptOn(visitor, ride, {
+      outcome: 'failed',
+      reason: evil,
+      answer: `${evil}</code></pre><script>alert(1)</script>`,
+      url: evil,
+      address: evil,
+      headers: { [evil]: evil },
+      body: JSON.stringify({ evil }),
+    });
+    for (const entry of ['created', 'event-1', 'event-2', 'delivery-2', `attempt-${_id}`]) {
+      const { html } = await visitor.get(`${ride.path}?entry=${entry}`);
+      expect(html)
+        .to.include('&lt;img src=x')
+        .and.not.to.match(/<img|<script>|="[^"]*" onerror/);
+    }
+    expect((await visitor.get(`/dashboard/deliveries/${_id}`)).html).to.not.match(/<img|<script>/);
+    expect((await visitor.get('/dashboard/deliveries')).html).to.not.match(/<img|<script>/);
+    expect((await visitor.get('/dashboard/rides')).html).to.not.match(/<img|<script>/);
+  });
+});

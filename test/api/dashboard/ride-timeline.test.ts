@@ -1,0 +1,122 @@
+import { expect } from 'chai';
+import {
+  chosenEntry,
+  isWaiting,
+  missedEvents,
+  type ShownAttempt,
+  timelineOf,
+} from '../../../api/dashboard/rides/timeline.ts';
+import type { Context } from '../../../shared/context.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
+import type { Delivery, Ride } from '../../../shared/rides/ride-types.ts';
+import { attemptRecord } from '../../support/attempts.ts';
+import { newDriver, rideIn } from '../../support/rides.ts';
+import { testContext } from '../../support/service.ts';
+import { storedRide } from '../../support/stored-rides.ts';
+
+const at = new Date('2026-01-02T03:04:05.678Z');
+const now = at.getTime() + 60_000;
+const recorded = (outcome: Delivery['outcome']): Delivery => ({ outcome, durationMs: 5, at });
+
+describe("a ride's timeline", () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+
+  /** A ride in a status, with these recorded deliveries of its events, the first ones. */
+  async function rideWith(outcomes: Delivery['outcome'][], status: Ride['status'] = 'completed'): Promise<Ride> {
+    const ride = await storedRide((await rideIn(ctx, status)).rideId);
+    const events = ride.events.map((event, index) => {
+      const outcome = outcomes[index];
+      return outcome ? { ...event, delivery: recorded(outcome) } : event;
+    });
+    return { ...ride, events, settledSeq: outcomes.length };
+  }
+  const attemptOn = (seq: number, changes: Partial<ShownAttempt> = {}) => attemptRecord({ seq, at, ...changes });
+
+  it('has the creation, every offer, withdrawal and change of status, in order', async () => {
+    const { rideId, offers } = await rideIn(ctx, 'bidding', { offers: [{ driver: newDriver() }, {}] });
+    const [first, second] = offers;
+    await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId: first?.offerId ?? '' }, 'anyone');
+    const origin = { by: 'partner', requestId: 'r-1' } as const;
+    await applyAction(ctx, rideId, { action: 'accept', offerId: second?.offerId ?? '' }, 'anyone', origin);
+    await applyAction(ctx, rideId, { action: 'cancel', by: 'timeout' }, 'anyone', { by: 'timeout' });
+    const entries = timelineOf(await storedRide(rideId), [], now);
+    expect(entries.map(({ title, by, requestId }) => [title, by, requestId])).to.deep.equal([
+      ['Ride requested', undefined, undefined],
+      ['Offer received', 'driver', undefined],
+      ['Offer received', 'driver', undefined],
+      ['Offer withdrawn', 'driver', undefined],
+      ['Offer accepted', 'partner', 'r-1'],
+      ['Ride cancelled', 'timeout', undefined],
+    ]);
+    expect(entries[1]?.offer?.offerId).to.equal(first?.offerId);
+    expect(entries[3]?.offer?.offerId).to.equal(first?.offerId);
+  });
+
+  it('has the actor of an older ride, whose events name none, where it follows from the ride', async () => {
+    const ride = await storedRide((await rideIn(ctx, 'cancelled')).rideId);
+    const older = { ...ride, events: ride.events.map(({ by, ...event }) => event), cancelledBy: 'driver' as const };
+    expect(timelineOf(older, [], now).at(-1)?.by).to.equal('driver');
+    expect(timelineOf({ ...older, mode: 'test' }, [], now).at(-1)?.by).to.equal('simulator');
+  });
+
+  it('has every attempt of an event under it, its own too where nothing but its outcome is kept', async () => {
+    const ride = await rideWith(['failed', 'delivered']);
+    const own = attemptOn(1, { outcome: 'failed' });
+    const lost = attemptOn(1, { outcome: 'failed', at: new Date(at.getTime() - 1_000) });
+    const redelivery = attemptOn(1, { kind: 'redelivery', at: new Date(at.getTime() + 1_000) });
+    const entries = timelineOf(ride, [lost, own, redelivery], now);
+    const shown = entries.slice(1, 3).map(({ deliveries }) => deliveries.map(({ id, attempt }) => [id, attempt?._id]));
+    expect(shown).to.deep.equal([
+      [
+        [`attempt-${lost._id}`, lost._id],
+        ['delivery-1', own._id],
+        [`attempt-${redelivery._id}`, redelivery._id],
+      ],
+      [['delivery-2', undefined]],
+    ]);
+    for (const id of ['delivery-1', `attempt-${own._id}`]) {
+      expect(chosenEntry(entries, id).delivery?.attempt?._id).to.equal(own._id);
+    }
+  });
+
+  it('is still to come while an attempt is made, and for a moment after, until what is kept of it is there', async () => {
+    const ride = await rideWith(['delivered', 'delivered', 'delivered', 'delivered']);
+    expect(isWaiting(timelineOf(ride, [], now))).to.equal(true);
+    const all = await rideWith(['delivered', 'delivered', 'delivered', 'delivered', 'delivered']);
+    expect(isWaiting(timelineOf(all, [], now))).to.equal(false);
+    expect(isWaiting(timelineOf(all, [], at.getTime() + 1_000))).to.equal(true);
+    const kept = [1, 2, 3, 4, 5].map((seq) => attemptOn(seq));
+    expect(isWaiting(timelineOf(all, kept, at.getTime() + 1_000))).to.equal(false);
+  });
+
+  it('says of events without an outcome which is being sent and which waits for it', async () => {
+    const entries = timelineOf(await rideWith(['delivered']), [], now);
+    const waiting = entries.slice(2).map(({ deliveries: [first] }) => [first?.outcome, first?.own]);
+    expect(waiting).to.deep.equal([
+      ['waiting', 'sending'],
+      ['waiting', 'behind'],
+      ['waiting', 'behind'],
+      ['waiting', 'behind'],
+    ]);
+  });
+
+  it('shows first what the URL names, else the attempt that failed last, else what happened last', async () => {
+    const failing = timelineOf(await rideWith(['delivered', 'failed', 'timeout', 'delivered', 'no_url']), [], now);
+    expect(chosenEntry(failing, '').delivery?.id).to.equal('delivery-3');
+    expect(chosenEntry(failing, 'unknown').delivery?.id).to.equal('delivery-3');
+    expect(chosenEntry(failing, 'event-1')).to.not.have.property('delivery');
+    expect(chosenEntry(failing, 'delivery-4').delivery?.outcome).to.equal('delivered');
+    const fine = timelineOf(await rideWith(['delivered', 'delivered']), [], now);
+    expect(chosenEntry(fine, '').entry.title).to.equal('Trip completed');
+  });
+
+  it('counts an event as missed until one of its attempts arrives', async () => {
+    const ride = await rideWith(['failed', 'blocked', 'no_url']);
+    const arrived = attemptOn(1, { kind: 'redelivery', outcome: 'delivered' });
+    expect(missedEvents(timelineOf(ride, [arrived], now)).map(({ id }) => id)).to.deep.equal(['event-2']);
+  });
+});

@@ -1,0 +1,150 @@
+import { expect } from 'chai';
+import { eventId, newKeyId } from '../../../shared/ids.ts';
+import { createKey } from '../../../shared/keys/manage-keys.ts';
+import type { Mode } from '../../../shared/mode.ts';
+import { storedAttempts } from '../../support/attempts.ts';
+import { signedIn, type Visitor } from '../../support/dashboard.ts';
+import { hrefsIn, textOf, withoutRequestId } from '../../support/pages.ts';
+import { newRide, rideIn } from '../../support/rides.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+
+describe("the dashboard's list of rides", () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  /** A new key of the visitor's account. */
+  const newKey = ({ account }: Visitor, name = 'a key', mode: Mode = 'live') =>
+    createKey(api.ctx.config, { accountId: account._id, name, mode });
+  const rideOf = ({ account }: Visitor, keyId: string) => newRide(api.ctx, { keyId, accountId: account._id });
+  const ridesIn = (html: string) =>
+    hrefsIn(html).flatMap((href) => /^\/dashboard\/rides\/(ride_\w+)$/.exec(href)?.[1] ?? []);
+
+  it('asks who has not signed in to do so, and leads back', async () => {
+    const answer = await fetch(`${api.url}/dashboard/rides?status=bidding`, { redirect: 'manual' });
+    expect(answer.status).to.equal(303);
+    expect(answer.headers.get('location')).to.equal('/dashboard?next=%2Fdashboard%2Frides%3Fstatus%3Dbidding');
+  });
+
+  it('shows of each ride its status, prices, offers, key and time', async () => {
+    const visitor = await signedIn(api);
+    const key = await newKey(visitor, 'Front desk');
+    const { rideId } = await rideIn(api.ctx, 'driver_arriving', {
+      keyId: key.keyId,
+      accountId: visitor.account._id,
+      fare: 1_234.5,
+      offers: [{ price: 20 }, { price: 21 }],
+    });
+    const { html, status } = await visitor.get('/dashboard/rides');
+    expect(status).to.equal(200);
+    expect(ridesIn(html)).to.deep.equal([rideId]);
+    for (const text of ['driver arriving', '1,234.50 USD', '20.00 USD', 'Front desk', ' UTC']) {
+      expect(textOf(html)).to.include(text);
+    }
+    expect(html).to.match(/data-label="Offers"[^>]*>2</);
+  });
+
+  it('is filtered by key, status, mode and time, as the URL says', async () => {
+    const visitor = await signedIn(api);
+    const [live, test] = [await newKey(visitor, 'live one'), await newKey(visitor, 'test one', 'test')];
+    const bidding = await rideOf(visitor, live.keyId);
+    const { rideId: done } = await rideIn(api.ctx, 'completed', {
+      keyId: test.keyId,
+      accountId: visitor.account._id,
+      mode: 'test',
+    });
+    const shown = async (query: string) => ridesIn((await visitor.get(`/dashboard/rides?${query}`)).html);
+    expect(await shown('')).to.deep.equal([done, bidding]);
+    expect(await shown(`key=${live.keyId}`)).to.deep.equal([bidding]);
+    expect(await shown('status=completed')).to.deep.equal([done]);
+    expect(await shown('mode=test')).to.deep.equal([done]);
+    expect(await shown(`key=${live.keyId}&mode=test`)).to.deep.equal([]);
+    expect(await shown('from=2020-01-01T00:00')).to.deep.equal([done, bidding]);
+    expect(await shown('to=2020-01-01')).to.deep.equal([]);
+    const { html } = await visitor.get('/dashboard/rides?status=completed&mode=test');
+    expect(html).to.match(/<option[^>]* selected[^>]*value="completed"|<option value="completed" selected/);
+    expect(html).to.include('Test data');
+  });
+
+  it('pages through the rides and neither repeats nor leaves out one while rides are made', async () => {
+    const visitor = await signedIn(api);
+    const { keyId } = await newKey(visitor);
+    const made: string[] = [];
+    for (let ride = 0; ride < 120; ride++) made.push(await rideOf(visitor, keyId));
+    const seen: string[] = [];
+    let path: string | undefined = '/dashboard/rides?status=bidding';
+    for (let pages = 0; path && pages < 10; pages++) {
+      const { html } = await visitor.get(path);
+      seen.push(...ridesIn(html));
+      await rideOf(visitor, keyId);
+      path = hrefsIn(html).find((href) => href.includes('after='));
+    }
+    expect(seen.sort()).to.deep.equal(made.sort());
+  });
+
+  it('answers the key of another account as an unknown one', async () => {
+    const [owner, stranger] = [await signedIn(api), await signedIn(api)];
+    const { keyId } = await newKey(owner);
+    await rideOf(owner, keyId);
+    const foreign = await stranger.get(`/dashboard/rides?key=${keyId}`);
+    const unknown = await stranger.get(`/dashboard/rides?key=${newKeyId()}`);
+    expect(foreign.status).to.equal(404);
+    expect(withoutRequestId(foreign.html)).to.equal(withoutRequestId(unknown.html));
+    expect(ridesIn((await stranger.get('/dashboard/rides')).html)).to.deep.equal([]);
+  });
+
+  it('says what to do where there is nothing to list', async () => {
+    const visitor = await signedIn(api);
+    const first = textOf((await visitor.get('/dashboard/rides')).html);
+    expect(first).to.include('Create a key');
+    const { keyId } = await newKey(visitor);
+    expect(textOf((await visitor.get('/dashboard/rides')).html)).to.include('Start a test ride');
+    const filtered = textOf((await visitor.get(`/dashboard/rides?key=${keyId}&status=arrived`)).html);
+    expect(filtered).to.include('No ride matches these filters').and.to.include('Show all rides');
+  });
+
+  it('says what is wrong with a time, and keeps what was typed', async () => {
+    const visitor = await signedIn(api);
+    for (const [query, fault] of [
+      ['from=yesterday', '“From” must be a time in UTC'],
+      ['to=2026-02-30', '“To” must be a time in UTC'],
+      ['from=2026-02-03&to=2026-02-01', '“To” must be later than “From”'],
+    ] as const) {
+      const { html, status } = await visitor.get(`/dashboard/rides?${query}`);
+      expect(status).to.equal(422);
+      expect(html).to.include('<title>Error: Rides');
+      expect(textOf(html).split(fault)).to.have.length(3, 'in the summary and at the field');
+    }
+    expect((await visitor.get('/dashboard/rides?from=yesterday')).html).to.include('value="yesterday"');
+  });
+
+  it('opens what has an id that was found in a log, and nothing of another account', async () => {
+    const [visitor, stranger] = [await signedIn(api), await signedIn(api)];
+    const rideId = await rideOf(visitor, (await newKey(visitor)).keyId);
+    const [{ _id: attemptId } = {} as never] = await storedAttempts([{ accountId: visitor.account._id, rideId }]);
+    const path = `/dashboard/rides/${rideId}`;
+    for (const [id, expected] of [
+      [` ${rideId} `, path],
+      [eventId(rideId, 3), `${path}?entry=delivery-3#detail`],
+      [attemptId, `/dashboard/deliveries/${attemptId}`],
+    ] as const) {
+      const query = `/dashboard/rides?id=${encodeURIComponent(id)}`;
+      expect((await visitor.get(query)).headers.get('location')).to.equal(expected);
+      const { html, status } = await stranger.get(query);
+      expect(status).to.equal(422);
+      expect(textOf(html)).to.include('Nothing of this account has this id');
+    }
+  });
+
+  it('takes any text in its URL, and keeps it text', async () => {
+    const visitor = await signedIn(api);
+    const markup = encodeURIComponent('"><script>alert(1)</script>');
+    for (const name of ['status', 'mode', 'from', 'to', 'after', 'id']) {
+      const { html, status } = await visitor.get(`/dashboard/rides?${name}=${markup}`);
+      expect(status).to.be.oneOf([200, 422]);
+      expect(html).not.to.include('<script>alert');
+    }
+  });
+});

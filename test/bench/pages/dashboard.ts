@@ -1,0 +1,152 @@
+import http from 'node:http';
+import mongoose from 'mongoose';
+import { AccountModel } from '../../../shared/accounts/account.ts';
+import { startSession } from '../../../shared/accounts/session.ts';
+import { newAccountId, newAttemptId, newRideId, newTrackToken } from '../../../shared/ids.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
+import type { Bench, Measurement } from '../bench.ts';
+import { type BenchKey, newKeys } from '../data/keys.ts';
+import { biddingRide, insertRides, tripRide } from '../data/rides.ts';
+import type { Figure } from '../report.ts';
+import { atRest } from '../scale/databases.ts';
+import { percentile } from '../statistics.ts';
+
+const [liveKeys, testKeys] = [150, 50];
+const goal = '<= 300';
+
+interface Filled {
+  keys: readonly BenchKey[];
+  /** Ids from all over the lists. */
+  rideIds: readonly string[];
+  attemptIds: readonly string[];
+  cookie: string;
+}
+
+/** The pages of one account with very many rides: how long their slowest answers take. */
+export const dashboard: Measurement = async (bench) => {
+  const { stack, quick, say } = bench;
+  const count = quick ? 50_000 : 1_000_000;
+  const filled = await fill(bench, count);
+  say('waiting for MongoDB to be at rest');
+  await atRest(stack.mongo.pid, 30_000);
+  const api = await stack.startApi();
+  const agent = new http.Agent({ keepAlive: true });
+  const figures: Figure[] = [];
+  for (const [name, pathOf] of Object.entries(pages(filled))) {
+    say(`the page of ${name}`);
+    const times: number[] = [];
+    for (let request = 0; request < (quick ? 30 : 100); request++) {
+      const options = { agent, headers: { cookie: filled.cookie } };
+      times.push(await timeOf(`http://127.0.0.1:${api.ready}${pathOf(request)}`, options));
+    }
+    const service = [percentile(times, 0.95)];
+    figures.push({ name: `${name}, ${count.toLocaleString('en-US')} rides, p95`, unit: 'ms', service, goal });
+  }
+  agent.destroy();
+  return figures;
+};
+
+/** The address of each page for the n-th request. */
+function pages({ keys, rideIds, attemptIds }: Filled): Record<string, (n: number) => string> {
+  const one = <T>(all: readonly T[], n: number): T => all[(n * 37) % all.length] as T;
+  const key = (n: number) => one(keys, n).keyId;
+  const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000).toISOString().slice(0, 10);
+  return {
+    rides: () => '/dashboard/rides',
+    'rides of a key': (n) => `/dashboard/rides?key=${key(n)}`,
+    'rides, a rare status': () => '/dashboard/rides?status=arrived',
+    'rides of a mode and a status': () => '/dashboard/rides?mode=test&status=cancelled',
+    'rides of a key, a status and a time': (n) =>
+      `/dashboard/rides?key=${key(n)}&status=cancelled&from=${daysAgo(9)}&to=${daysAgo(3)}`,
+    'rides, a late page': (n) => `/dashboard/rides?after=${one(rideIds, n)}`,
+    'a ride': (n) => `/dashboard/rides/${one(rideIds, n)}`,
+    deliveries: () => '/dashboard/deliveries',
+    'deliveries of a key that did not arrive': (n) => `/dashboard/deliveries?key=${key(n)}&outcome=missed`,
+    'deliveries, a rare outcome': () => '/dashboard/deliveries?outcome=no_url',
+    'deliveries of an event and a time': () =>
+      `/dashboard/deliveries?event=offer.received&from=${daysAgo(9)}&to=${daysAgo(3)}`,
+    'deliveries, a late page': (n) => `/dashboard/deliveries?after=${one(attemptIds, n)}`,
+    'a delivery': (n) => `/dashboard/deliveries/${one(attemptIds, n)}`,
+  };
+}
+
+/** An account with keys, and so many rides and attempts, one a second up to now. */
+async function fill({ say }: Bench, count: number): Promise<Filled> {
+  const now = Date.now();
+  const accountId = newAccountId();
+  await AccountModel.create({ _id: accountId, email: 'bench@rides.example', createdAt: new Date(now) });
+  const keys = [
+    ...(await newKeys(liveKeys, 'live', undefined, undefined, accountId)),
+    ...(await newKeys(testKeys, 'test', undefined, undefined, accountId)),
+  ];
+  const templates = keys.map(
+    (key) => [tripRide(key, 'completed'), biddingRide(key, 3), tripRide(key, 'arrived')] as const,
+  );
+  const [rideIds, attemptIds]: string[][] = [[], []];
+  for (let made = 0; made < count; made += 1_000) {
+    if (made % 50_000 === 0) say(`inserting ${made.toLocaleString('en-US')} of ${count.toLocaleString('en-US')} rides`);
+    const numbers = Array.from({ length: 1_000 }, (_, index) => made + index);
+    const rides = numbers.map((number) =>
+      rideOf(templates[number % keys.length] as (typeof templates)[0], number, now - (count - number) * 1_000),
+    );
+    const records = rides.map((ride, index) => attemptOn(ride, made + index));
+    await Promise.all([insertRides(rides), insertAttempts(records)]);
+    if (made % 10_000 === 0) rideIds?.push(rides[0]?._id ?? '');
+    if (made % 10_000 === 0) attemptIds?.push(records[0]?._id ?? '');
+  }
+  return {
+    keys,
+    rideIds: rideIds ?? [],
+    attemptIds: attemptIds ?? [],
+    cookie: `session=${await startSession(accountId, now)}`,
+  };
+}
+
+/** Most rides are completed, a tenth is cancelled, and hardly any is at the pickup. */
+function rideOf([completed, cancelled, arrived]: readonly [Ride, Ride, Ride], number: number, atMs: number): Ride {
+  const isRare = number % 200_003 === 0;
+  const template = isRare
+    ? arrived
+    : number % 11 === 0
+      ? { ...cancelled, status: 'cancelled' as const, timers: [] }
+      : completed;
+  const ride = { ...template, _id: newRideId(atMs), trackToken: newTrackToken(), createdAt: new Date(atMs) };
+  delete ride.nextDueAt;
+  return ride;
+}
+
+function attemptOn({ _id: rideId, accountId, keyId, mode, createdAt: at }: Ride, number: number): AttemptRecord {
+  return {
+    ...{ _id: newAttemptId(at.getTime()), accountId, keyId, mode, kind: 'event', rideId, seq: 1, at },
+    event: number % 3 === 0 ? 'offer.received' : 'ride.status',
+    ...(number % 101 === 0
+      ? { outcome: 'failed', reason: 'status', httpStatus: 500 }
+      : { outcome: 'delivered', httpStatus: 200 }),
+    url: 'https://partner.example/hook',
+    address: '198.51.100.7',
+    headers: { 'Content-Type': 'application/json', 'X-Service-Signature': `t=1,v1=${'0'.repeat(64)}` },
+    body: JSON.stringify({ event: 'ride.status', rideId, status: 'completed', filler: 'x'.repeat(250) }),
+    answer: 'ok',
+    durationMs: 41,
+    phases: { dns: 1, connect: 10, tls: 20, write: 0.1, answer: 9.9 },
+  };
+}
+
+async function insertAttempts(records: AttemptRecord[]): Promise<void> {
+  await mongoose.connection
+    .collection<AttemptRecord>(attempts.collectionName)
+    .insertMany(records, { ordered: false, writeConcern: { w: 1, journal: false } });
+}
+
+function timeOf(url: string, options: http.RequestOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const startedAt = performance.now();
+    http
+      .get(url, options, (response) => {
+        if (response.statusCode !== 200) reject(new Error(`dashboard: ${url} was answered ${response.statusCode}`));
+        response.resume().once('end', () => resolve(performance.now() - startedAt));
+      })
+      .once('error', reject);
+  });
+}

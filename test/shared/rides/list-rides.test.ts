@@ -1,0 +1,136 @@
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { newAccountId, newKeyId } from '../../../shared/ids.ts';
+import type { Mode } from '../../../shared/mode.ts';
+import { listRides, type RideFilter, rideOf } from '../../../shared/rides/list-rides.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { type Ride, type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
+import { newRide, rideIn } from '../../support/rides.ts';
+import { testContext } from '../../support/service.ts';
+import { storedRide } from '../../support/stored-rides.ts';
+
+describe('the list of rides', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+
+  /** Two keys of a new account, a live and a test one, each with a ride in each status. */
+  async function accountWithRides() {
+    const accountId = newAccountId();
+    const keys: Record<Mode, string> = { live: newKeyId(), test: newKeyId() };
+    for (const mode of ['live', 'test'] as const) {
+      const key = { keyId: keys[mode], accountId, mode, scenario: 'no_offers' } as const;
+      for (const status of rideStatuses) await rideIn(ctx, status, key);
+    }
+    const stored = await rides.find({ accountId }).sort({ _id: -1 }).toArray();
+    return { accountId, keys, stored };
+  }
+
+  async function idsOf(filter: RideFilter, accountId: string, limit = 100): Promise<string[]> {
+    return (await listRides(filter, limit, { accountId })).rides.map(({ _id }) => _id);
+  }
+
+  it("holds the account's rides that pass every filter, the newest first", async () => {
+    const { accountId, keys, stored } = await accountWithRides();
+    const [from, to] = [stored[9]?.createdAt, stored[2]?.createdAt];
+    const passes = (ride: Ride, { keyId, mode, status, from, to }: RideFilter) =>
+      (!keyId || ride.keyId === keyId) &&
+      (keyId || !mode || ride.mode === mode) &&
+      (!status || ride.status === status) &&
+      (!from || ride.createdAt >= from) &&
+      (!to || ride.createdAt < to);
+    for (const whose of [{}, { keyId: keys.live }, { mode: 'test' as const }]) {
+      for (const status of [undefined, 'arrived', 'cancelled'] satisfies (RideStatus | undefined)[]) {
+        for (const times of [{}, { from }, { to }, { from, to }]) {
+          const filter: RideFilter = { ...whose, status, ...times };
+          const expected = stored.filter((ride) => passes(ride, filter)).map(({ _id }) => _id);
+          expect(await idsOf(filter, accountId), JSON.stringify(filter)).to.deep.equal(expected);
+        }
+      }
+    }
+  });
+
+  it('neither repeats nor leaves out a ride while rides are made between its pages', async () => {
+    const { accountId, keys, stored } = await accountWithRides();
+    const seen: string[] = [];
+    let after: string | undefined;
+    for (let more = true; more; ) {
+      const page = await listRides({ after }, 5, { accountId });
+      seen.push(...page.rides.map(({ _id }) => _id));
+      after = seen.at(-1);
+      more = page.hasOlder;
+      await newRide(ctx, { accountId, keyId: keys.live });
+    }
+    expect(seen).to.deep.equal(stored.map(({ _id }) => _id));
+  });
+
+  it('shows of a ride its offers and the events that did not arrive as numbers', async () => {
+    const accountId = newAccountId();
+    const { rideId } = await rideIn(ctx, 'completed', { accountId, offers: [{}, {}] });
+    const at = new Date();
+    const delivered = { outcome: 'delivered', durationMs: 1, at } as const;
+    await rides.updateOne(
+      { _id: rideId },
+      {
+        $set: {
+          'events.0.delivery': delivered,
+          'events.1.delivery': { ...delivered, outcome: 'timeout' },
+          'events.2.delivery': { ...delivered, outcome: 'no_url' },
+        },
+      },
+    );
+    const { rides: found } = await listRides({}, 10, { accountId });
+    const [{ offersCount, missedCount, seq } = {} as never] = found;
+    expect({ offersCount, missedCount, seq }).to.deep.equal({ offersCount: 2, missedCount: 1, seq: 6 });
+  });
+
+  it('finds no ride of another account, by its id or by its key', async () => {
+    const { accountId, keys, stored } = await accountWithRides();
+    const stranger = newAccountId();
+    expect(await idsOf({}, stranger)).to.deep.equal([]);
+    expect(await idsOf({ keyId: keys.live }, stranger)).to.deep.equal([]);
+    const [{ _id }] = stored as [Ride];
+    expect(await rideOf(_id, { accountId: stranger })).to.equal(null);
+    expect((await rideOf(_id, { accountId }))?._id).to.equal(_id);
+  });
+
+  it('reads about as many index entries as a page has rides, whatever the filter and however many there are', async () => {
+    const accountId = newAccountId();
+    const keyId = newKeyId();
+    const template = await storedRide(await newRide(ctx, { accountId, keyId }));
+    const many = Array.from({ length: 2_000 }, (_, index) => ({
+      ...template,
+      _id: `${template._id.slice(0, -4)}${String(index).padStart(4, '0')}`,
+      trackToken: `${accountId}${index}`,
+      mode: index % 2 ? ('live' as const) : ('test' as const),
+      status: rideStatuses[index % 3] as RideStatus,
+    }));
+    await rides.insertMany(many);
+    const filters: RideFilter[] = [{}, { keyId }, { mode: 'test' }, { status: 'cancelled' }];
+    filters.push({ status: 'arrived', mode: 'live' }, { keyId, status: 'arrived' }, { after: many[1_000]?._id });
+    for (const filter of filters) {
+      const { executionStats, queryPlanner } = await explained(() => listRides(filter, 20, { accountId }));
+      expect(executionStats.totalKeysExamined, JSON.stringify(filter)).to.be.below(60);
+      expect(JSON.stringify(queryPlanner.winningPlan)).not.to.match(/"SORT"|"COLLSCAN"/);
+    }
+  });
+});
+
+/** How MongoDB carries out the query of a list. */
+// biome-ignore lint/suspicious/noExplicitAny: the driver has no type for it.
+async function explained(list: () => Promise<unknown>): Promise<any> {
+  const { find } = rides;
+  let asked: Parameters<typeof find> | undefined;
+  rides.find = ((...args: Parameters<typeof find>) => {
+    asked = args;
+    return Reflect.apply(find, rides, args);
+  }) as typeof find;
+  try {
+    await list();
+  } finally {
+    rides.find = find;
+  }
+  return Reflect.apply(find, rides, asked as Parameters<typeof find>).explain('executionStats');
+}
