@@ -1,6 +1,7 @@
 import Koa from 'koa';
 import type { Context } from '../shared/context.ts';
 import { describeError } from '../shared/errors.ts';
+import { subscribeToRideChanges } from '../shared/wake.ts';
 import { dashboardPart } from './dashboard/dashboard-part.ts';
 import { findPart } from './http/find-part.ts';
 import { handleErrors } from './http/handle-errors.ts';
@@ -11,16 +12,19 @@ import { wellFormed } from './http/well-formed.ts';
 import { healthPart } from './ops/part.ts';
 import { assetsPart } from './pages/assets-part.ts';
 import type { Part } from './part.ts';
+import { rideCreation } from './partner/creation.ts';
 import { partnerParts } from './partner/part.ts';
 import { trackPart } from './track/track-part.ts';
 import type { RequestState } from './types.ts';
 
 /** The order of middleware, and the parts of the service. `more` are parts that only a development stack or a test has. */
 export function createApp(service: Context, more: Part[] = []): App {
+  const wake = subscribeToRideChanges(service);
+  const creation = rideCreation(service);
   const parts = [
-    ...partnerParts(service),
-    trackPart(service),
-    dashboardPart(service),
+    ...partnerParts(service, creation),
+    trackPart(service, wake),
+    dashboardPart(service, { wake, creation }),
     assetsPart(),
     ...more,
     healthPart(service),
@@ -41,6 +45,7 @@ export function createApp(service: Context, more: Part[] = []): App {
     },
     async close() {
       await Promise.all(parts.map((part) => part.close?.()));
+      wake.close();
     },
   };
 }

@@ -1,15 +1,17 @@
 import type { Context } from '../../shared/context.ts';
 import { accountRoutes } from './account/account-routes.tsx';
+import { type ConsoleParts, consoleRoutes } from './console/console-routes.tsx';
 import { deliveriesRoutes } from './deliveries/deliveries-routes.tsx';
 import { keysRoutes } from './keys/keys-routes.tsx';
 import { overviewRoutes } from './overview/overview-routes.tsx';
 import { ridesRoutes } from './rides/rides-routes.tsx';
 import { signInRoutes } from './sign-in/sign-in-routes.tsx';
+import { signatureRoutes } from './signature/signature-routes.tsx';
 import { usageRoutes } from './usage/usage-routes.tsx';
 import type { DashboardRoute } from './visit.ts';
 
 /** Every route of the dashboard, room by room. Signing in comes first: it has the first page while nobody is signed in. */
-export function dashboardRoutes(service: Context): DashboardRoute[] {
+export function dashboardRoutes(service: Context, forConsole: ConsoleParts): DashboardRoute[] {
   return [
     ...signInRoutes(service),
     ...overviewRoutes(service),
@@ -17,6 +19,8 @@ export function dashboardRoutes(service: Context): DashboardRoute[] {
     ...ridesRoutes(service),
     ...deliveriesRoutes(service),
     ...usageRoutes(service),
+    ...consoleRoutes(service, forConsole),
+    ...signatureRoutes(service),
     ...accountRoutes(service),
   ];
 }

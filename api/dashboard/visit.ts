@@ -13,6 +13,8 @@ export interface DashboardRoute {
   method: 'GET' | 'POST';
   path: string;
   handle: Middleware;
+  /** The response stays open: the time limit of an answer does not hold for it. */
+  isStream?: true;
 }
 
 /** A request of somebody who has signed in. */
@@ -62,10 +64,13 @@ export function signedInRoutes(service: Context) {
   const accountOf = findAccount(service);
   const visited = async (ctx: RequestContext, answer: (visit: Visit) => Answer | Promise<Answer>): Promise<void> => {
     const account = await accountOf(ctx);
-    if (!account) return respond(ctx, { see: signInPath(ctx) });
-    const params = (ctx as unknown as { params: Record<string, string> }).params;
-    const query = (name: string) => [ctx.query[name] ?? ''].flat()[0] ?? '';
-    respond(ctx, await answer({ ctx, account, query, param: (name) => params[name] ?? '' }));
+    respond(ctx, account ? await answer(visitOf(ctx, account)) : { see: signInPath(ctx) });
+  };
+  const known = async (ctx: RequestContext, answer: (visit: Visit) => Promise<void>): Promise<void> => {
+    const account = await accountOf(ctx);
+    if (account) return answer(visitOf(ctx, account));
+    ctx.status = 401;
+    ctx.body = '';
   };
   return {
     /** A page. */
@@ -73,6 +78,22 @@ export function signedInRoutes(service: Context) {
       method: 'GET',
       path,
       handle: (ctx) => visited(ctx, show),
+    }),
+    /** What a page's script asks for. Without a session it is a 401, since a script cannot sign in. */
+    data: (path: string, show: (visit: Visit) => Promise<object>): DashboardRoute => ({
+      method: 'GET',
+      path,
+      handle: (ctx) =>
+        known(ctx, async (visit) => {
+          ctx.body = await show(visit);
+        }),
+    }),
+    /** A stream that a page's script reads. `open` answers the request itself. */
+    stream: (path: string, open: (visit: Visit) => Promise<void>): DashboardRoute => ({
+      method: 'GET',
+      path,
+      handle: (ctx) => known(ctx, open),
+      isStream: true,
     }),
     /** A form that changes something. */
     action: (path: string, act: (sending: Sending) => Answer | Promise<Answer>): DashboardRoute => ({
@@ -86,6 +107,12 @@ export function signedInRoutes(service: Context) {
         }),
     }),
   };
+}
+
+function visitOf(ctx: RequestContext, account: Account): Visit {
+  const { params } = ctx as unknown as { params: Record<string, string> };
+  const query = (name: string) => [ctx.query[name] ?? ''].flat()[0] ?? '';
+  return { ctx, account, query, param: (name) => params[name] ?? '' };
 }
 
 /** Answers with a page, or sends the browser to another. */

@@ -1,16 +1,28 @@
 import type Joi from 'joi';
 import { AppError } from '../../shared/errors.ts';
 
+const strict = { convert: false, stripUnknown: true } as const;
+
 /**
  * The validated value, with defaults and without unknown fields. Use only it afterwards, never the raw input. Throws
  * `invalid_request`, which names the first invalid field.
  */
 export function validate<T>(schema: Joi.Schema<T>, input: unknown): T {
   const { value, error } = schema.validate(input, {
-    convert: false,
-    stripUnknown: true,
+    ...strict,
     errors: { label: 'path', wrap: { label: false } },
   });
   if (error) throw new AppError('invalid_request', { message: error.message });
   return value;
+}
+
+/**
+ * What `validate` refuses in an input: by the path of each invalid field (`pickup.lat`), what is wrong with it ("must be a
+ * number"). Empty for a valid input.
+ */
+export function faultsIn(schema: Joi.Schema, input: unknown): Record<string, string> {
+  const { error } = schema.validate(input, { ...strict, abortEarly: false, errors: { label: false } });
+  const faults: Record<string, string> = {};
+  for (const { path, message } of error?.details ?? []) faults[path.join('.')] ??= message.trim();
+  return faults;
 }

@@ -26,8 +26,11 @@ export function newRide(config: Pick<Config, 'environment' | 'webhookLocalTarget
   };
 }
 
-/** Lists each field in a fixed order: requests with the same Idempotency-Key are compared by their JSON. */
-function rideRequest(given: Omit<RideRequest, 'distanceKm'> & { distanceKm?: number }): RideRequest {
+/**
+ * What a partner requested, of a body that `newRideSchema` has validated. Lists each field in a fixed order: requests with the
+ * same Idempotency-Key are compared by their JSON.
+ */
+export function rideRequest(given: Omit<RideRequest, 'distanceKm'> & { distanceKm?: number }): RideRequest {
   const { pickup, destination, passenger, notes, webhookUrl } = given;
   return {
     pickup: location(pickup),

@@ -7,6 +7,7 @@ import { dataHeaders } from '../http/security-headers.ts';
 import type { Part } from '../part.ts';
 import type { Middleware, RequestContext, RequestState } from '../types.ts';
 import { authenticate } from './authenticate.ts';
+import type { RideCreation } from './creation.ts';
 import { requireHttps } from './require-https.ts';
 import type { Route } from './route.ts';
 import { partnerRoutes } from './routes.ts';
@@ -17,8 +18,8 @@ const bases = ['/v1', '/api/v1'];
 const headers: ReadonlyMap<string, string> = new Map([...dataHeaders, ['Cache-Control', 'no-store']]);
 
 /** The partner API (contract, section 4), once for each base. Without a key, every path under a base answers 401. */
-export function partnerParts(service: Context): Part[] {
-  const routes = partnerRoutes(service);
+export function partnerParts(service: Context, creation: RideCreation): Part[] {
+  const routes = partnerRoutes(service, creation);
   const findCaller = authenticate(service);
   const requireKey: Middleware = async (ctx, next) => {
     await findCaller(ctx);

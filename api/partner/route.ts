@@ -13,15 +13,19 @@ interface GetSteps<Found> {
   present(found: Found): object;
 }
 
-interface PostSteps<Input, Result> {
-  authenticate(ctx: RequestContext): Promise<Caller>;
-  /** The validated input of `act`. Throws a 400. */
-  validate(ctx: RequestContext, caller: Caller): Input | Promise<Input>;
+/** What a change does once its input is validated. */
+export interface ChangeSteps<Input, Result> {
   /** The result of an earlier identical request: then neither `limit` nor `act` runs. */
   replay?(input: Input): Promise<Result | null>;
   /** Runs `act` if the caller's limit permits it, or throws a 429. */
   limit?(ctx: RequestContext, input: Input, act: (input: Input) => Promise<Result>): Promise<Result>;
   act(input: Input): Promise<Result>;
+}
+
+interface PostSteps<Input, Result> extends ChangeSteps<Input, Result> {
+  authenticate(ctx: RequestContext): Promise<Caller>;
+  /** The validated input of `act`. Throws a 400. */
+  validate(ctx: RequestContext, caller: Caller): Input | Promise<Input>;
   present(result: Result): object;
   status?: number;
 }
@@ -37,17 +41,26 @@ export function get<Found>(path: string, { authenticate, present }: GetSteps<Fou
   };
 }
 
-/** A route that changes something. Its steps run in the order in which PostSteps lists them. */
+/** Makes a change: its steps run in the order in which ChangeSteps lists them. */
+export async function makeChange<Input, Result>(
+  ctx: RequestContext,
+  input: Input,
+  { replay, limit, act }: ChangeSteps<Input, Result>,
+): Promise<Result> {
+  const replayed = replay && (await replay(input));
+  return replayed ?? (limit ? limit(ctx, input, act) : act(input));
+}
+
+/** A route that changes something: it authenticates, validates, makes the change and presents its result. */
 export function post<Input, Result>(path: string, steps: PostSteps<Input, Result>): Route {
-  const { authenticate, validate, replay, limit, act, present, status = 200 } = steps;
+  const { authenticate, validate, present, status = 200 } = steps;
   return {
     method: 'POST',
     path,
     handle: async (ctx) => {
       const caller = await authenticate(ctx);
       const input = await validate(ctx, caller);
-      const replayed = replay && (await replay(input));
-      const result = replayed ?? (limit ? await limit(ctx, input, act) : await act(input));
+      const result = await makeChange(ctx, input, steps);
       ctx.status = status;
       ctx.body = present(result);
     },

@@ -1,7 +1,7 @@
 import type { Context } from '../../shared/context.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
-import { createRide, findReplay } from '../../shared/rides/create-ride.ts';
 import { authenticate, authenticateForRide, originOf, rideIdOf } from './authenticate.ts';
+import type { RideCreation } from './creation.ts';
 import { bodyOf } from './ignored-fields.ts';
 import { newRide } from './new-ride.ts';
 import {
@@ -14,12 +14,11 @@ import {
   type ShownRide,
   shownFields,
 } from './presenters.ts';
-import { limitCreations } from './rate-limit.ts';
 import { get, post, type Route } from './route.ts';
 import { acceptSchema } from './schemas.ts';
 
 /** Every route of the partner API: the service information (contract, section 2.6) and the operations (section 4). */
-export function partnerRoutes(service: Context): Route[] {
+export function partnerRoutes(service: Context, creation: RideCreation): Route[] {
   const { config } = service;
   const caller = authenticate(service);
   const acceptBody = bodyOf(acceptSchema);
@@ -28,9 +27,9 @@ export function partnerRoutes(service: Context): Route[] {
     post('/rides', {
       authenticate: caller,
       validate: newRide(config),
-      replay: (ride) => findReplay(service, ride),
-      limit: limitCreations(service),
-      act: (ride) => createRide(service, ride),
+      replay: creation.replay,
+      limit: creation.limit,
+      act: creation.act,
       present: (ride) => presentCreated(config, ride),
       status: 201,
     }),

@@ -7,16 +7,16 @@ import { committedReads } from '../../shared/mongo/durability.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';
-import { subscribeToRideChanges } from '../../shared/wake.ts';
+import type { Wake } from '../../shared/wake.ts';
 import { clientAddress } from '../http/client-address.ts';
 import { errorPage } from '../pages/error-page.tsx';
+import { followRides } from '../pages/followed-rides.ts';
 import { pageHeaders } from '../pages/headers.ts';
 import { pageError } from '../pages/page-error.ts';
 import { redirectToHttps } from '../pages/redirect-to-https.ts';
 import { createStreams } from '../pages/streams.ts';
 import type { Part } from '../part.ts';
 import type { Middleware, RequestContext, RequestState } from '../types.ts';
-import { followRides } from './followed-rides.ts';
 import { trackPage } from './page.tsx';
 import { type TrackedRide, type TrackState, trackFields, trackState } from './track-state.ts';
 
@@ -32,11 +32,17 @@ const noSuchLink = {
 };
 
 /** The public live map (contract, section 2.1): the page, its state as JSON, and the stream of states. */
-export function trackPart(service: Context): Part {
+export function trackPart(service: Context, wake: Wake): Part {
   const { config } = service;
-  const wake = subscribeToRideChanges(service);
   const streams = createStreams(config.streams);
-  const followed = followRides(service, wake);
+  const followed = followRides<TrackedRide, TrackState>(service, wake, {
+    fields: trackFields,
+    stateOf: trackState,
+    isLast: ({ status }) => hasEnded(status),
+    // A moving car.
+    isAlwaysNews: ({ position }) => position !== undefined,
+    lookMs: 2_000,
+  });
 
   const router = new Router<RequestState>({ prefix: base });
   const get = (path: string, answer: (ctx: RequestContext, found: Tracked) => void) =>
@@ -68,7 +74,6 @@ export function trackPart(service: Context): Part {
     async close() {
       streams.close();
       followed.close();
-      wake.close();
     },
   };
 }

@@ -59,6 +59,16 @@ export async function accountOfSession(token: string, nowMs: number): Promise<Ac
   return AccountModel.findById(session.accountId).lean();
 }
 
+/** Those of these tokens whose session has not ended. Does not count as a use of it. */
+export async function livingSessions(tokens: readonly string[], nowMs: number): Promise<Set<string>> {
+  const byId = new Map(tokens.map((token) => [sha256(token), token]));
+  const living = sessions.find(
+    { _id: { $in: [...byId.keys()] }, expiresAt: { $gt: new Date(nowMs) } },
+    { projection: { _id: 1 }, batchSize: byId.size + 1 },
+  );
+  return new Set((await living.toArray()).flatMap(({ _id }) => byId.get(_id) ?? []));
+}
+
 /** Ends a session: its next request, to any process, is refused. */
 export async function endSession(token: string): Promise<void> {
   await sessions.deleteOne({ _id: sha256(token) });

@@ -1,6 +1,6 @@
+import { followRide } from '../../pages/browser/follow.ts';
 import type { TrackState } from '../track-state.ts';
 import { createCar } from './car.ts';
-import { followRide } from './follow.ts';
 import { createMap } from './map.ts';
 import { createPanel } from './panel.ts';
 import { serverClock } from './server-clock.ts';
@@ -36,4 +36,8 @@ take(first);
 requestAnimationFrame(animate);
 // The ETA and the age of a report change by themselves.
 setInterval(() => panel.show(present, clock.now()), 1_000);
-followRide(location.pathname.replace(/\/$/, ''), first, { onState: take, onConnection: panel.showConnection });
+followRide(location.pathname.replace(/\/$/, ''), first, {
+  isLast: ({ status }) => status === 'completed' || status === 'cancelled',
+  onState: take,
+  onConnection: panel.showConnection,
+});

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { ConsoleParts } from '../../../api/dashboard/console/console-routes.tsx';
 import { dashboardBase } from '../../../api/dashboard/dashboard-part.ts';
 import { dashboardRoutes } from '../../../api/dashboard/routes.ts';
 import { AuditModel } from '../../../shared/accounts/audit.ts';
@@ -21,7 +22,7 @@ describe('every page of the dashboard', () => {
     api = await startTestApi({ TRUSTED_PROXY_HOPS: '1' });
     owner = await hostileAccount(api);
     stranger = await signedIn(api);
-    routes = dashboardRoutes(api.ctx).map(({ method, path }) => ({ method, path }));
+    routes = dashboardRoutes(api.ctx, {} as ConsoleParts).map(({ method, path }) => ({ method, path }));
   });
   after(() => api.close());
 

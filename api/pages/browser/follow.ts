@@ -1,5 +1,3 @@
-import type { TrackState } from '../track-state.ts';
-
 const pollMs = 5_000;
 /** A stream writes a comment every 10 s: one that is silent for longer is dead, whatever the browser thinks. */
 const silenceMs = 25_000;
@@ -8,10 +6,14 @@ const maxStreams = 3;
 /** After a 429 or without a free stream, it is tried again so much later. */
 const pollForMs = 30_000;
 
-interface Listener {
-  onState(state: TrackState): void;
+interface Following<State> {
+  /** Whether nothing comes after this state. */
+  isLast(state: State): boolean;
+  onState(state: State): void;
   /** Whether the page hears of news. */
   onConnection(isGood: boolean): void;
+  /** Nobody is signed in any more in this browser. */
+  onSignedOut?(): void;
 }
 
 type StreamEnd = 'over' | 'refused' | 'broken';
@@ -20,30 +22,35 @@ type StreamEnd = 'over' | 'refused' | 'broken';
  * Keeps a page at the ride's present state until the ride ends. A visible page holds a stream or polls; tabs of the same link
  * share one stream; a hidden page holds nothing, and asks for the present state when it is shown again.
  */
-export function followRide(base: string, first: TrackState, { onState, onConnection }: Listener): void {
+export function followRide<State extends { now: number }>(
+  base: string,
+  first: State,
+  { isLast, onState, onConnection, onSignedOut = () => {} }: Following<State>,
+): void {
   const otherTabs = new BroadcastChannel(base);
   let newest = first.now;
-  let isOver = hasEnded(first);
+  let isOver = isLast(first);
   let visible = new AbortController();
 
-  function take(state: TrackState): void {
+  function take(state: State): void {
     if (state.now <= newest || isOver) return;
     newest = state.now;
-    isOver = hasEnded(state);
+    isOver = isLast(state);
     onConnection(true);
     onState(state);
     if (isOver) visible.abort();
   }
 
-  function takeAndShare(state: TrackState): void {
+  function takeAndShare(state: State): void {
     otherTabs.postMessage(state);
     take(state);
   }
 
   async function askForState(signal: AbortSignal): Promise<boolean> {
     const response = await fetch(`${base}/state`, { signal, cache: 'no-store' });
-    if (response.status === 404) end();
-    if (response.ok) takeAndShare((await response.json()) as TrackState);
+    if (response.status === 404 || response.status === 401) end();
+    if (response.status === 401) onSignedOut();
+    if (response.ok) takeAndShare((await response.json()) as State);
     return response.ok;
   }
 
@@ -56,7 +63,7 @@ export function followRide(base: string, first: TrackState, { onState, onConnect
   async function lead(signal: AbortSignal): Promise<void> {
     for (let failures = 0; !signal.aborted; ) {
       const ended = await withFreeStream(() =>
-        readStream(`${base}/events`, signal, takeAndShare, () => (failures = 0)),
+        readStream<State>(`${base}/events`, signal, takeAndShare, () => (failures = 0)),
       );
       if (ended === 'refused') await poll(signal);
       // The end may have come while no tab was listening.
@@ -85,15 +92,13 @@ export function followRide(base: string, first: TrackState, { onState, onConnect
     exclusively(base, signal, () => lead(signal)).catch(() => {});
   }
 
-  otherTabs.onmessage = ({ data }) => take(data as TrackState);
+  otherTabs.onmessage = ({ data }) => take(data as State);
   document.addEventListener('visibilitychange', () => (document.hidden ? visible.abort() : start()));
   // A page that the browser puts aside, to show again at Back, holds nothing meanwhile.
   addEventListener('pagehide', () => visible.abort());
   addEventListener('pageshow', ({ persisted }) => persisted && start());
   start();
 }
-
-const hasEnded = ({ status }: TrackState): boolean => status === 'completed' || status === 'cancelled';
 
 /** 1 to 30 s, longer each time, and never the same for all pages that lost their server together. */
 const backoffMs = (failures: number): number =>
@@ -127,17 +132,17 @@ async function withFreeStream(read: () => Promise<StreamEnd>): Promise<StreamEnd
 }
 
 /** Reads server-sent events until the stream ends. By fetch, since EventSource does not tell one status from another. */
-async function readStream(
+async function readStream<State>(
   url: string,
   signal: AbortSignal,
-  onState: (state: TrackState) => void,
+  onState: (state: State) => void,
   onOpen: () => void,
 ): Promise<StreamEnd> {
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), silenceMs);
   try {
     const response = await fetch(url, { signal: AbortSignal.any([signal, silence.signal]), cache: 'no-store' });
-    if (response.status === 204 || response.status === 404) return 'over';
+    if ([204, 401, 404].includes(response.status)) return 'over';
     if (!response.ok || !response.body) return response.status === 429 ? 'refused' : 'broken';
     onOpen();
     let unread = '';
@@ -149,7 +154,7 @@ async function readStream(
       unread = events.pop() ?? '';
       for (const event of events) {
         const data = /^data: (.*)$/m.exec(event)?.[1];
-        if (data) onState(JSON.parse(data) as TrackState);
+        if (data) onState(JSON.parse(data) as State);
       }
     }
     return 'broken';

@@ -2,15 +2,25 @@ import type { Context } from '../../shared/context.ts';
 import { AppError, describeError } from '../../shared/errors.ts';
 import { committedReads } from '../../shared/mongo/durability.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { hasEnded } from '../../shared/rides/transitions.ts';
 import type { Wake } from '../../shared/wake.ts';
-import { eventText, type Stream } from '../pages/streams.ts';
-import { type TrackedRide, type TrackState, trackFields, trackState } from './track-state.ts';
+import { eventText, type Stream } from './streams.ts';
 
-/** Every followed ride is read again this often: a wake-up can be lost, and a moving car always has news. */
-const lookMs = 2_000;
 /** Changes within this time are read in one query. */
 const batchMs = 50;
+
+/** What viewers of one kind of page are shown of a ride. */
+export interface RideView<Read, State> {
+  /** What is read of a ride: a projection. */
+  fields: object;
+  /** The ride as it is shown, or null where it is not shown any more: then its streams end. Pure. */
+  stateOf(ride: Read): State | null;
+  /** Whether nothing comes after this state. */
+  isLast(state: State): boolean;
+  /** Whether a state is sent even where only its time differs from the last one. */
+  isAlwaysNews?(state: State): boolean;
+  /** Every followed ride is read again this often: a wake-up can be lost, and not every change causes one. */
+  lookMs: number;
+}
 
 interface Followed {
   viewers: Set<Stream>;
@@ -18,9 +28,9 @@ interface Followed {
   shown: string;
 }
 
-export interface FollowedRides {
-  /** Sends the ride's state now and whenever there is news, and ends the stream with the ride. */
-  follow(ride: TrackedRide, state: TrackState, open: () => Stream): void;
+export interface FollowedRides<Read, State> {
+  /** Sends the ride's state now and whenever there is news, and ends the stream after the last state. */
+  follow(ride: Read, state: State, open: () => Stream): void;
   close(): void;
 }
 
@@ -28,7 +38,11 @@ export interface FollowedRides {
  * The rides that this process's viewers look at. However many look at one ride, each update is read once and written out
  * once; all followed rides are read in one query.
  */
-export function followRides(service: Context, wake: Wake): FollowedRides {
+export function followRides<Read extends { _id: string }, State extends { now: number }>(
+  service: Context,
+  wake: Wake,
+  { fields, stateOf, isLast, isAlwaysNews = () => false, lookMs }: RideView<Read, State>,
+): FollowedRides<Read, State> {
   const followed = new Map<string, Followed>();
   let changed = new Set<string>();
   let waiting: NodeJS.Timeout | undefined;
@@ -36,23 +50,28 @@ export function followRides(service: Context, wake: Wake): FollowedRides {
   async function look(rideIds: string[]): Promise<void> {
     if (rideIds.length === 0) return;
     const found = await rides
-      .find<TrackedRide>(
-        { _id: { $in: rideIds } },
-        { ...committedReads(), projection: trackFields, batchSize: rideIds.length + 1 },
-      )
+      .find<Read>({ _id: { $in: rideIds } }, { ...committedReads(), projection: fields, batchSize: rideIds.length + 1 })
       .toArray();
     for (const ride of found) show(ride);
   }
 
-  function show(ride: TrackedRide): void {
+  function show(ride: Read): void {
     const entry = followed.get(ride._id);
-    const state = entry && trackState(ride);
+    const state = entry && stateOf(ride);
     if (!entry) return;
     if (state && isNews(entry, state)) {
       const text = stateText(state);
       for (const viewer of entry.viewers) viewer.send(text);
     }
-    if (!state || hasEnded(state.status)) for (const viewer of entry.viewers) viewer.end();
+    if (!state || isLast(state)) for (const viewer of entry.viewers) viewer.end();
+  }
+
+  function isNews(entry: Followed, state: State): boolean {
+    const { now, ...rest } = state;
+    const shown = JSON.stringify(rest);
+    const isNew = isAlwaysNews(state) || shown !== entry.shown;
+    entry.shown = shown;
+    return isNew;
   }
 
   const report = (error: unknown) =>
@@ -99,13 +118,4 @@ export function followRides(service: Context, wake: Wake): FollowedRides {
   };
 }
 
-const stateText = (state: TrackState): string => eventText(state.now, JSON.stringify(state));
-
-/** A moving car always has news; else only what differs apart from the time. */
-function isNews(entry: Followed, state: TrackState): boolean {
-  const { now, ...rest } = state;
-  const shown = JSON.stringify(rest);
-  const isNew = state.position !== undefined || shown !== entry.shown;
-  entry.shown = shown;
-  return isNew;
-}
+const stateText = (state: { now: number }): string => eventText(state.now, JSON.stringify(state));

@@ -1,0 +1,21 @@
+import { creationAsCurl } from '../console/curl.ts';
+import { requestBody } from '../console/ride-form.ts';
+
+const form = document.querySelector<HTMLFormElement>('.console-form');
+const request = document.getElementById('request');
+
+/** Shows the request that the form would send as it stands. */
+function showRequest(): void {
+  if (!form || !request) return;
+  const fields = new FormData(form);
+  const text = (name: string) => String(fields.get(name) ?? '');
+  const { apiUrl = '' } = request.dataset;
+  const curl = creationAsCurl({ apiUrl, scenario: text('scenario'), body: requestBody(text) });
+  const [code, copy] = [request.querySelector('pre code'), request.querySelector<HTMLElement>('[data-copy]')];
+  if (code) code.textContent = curl;
+  if (copy) copy.dataset.copy = curl;
+}
+
+form?.addEventListener('input', showRequest);
+// The browser may have kept what was typed before a reload.
+showRequest();

@@ -1,0 +1,28 @@
+import { followRide } from '../../pages/browser/follow.ts';
+import type { ConsoleState } from '../console/console-state.ts';
+import { patch } from './patch.ts';
+
+const [connection, spoken] = ['connection', 'spoken'].map((id) => document.getElementById(id) as HTMLElement);
+const first = JSON.parse(document.getElementById('ride')?.dataset.state ?? '') as ConsoleState;
+let latest = first.latest;
+
+function show(state: ConsoleState): void {
+  const live = document.getElementById('live') as HTMLElement;
+  const fresh = new DOMParser().parseFromString(state.html, 'text/html').getElementById('live') as HTMLElement;
+  const hadFocus = live.contains(document.activeElement);
+  patch(live, fresh);
+  // The button that had the focus is gone.
+  if (hadFocus && !live.contains(document.activeElement)) document.getElementById('offers')?.focus();
+  if (spoken && state.latest !== latest) spoken.textContent = state.latest;
+  latest = state.latest;
+}
+
+followRide(location.pathname.replace(/\/$/, ''), first, {
+  isLast: ({ isOver }) => isOver,
+  onState: show,
+  onConnection: (isGood) => {
+    if (connection) connection.hidden = isGood;
+  },
+  // Leads to the sign-in page, and from there back.
+  onSignedOut: () => location.reload(),
+});

@@ -1,0 +1,130 @@
+/** Why a signature does not verify. */
+export type Fault =
+  | 'header_malformed'
+  | 'wrong_secret'
+  | 'stale'
+  | 'body_reserialised'
+  | 'line_end'
+  | 'byte_order_mark'
+  | 'prefix_missing'
+  | 'secret_decoded'
+  | 'secret_spaces';
+
+export interface Pasted {
+  /** The value of `X-Service-Signature`, with or without its name. */
+  header: string;
+  body: string;
+  secret: string;
+}
+
+export interface Verdict {
+  /** Empty for a valid signature. */
+  faults: Fault[];
+  /** How many seconds ago it was made, where its time can be read; negative for a time to come. */
+  ageSeconds?: number;
+}
+
+/** A receiver refuses a signature whose time differs from its own by this much or more (contract, section 6, rule 6). */
+export const maxAgeSeconds = 300;
+
+const headerForm = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/;
+const bom = '\uFEFF';
+const prefix = 'whsec_';
+
+/**
+ * Checks a signature as a receiver does (contract, section 6, rules 5 and 6). Where it does not match, tries what commonly goes
+ * wrong with the body and the secret, and names what makes it match. Sends nothing anywhere.
+ */
+export async function checkSignature({ header, body, secret }: Pasted, nowSeconds: number): Promise<Verdict> {
+  const [, t, v1] = headerForm.exec(header.replace(/^\s*x-service-signature:/i, '').trim()) ?? [];
+  if (t === undefined || v1 === undefined) return { faults: ['header_malformed'] };
+  const ageSeconds = nowSeconds - Number(t);
+  const stale: Fault[] = Math.abs(ageSeconds) < maxAgeSeconds ? [] : ['stale'];
+  const keys = await Promise.all(
+    keysFrom(secret).map(async ({ bytes, faults }) => ({ key: await hmacKey(bytes), faults })),
+  );
+  const signature = bytesOfHex(v1);
+  // Those with the fewest faults come first.
+  const tries = bodiesFrom(body)
+    .flatMap((tried) =>
+      keys.map(({ key, faults }) => ({ key, text: tried.text, faults: [...faults, ...tried.faults] })),
+    )
+    .sort((a, b) => a.faults.length - b.faults.length);
+  for (const { key, text, faults } of tries) {
+    if (await crypto.subtle.verify('HMAC', key, signature, utf8(`${t}.${text}`))) {
+      return { faults: [...faults, ...stale], ageSeconds };
+    }
+  }
+  return { faults: ['wrong_secret', ...stale], ageSeconds };
+}
+
+interface Tried {
+  text: string;
+  faults: Fault[];
+}
+
+/** The body as it was pasted, and as it may have been when it was signed. */
+function bodiesFrom(body: string): Tried[] {
+  const withBom: Tried[] = [
+    { text: body, faults: [] },
+    { text: body.startsWith(bom) ? body.slice(1) : bom + body, faults: ['byte_order_mark'] },
+  ];
+  return [...withBom.flatMap(withLineEnds), ...reserialised(body)];
+}
+
+function withLineEnds({ text, faults }: Tried): Tried[] {
+  const inside = [text, text.replaceAll('\r\n', '\n'), text.replace(/\r?\n/g, '\r\n')];
+  const texts = inside.flatMap((each) => {
+    const bare = each.replace(/[\r\n]+$/, '');
+    return [each, bare, `${bare}\n`, `${bare}\r\n`];
+  });
+  return [...new Set(texts)].map((each) => ({ text: each, faults: each === text ? faults : [...faults, 'line_end'] }));
+}
+
+/** What stands in the body, written again without spaces, as it was signed. */
+function reserialised(body: string): Tried[] {
+  try {
+    const marked = body.startsWith(bom);
+    const text = JSON.stringify(JSON.parse(marked ? body.slice(1) : body));
+    return [{ text, faults: marked ? ['byte_order_mark', 'body_reserialised'] : ['body_reserialised'] }];
+  } catch {
+    return [];
+  }
+}
+
+interface TriedKey {
+  bytes: Uint8Array<ArrayBuffer>;
+  faults: Fault[];
+}
+
+/** The key of the signature: the bytes of the whole secret (contract, section 6, rule 5), and what is taken for it by mistake. */
+function keysFrom(secret: string): TriedKey[] {
+  const trimmed = secret.trim();
+  const spaces: Fault[] = trimmed === secret ? [] : ['secret_spaces'];
+  const bare = trimmed.startsWith(prefix) ? trimmed.slice(prefix.length) : trimmed;
+  const other = trimmed.startsWith(prefix) ? bare : prefix + trimmed;
+  const decoded = [bare, trimmed].flatMap((text) => fromBase64(text) ?? []);
+  const keys: TriedKey[] = [
+    { bytes: utf8(trimmed), faults: spaces },
+    { bytes: utf8(other), faults: [...spaces, 'prefix_missing'] },
+    ...decoded.map((bytes): TriedKey => ({ bytes, faults: [...spaces, 'secret_decoded'] })),
+  ];
+  return keys.filter(({ bytes }) => bytes.length > 0);
+}
+
+const hmacKey = (bytes: Uint8Array<ArrayBuffer>) =>
+  crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
+
+const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
+
+const bytesOfHex = (hex: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+
+/** Also of base64url, and without the padding. */
+function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
+  try {
+    return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,47 @@
+import { ageWords, faultWords, validWords } from '../signature/words.ts';
+import { checkSignature, type Verdict } from './signature-check.ts';
+
+const byId = (id: string) => document.getElementById(id) as HTMLElement;
+const form = byId('signature-form') as HTMLFormElement;
+const [header, body, secret] = ['header', 'body', 'secret'].map(byId) as [
+  HTMLInputElement,
+  HTMLTextAreaElement,
+  HTMLInputElement,
+];
+const result = byId('result');
+
+if (isSecureContext) form.hidden = false;
+else byId('insecure').hidden = false;
+
+form.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  const pasted = { header: header.value, body: body.value, secret: secret.value };
+  show(await checkSignature(pasted, Math.floor(Date.now() / 1_000)));
+});
+
+// An old result beside new values would be wrong.
+form.addEventListener('input', () => {
+  result.hidden = true;
+});
+
+// Neither Back nor a reload brings the secret again.
+addEventListener('pagehide', () => form.reset());
+
+function show(verdict: Verdict): void {
+  const { faults } = verdict;
+  const isOnlyStale = faults.length === 1 && faults[0] === 'stale';
+  const all = faults.length > 0 ? faults.map((fault) => faultWords[fault]) : [validWords];
+  result.className = `notice signature-result ${faults.length > 0 ? 'bad' : 'good'}`;
+  result.replaceChildren(
+    ...all.flatMap(({ title, remedy }) => [element('h2', title), element('p', remedy)]),
+    element('p', [ageWords(verdict), isOnlyStale ? 'Body and secret match.' : ''].join(' ')),
+  );
+  result.hidden = false;
+  result.focus();
+}
+
+function element(name: string, text: string): HTMLElement {
+  const made = document.createElement(name);
+  made.textContent = text;
+  return made;
+}

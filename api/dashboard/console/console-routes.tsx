@@ -1,0 +1,164 @@
+import { type Account, noteConsoleSeen } from '../../../shared/accounts/account.ts';
+import type { Context } from '../../../shared/context.ts';
+import { AppError } from '../../../shared/errors.ts';
+import type { ApiKey } from '../../../shared/keys/api-key.ts';
+import { listKeys } from '../../../shared/keys/manage-keys.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
+import type { Command } from '../../../shared/rides/decide.ts';
+import { type Origin, type TestScenario, testScenarios } from '../../../shared/rides/ride-types.ts';
+import type { Form } from '../../http/form-body.ts';
+import { faultsIn, validate } from '../../http/validate.ts';
+import type { RideCreation } from '../../partner/creation.ts';
+import { rideRequest } from '../../partner/new-ride.ts';
+import { makeChange } from '../../partner/route.ts';
+import { newRideSchema } from '../../partner/schemas.ts';
+import type { Faults } from '../forms.tsx';
+import { type Answer, type DashboardRoute, formIdOf, type Sending, signedInRoutes, type Visit } from '../visit.ts';
+import { type ConsoleRide, consoleRide } from './console-ride.ts';
+import type { ConsoleStreams } from './console-streams.ts';
+import { consoleState } from './live-ride.tsx';
+import { firstValues, type RideField, requestBody } from './ride-form.ts';
+import { ridePage } from './ride-page.tsx';
+import { startPage } from './start-page.tsx';
+
+const base = '/dashboard/console';
+
+/** What the console uses of its process. */
+export interface ConsoleParts {
+  creation: RideCreation;
+  streams: ConsoleStreams;
+}
+
+/** The test console: starts a test ride, shows it live, and lets its partner accept an offer or cancel by hand. */
+export function consoleRoutes(service: Context, { creation, streams }: ConsoleParts): DashboardRoute[] {
+  const { config } = service;
+  const { page, action, data, stream } = signedInRoutes(service);
+  const schema = newRideSchema(config);
+
+  const rideOf = ({ account, param }: Visit) => consoleRide(param('rideId'), { accountId: account._id });
+
+  async function showRide(account: Account, ride: ConsoleRide, refusal?: string): Promise<string> {
+    const key = (await listKeys({ accountId: account._id })).find(({ _id }) => _id === ride.keyId);
+    if (!key) throw new AppError('not_found');
+    return ridePage({ config, account, ride, keyName: key.name, webhookUrl: key.webhookUrl, refusal });
+  }
+
+  async function start({ ctx, account, form }: Sending): Promise<Answer> {
+    const keys = await listKeys({ accountId: account._id });
+    const key = keys.find(({ _id }) => _id === form.text('key'));
+    if (!key) throw new AppError('not_found');
+    const again = (status: number, { faults, refusal }: { faults?: Faults; refusal?: string }) => ({
+      status,
+      html: startPage({ config, account, keys: keys.filter(isTestKey), values: typedIn(form), faults, refusal }),
+    });
+
+    const scenario = testScenarios.find((known) => known === form.text('scenario'));
+    const body = requestBody((field) => form.text(field));
+    const faults: Faults = {
+      ...(!isTestKey(key) && { key: key.revokedAt ? 'This key is revoked: choose another' : 'Choose a test key' }),
+      ...(!scenario && { scenario: 'Choose a scenario' }),
+      ...fieldFaults(faultsIn(schema, body)),
+    };
+    if (!scenario || Object.keys(faults).length > 0) return again(422, { faults });
+
+    const caller = { keyId: key._id, accountId: account._id, mode: key.mode };
+    const request = rideRequest(validate(schema, body));
+    try {
+      // The form's id is the Idempotency-Key: sending the form again leads to the same ride.
+      const ride = await makeChange(
+        ctx,
+        { key: caller, request, scenario, idempotencyKey: formIdOf(form), origin: originOf(ctx) },
+        creation,
+      );
+      return { see: `${base}/${ride._id}` };
+    } catch (error) {
+      if (!(error instanceof AppError) || !(error.code in refusals)) throw error;
+      ctx.set(error.headers);
+      return again(error.status, { refusal: refusals[error.code]?.(error.headers) });
+    }
+  }
+
+  /** Does something to the ride on behalf of its key. A refusal is shown on the ride's page. */
+  async function act(visit: Sending, command: Command): Promise<Answer> {
+    const { _id, keyId } = await rideOf(visit);
+    const see = `${base}/${_id}`;
+    try {
+      await applyAction(service, _id, command, { keyId }, originOf(visit.ctx));
+      return { see };
+    } catch (error) {
+      if (!(error instanceof AppError) || (error.status !== 409 && error.code !== 'offer_not_found')) throw error;
+      const ride = await rideOf(visit);
+      // The first of two clicks has done it.
+      if (command.action === 'cancel' && ride.cancelledBy === 'partner') return { see };
+      return { status: error.status, html: await showRide(visit.account, ride, error.message) };
+    }
+  }
+
+  return [
+    page('/console', async ({ account, query }) => {
+      await noteConsoleSeen(account, service.now());
+      const keys = (await listKeys({ accountId: account._id })).filter(isTestKey);
+      const chosen = keys.find(({ _id }) => _id === query('key')) ?? keys.at(-1);
+      const values = { ...firstValues, key: chosen?._id ?? '', scenario: scenarioNamed(query('scenario')) };
+      return startPage({ config, account, keys, values });
+    }),
+    action('/console', start),
+    page('/console/:rideId', async (visit) => showRide(visit.account, await rideOf(visit))),
+    data('/console/:rideId/state', async (visit) => consoleState(config, await rideOf(visit))),
+    stream('/console/:rideId/events', async (visit) => {
+      const ride = await rideOf(visit);
+      const state = consoleState(config, ride);
+      if (state.isOver) visit.ctx.status = 204;
+      else streams.open(visit.ctx, ride, state);
+    }),
+    action('/console/:rideId/accept', (sending) =>
+      act(sending, { action: 'accept', offerId: sending.form.text('offerId') }),
+    ),
+    action('/console/:rideId/cancel', (sending) => act(sending, { action: 'cancel', by: 'partner' })),
+  ];
+}
+
+const isTestKey = ({ mode, revokedAt }: Pick<ApiKey, 'mode' | 'revokedAt'>): boolean => mode === 'test' && !revokedAt;
+
+const scenarioNamed = (name: string): TestScenario => testScenarios.find((known) => known === name) ?? 'default';
+
+/** Refusals of a valid creation, as the form says them. */
+const refusals: Record<string, (headers: Record<string, string>) => string> = {
+  rate_limited: (headers) =>
+    `This key has reached the API's limit: 30 rides a minute and 300 an hour. Try again in ${waitText(Number(headers['Retry-After']))}.`,
+  idempotency_conflict: () =>
+    'A ride was started from this form before, with other values. Check the values and start another.',
+};
+
+const waitText = (seconds: number): string => (seconds < 100 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`);
+
+function typedIn(form: Form): Record<RideField | 'key' | 'scenario', string> {
+  const fields = [...(Object.keys(firstValues) as RideField[]), 'key', 'scenario'] as const;
+  return Object.fromEntries(fields.map((field) => [field, form.text(field)])) as Record<
+    (typeof fields)[number],
+    string
+  >;
+}
+
+const fieldsOfPaths: Record<string, [field: RideField, label: string]> = {
+  'pickup.address': ['pickupAddress', 'The address of the pickup'],
+  'pickup.lat': ['pickupLat', 'The latitude of the pickup'],
+  'pickup.lng': ['pickupLng', 'The longitude of the pickup'],
+  'destination.address': ['destinationAddress', 'The address of the destination'],
+  'destination.lat': ['destinationLat', 'The latitude of the destination'],
+  'destination.lng': ['destinationLng', 'The longitude of the destination'],
+  fare: ['fare', 'The fare'],
+};
+
+/** The schema's faults, by the form's fields. */
+function fieldFaults(faults: Record<string, string>): Faults {
+  return Object.fromEntries(
+    Object.entries(faults).map(([path, fault]) => {
+      const [field, label] = fieldsOfPaths[path] ?? ['fare', 'The request'];
+      return [field, `${label} ${fault}`];
+    }),
+  );
+}
+
+/** Who a change that is made here is from. */
+const originOf = (ctx: Sending['ctx']): Origin => ({ by: 'dashboard', requestId: ctx.state.requestId });

@@ -1,0 +1,153 @@
+import type { Account } from '../../../shared/accounts/account.ts';
+import type { Config } from '../../../shared/config.ts';
+import type { ApiKey } from '../../../shared/keys/api-key.ts';
+import { testScenarios } from '../../../shared/rides/ride-types.ts';
+import { CodeBlock, Empty } from '../facts.tsx';
+import { ChangeForm, ChoiceField, FaultSummary, type Faults, TextField } from '../forms.tsx';
+import { dashboardPage, PageHead } from '../frame.tsx';
+import { creationAsCurl, keyVariable } from './curl.ts';
+import { type RideField, requestBody } from './ride-form.ts';
+import { scenarioWords } from './scenarios.ts';
+
+export type TestKey = Pick<ApiKey, '_id' | 'name' | 'hint' | 'webhookUrl'>;
+
+interface StartPageProps {
+  config: Pick<Config, 'publicBaseUrl'>;
+  account: Account;
+  /** The account's active test keys. */
+  keys: readonly TestKey[];
+  /** What stands in the form's fields. */
+  values: Record<RideField | 'key' | 'scenario', string>;
+  faults?: Faults;
+  /** Why the ride was not started, where no field is at fault. */
+  refusal?: string;
+}
+
+/** The form that starts a test ride. */
+export function startPage({ config, account, keys, values, faults = {}, refusal }: StartPageProps): string {
+  const apiUrl = `${config.publicBaseUrl}/v1`;
+  return dashboardPage({
+    title: 'Test console',
+    account,
+    room: 'console',
+    test: true,
+    hasErrors: refusal !== undefined || Object.keys(faults).length > 0,
+    scripts: ['console-page.js'],
+    children: (
+      <>
+        <PageHead
+          title="Test console"
+          actions={
+            <a class="btn second" href="/dashboard/signature">
+              Check a signature
+            </a>
+          }
+        >
+          <p>Start a test ride and watch it. A simulated driver drives it; no real driver sees it.</p>
+        </PageHead>
+        <FaultSummary faults={faults} title="Not started yet" />
+        {refusal && (
+          <div class="notice bad" role="alert" tabIndex={-1} data-focus>
+            <p>
+              <strong>Not started yet.</strong> {refusal}
+            </p>
+          </div>
+        )}
+        {keys.length === 0 ? (
+          <Empty text="A test ride belongs to a test key, and this account has no active one.">
+            <a class="btn" href="/dashboard/keys/new?mode=test">
+              Make a test key
+            </a>
+          </Empty>
+        ) : (
+          <>
+            <ChangeForm action="/dashboard/console" class="console-form">
+              <div>
+                <CourseFields keys={keys} values={values} faults={faults} />
+              </div>
+              <div>
+                <RideFields values={values} faults={faults} />
+              </div>
+              <div>
+                <button class="btn" type="submit">
+                  Start a test ride
+                </button>
+              </div>
+            </ChangeForm>
+            <section class="section console-request" id="request" data-api-url={apiUrl} aria-labelledby="request-title">
+              <h2 id="request-title">The same as a request</h2>
+              <p class="quiet">
+                Put your key into <code>{keyVariable}</code>: keys are not stored, so this page cannot show it.
+              </p>
+              <CodeBlock
+                label="Request as curl"
+                text={creationAsCurl({ apiUrl, scenario: values.scenario, body: requestBody((name) => values[name]) })}
+              />
+            </section>
+          </>
+        )}
+      </>
+    ),
+  });
+}
+
+/** Whose ride it is, and what the simulated driver does. */
+function CourseFields({ keys, values, faults = {} }: Pick<StartPageProps, 'keys' | 'values' | 'faults'>) {
+  return (
+    <>
+      <ChoiceField
+        name="key"
+        label="Test key"
+        value={values.key}
+        options={keys.map(({ _id, name, hint }) => [_id, `${name} (${hint})`])}
+        faults={faults}
+      />
+      <fieldset class="scenarios" id="scenario">
+        <legend>Scenario</legend>
+        {faults.scenario && <p class="fault">{faults.scenario}</p>}
+        {testScenarios.map((scenario) => (
+          <label key={scenario}>
+            <input type="radio" name="scenario" value={scenario} checked={scenario === values.scenario} />
+            <span>
+              <code>{scenario}</code>
+              <span class="quiet">{scenarioWords[scenario]}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+    </>
+  );
+}
+
+function RideFields({ values, faults = {} }: Pick<StartPageProps, 'values' | 'faults'>) {
+  return (
+    <>
+      <PlaceFields name="pickup" label="Pickup" values={values} faults={faults} />
+      <PlaceFields name="destination" label="Destination" values={values} faults={faults} />
+      <div class="fare">
+        <TextField name="fare" label="Fare in USD" inputmode="decimal" value={values.fare} faults={faults} />
+      </div>
+    </>
+  );
+}
+
+function PlaceFields({
+  name,
+  label,
+  values,
+  faults,
+}: {
+  name: 'pickup' | 'destination';
+  label: string;
+  values: Record<RideField, string>;
+  faults: Faults;
+}) {
+  return (
+    <fieldset class="place">
+      <legend>{label}</legend>
+      <TextField name={`${name}Address`} label="Address" value={values[`${name}Address`]} faults={faults} />
+      <TextField name={`${name}Lat`} label="Latitude" value={values[`${name}Lat`]} faults={faults} />
+      <TextField name={`${name}Lng`} label="Longitude" value={values[`${name}Lng`]} faults={faults} />
+    </fieldset>
+  );
+}

@@ -1,0 +1,141 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { creationAsCurl } from '../../../api/dashboard/console/curl.ts';
+import { firstValues, requestBody } from '../../../api/dashboard/console/ride-form.ts';
+import { nextStepOf, offsetText, type TimelineRide, timelineOf } from '../../../api/dashboard/console/timeline.ts';
+import type { Delivery, Offer, RideEvent } from '../../../shared/rides/ride-types.ts';
+
+const start = Date.UTC(2026, 10, 21, 14);
+const at = (ms: number) => new Date(start + ms);
+const money = (usd: number) => `$${usd}`;
+
+const driver = { driverId: 'd', name: 'Dana', phone: '+12025550100', rating: 4.8, vehicle: 'Prius', plate: 'T-1' };
+const offer: Offer = { offerId: 'offer_1', price: 20, etaMinutes: 4, driver, at: at(2_000) };
+const received: RideEvent = {
+  seq: 1,
+  event: 'offer.received',
+  at: at(2_000),
+  body: JSON.stringify({ event: 'offer.received', offer }),
+};
+const changed = (seq: number, status: string, ms: number, delivery?: Delivery): RideEvent => ({
+  seq,
+  event: 'ride.status',
+  at: at(ms),
+  body: JSON.stringify({ event: 'ride.status', status }),
+  delivery,
+});
+const ride: TimelineRide = {
+  createdAt: at(0),
+  fare: 25,
+  distanceKm: 5.31,
+  offers: [],
+  events: [],
+  status: 'bidding',
+  timers: [],
+};
+
+describe('the timeline of a test ride', () => {
+  it('tells each event once, in the order of time, with how its delivery ended', () => {
+    const delivery: Delivery = { outcome: 'delivered', httpStatus: 200, durationMs: 12, at: at(5_010) };
+    const accepted: TimelineRide = { ...ride, status: 'driver_arriving', driver, agreedPrice: 20, offers: [offer] };
+    const events = [received, changed(2, 'driver_arriving', 5_000, delivery), changed(3, 'arrived', 8_000)];
+    const entries = timelineOf({ ...accepted, events }, money);
+    expect(entries.map(({ title, detail }) => [title, detail])).to.deep.equal([
+      ['Ride requested', '$25 for 5.3 km'],
+      ['Offer received', 'Dana for $20, 4 min away'],
+      ['Offer accepted', 'Dana comes for $20'],
+      ['Driver at the pickup', ''],
+    ]);
+    expect(entries.map(({ event }) => event?.delivery?.outcome)).to.deep.equal([
+      undefined,
+      undefined,
+      'delivered',
+      undefined,
+    ]);
+    expect(new Set(entries.map(({ key }) => key)).size).to.equal(entries.length);
+  });
+
+  it('tells a withdrawn offer, which has no event, in its place', () => {
+    const withdrawn = { ...offer, withdrawnAt: at(4_000) };
+    const events = [received, changed(2, 'cancelled', 9_000)];
+    const entries = timelineOf(
+      { ...ride, offers: [withdrawn], events, status: 'cancelled', cancelledBy: 'partner' },
+      money,
+    );
+    expect(entries.map(({ title }) => title)).to.deep.equal([
+      'Ride requested',
+      'Offer received',
+      'Offer withdrawn',
+      'Ride cancelled',
+    ]);
+    expect(entries.at(-1)?.detail).to.equal('By the partner');
+  });
+
+  it('tells the earliest of what is due next, and nothing once the ride has ended', () => {
+    const timers = [
+      { name: 'expire', dueAt: at(600_000) },
+      { name: 'offer', dueAt: at(2_000) },
+    ] as const;
+    expect(nextStepOf({ status: 'bidding', timers: [...timers] })).to.deep.equal({
+      words: 'A driver makes an offer',
+      at: start + 2_000,
+    });
+    expect(nextStepOf({ status: 'cancelled', timers: [...timers] })).to.equal(null);
+  });
+
+  it('counts from the creation: seconds, then minutes, then hours', () => {
+    const texts = [0, 2_040, 99_900, 600_000, 7_200_000].map((ms) => offsetText(start + ms, start));
+    expect(texts).to.deep.equal(['+0.0 s', '+2.0 s', '+99.9 s', '+10 min', '+2 h']);
+  });
+});
+
+describe('a creation as curl', () => {
+  /** The words that curl gets from a shell. */
+  async function wordsIn(command: string): Promise<string[]> {
+    const script = `curl() { printf '%s\\0' "$@"; }\n${command}`;
+    const { stdout } = await promisify(execFile)('sh', ['-c', script], { env: { SVC_TEST_KEY: 'svc_test_1' } });
+    return stdout.split('\0').slice(0, -1);
+  }
+
+  it('holds the key as a variable alone, and the scenario unless it is the default', () => {
+    const command = creationAsCurl({ apiUrl: 'https://rides.example/v1', scenario: 'default', body: { fare: 1 } });
+    expect(command).to.include('"Authorization: Bearer $SVC_TEST_KEY"').and.not.include('Scenario');
+    const stalls = creationAsCurl({ apiUrl: 'https://rides.example/v1', scenario: 'stalls', body: {} });
+    expect(stalls).to.include("'X-Service-Test-Scenario: stalls'");
+  });
+
+  it('comes out of a shell as it is, whatever was typed', async () => {
+    const address = `"$HOME" \`id\` 'quoted' \\ !x $(id) %s\n*`;
+    const body = { pickup: { lat: 1, lng: 2, address }, fare: 25 };
+    const command = creationAsCurl({ apiUrl: 'https://rides.example/a b/v1', scenario: 'no_offers', body });
+    const words = await wordsIn(command);
+    expect(words.slice(0, -1)).to.deep.equal([
+      'https://rides.example/a b/v1/rides',
+      '-H',
+      'Authorization: Bearer svc_test_1',
+      '-H',
+      'Content-Type: application/json',
+      '-H',
+      'X-Service-Test-Scenario: no_offers',
+      '-d',
+    ]);
+    expect(JSON.parse(words.at(-1) ?? '')).to.deep.equal(body);
+  });
+});
+
+describe('the request of the console’s form', () => {
+  it('has numbers where numbers were typed, and leaves the rest to the validation', () => {
+    expect(requestBody((field) => firstValues[field])).to.deep.equal({
+      pickup: { lat: 40.758, lng: -73.9855, address: 'Times Square, New York' },
+      destination: { lat: 40.7128, lng: -74.006, address: 'City Hall, New York' },
+      fare: 24.5,
+    });
+    const typed = { pickupLat: ' ', pickupLng: '1e3', fare: '24,50' } as Record<string, string>;
+    expect(requestBody((field) => typed[field] ?? '')).to.deep.equal({
+      pickup: { lat: undefined, lng: '1e3' },
+      destination: { lat: undefined, lng: undefined },
+      fare: '24,50',
+    });
+  });
+});

@@ -1,0 +1,118 @@
+import { createHmac } from 'node:crypto';
+import { expect } from 'chai';
+import { checkSignature } from '../../../api/dashboard/browser/signature-check.ts';
+import { signatureHeader } from '../../../shared/webhooks/sign.ts';
+
+const secret = 'whsec_4fMZ0sTq1Xv8bYd2LwKc7RgHn5JpAeUi';
+const sent = '{"event":"ride.status","driver":{"name":"Zoë Müller 東京"},"fare":12.5,"url":"https://a.example/b"}';
+const t = 1_753_900_000;
+const header = signatureHeader(secret, sent, t);
+
+/** The faults of a delivery that a partner pastes, 12 s after it was signed. */
+const faultsOf = async (pasted: { header?: string; body?: string; secret?: string }, now = t + 12) =>
+  (await checkSignature({ header, body: sent, secret, ...pasted }, now)).faults;
+
+/** A signature that a partner's code computes with a key of its own. */
+const signedWith = (key: string | Buffer) =>
+  `t=${t},v1=${createHmac('sha256', key).update(`${t}.${sent}`).digest('hex')}`;
+
+describe('the signature check', () => {
+  it('finds a delivery valid as it was sent, and says how old it is', async () => {
+    const verdict = await checkSignature({ header, body: sent, secret }, t + 12);
+    expect(verdict).to.deep.equal({ faults: [], ageSeconds: 12 });
+  });
+
+  it('takes the header with its name too, as a log shows it', async () => {
+    expect(await faultsOf({ header: `x-service-signature: ${header}\n` })).to.deep.equal([]);
+  });
+
+  it('names a wrong secret, also where the content was changed', async () => {
+    expect(await faultsOf({ secret: 'whsec_anotherSecretOfAnotherKey00000000' })).to.deep.equal(['wrong_secret']);
+    expect(await faultsOf({ body: sent.replace('12.5', '13.5') })).to.deep.equal(['wrong_secret']);
+  });
+
+  it('names a stale time from 300 s on, either way, and says how old it is', async () => {
+    for (const [age, faults] of [
+      [299, []],
+      [300, ['stale']],
+      [-299, []],
+      [-300, ['stale']],
+    ] as const) {
+      const verdict = await checkSignature({ header, body: sent, secret }, t + age);
+      expect(verdict).to.deep.equal({ faults, ageSeconds: age });
+    }
+  });
+
+  it('names a body that was parsed and written again', async () => {
+    const parsed = JSON.parse(sent);
+    const spaced = JSON.stringify(parsed, null, 2);
+    const escaped = sent.replaceAll('/', '\\/').replace('ë', '\\u00eb');
+    for (const body of [spaced, escaped, `${spaced}\n`]) {
+      expect(await faultsOf({ body }), body).to.deep.equal(['body_reserialised']);
+    }
+  });
+
+  it('names a changed line end: one that was added, and for any signed text one that was lost or exchanged', async () => {
+    expect(await faultsOf({ body: `${sent}\n` })).to.deep.equal(['line_end']);
+    expect(await faultsOf({ body: `${sent}\r\n` })).to.deep.equal(['line_end']);
+    for (const [signed, pasted] of [
+      ['{\r\n"a":1\r\n}', '{\n"a":1\n}'],
+      ['{\n"a":1\n}', '{\r\n"a":1\r\n}'],
+      ['{"a":1}\n', '{"a":1}'],
+      ['{"a":1}\r\n', '{"a":1}\n'],
+    ] as const) {
+      const faults = await faultsOf({ header: signatureHeader(secret, signed, t), body: pasted });
+      expect(faults, JSON.stringify(signed)).to.deep.equal(['line_end']);
+    }
+  });
+
+  it('names a byte order mark that was added or lost', async () => {
+    expect(await faultsOf({ body: `\uFEFF${sent}` })).to.deep.equal(['byte_order_mark']);
+    const marked = signatureHeader(secret, `\uFEFF${sent}`, t);
+    expect(await faultsOf({ header: marked })).to.deep.equal(['byte_order_mark']);
+  });
+
+  it('names a missing whsec_, of the secret or of the key that code uses', async () => {
+    const bare = secret.slice('whsec_'.length);
+    expect(await faultsOf({ secret: bare })).to.deep.equal(['prefix_missing']);
+    expect(await faultsOf({ header: signedWith(bare) })).to.deep.equal(['prefix_missing']);
+  });
+
+  it('names a secret that code decodes from base64', async () => {
+    const bare = secret.slice('whsec_'.length);
+    expect(await faultsOf({ header: signedWith(Buffer.from(bare, 'base64')) })).to.deep.equal(['secret_decoded']);
+    expect(await faultsOf({ header: signedWith(Buffer.from(secret, 'base64')) })).to.deep.equal(['secret_decoded']);
+  });
+
+  it('names spaces around the secret', async () => {
+    expect(await faultsOf({ secret: ` ${secret}\n` })).to.deep.equal(['secret_spaces']);
+  });
+
+  it('names a malformed header, whatever it holds', async () => {
+    const v1 = header.split('v1=')[1] ?? '';
+    const others = [
+      '',
+      'x',
+      v1,
+      `v1=${v1}`,
+      `t=${t}`,
+      `t=${t},v1=${v1.slice(2)}`,
+      `t=${t}, v1=${v1}`,
+      `t=now,v1=${v1}`,
+    ];
+    for (const other of [...others, header.toUpperCase()]) {
+      expect(await faultsOf({ header: other }), other).to.deep.equal(['header_malformed']);
+    }
+  });
+
+  it('names all faults together', async () => {
+    const pasted = { body: `\uFEFF${sent}\r\n`, secret: secret.slice('whsec_'.length) };
+    expect(await faultsOf(pasted, t + 400)).to.have.members(['prefix_missing', 'byte_order_mark', 'line_end', 'stale']);
+  });
+
+  it('takes any text without throwing', async () => {
+    for (const text of ['', '{', '\uD800', '%%%', 'null', 'é'.repeat(1_000)]) {
+      expect(await faultsOf({ body: text, secret: text })).to.have.members(['wrong_secret']);
+    }
+  });
+});

@@ -1,0 +1,290 @@
+import path from 'node:path';
+import { expect } from 'chai';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { endAllSessions } from '../../shared/accounts/session.ts';
+import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
+import { signatureHeader } from '../../shared/webhooks/sign.ts';
+import { signedIn, type Visitor } from '../support/dashboard.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { offerOn } from '../support/rides.ts';
+import type { TestApi } from '../support/service.ts';
+import { storedRide } from '../support/stored-rides.ts';
+import { until } from '../support/until.ts';
+import { startTestService } from '../support/workers.ts';
+import { closeProfiles, lookAt, openPage, openProfile, shotFolder } from './browser.ts';
+
+describe('the test console in a browser', () => {
+  let api: TestApi;
+  let receiver: Receiver;
+  let visitor: Visitor;
+  let key: NewKey;
+  before(async () => {
+    receiver = await startReceiver();
+    api = await startTestService({ WEBHOOK_LOCAL_TARGETS: receiver.origin, MAX_STREAMS_PER_CLIENT: '100' });
+  });
+  beforeEach(async () => {
+    visitor = await signedIn(api);
+    key = await createKey(api.ctx.config, {
+      accountId: visitor.account._id,
+      name: 'Front desk',
+      mode: 'test',
+      webhookUrl: receiver.url,
+    });
+  });
+  afterEach(closeProfiles);
+  after(async () => {
+    await api.close();
+    await receiver.close();
+  });
+
+  const consoleUrl = () => `${api.url}/dashboard/console`;
+  const stateOf = ({ cookie }: Visitor): BrowserContextOptions => {
+    const [name = '', value = ''] = cookie.split('=');
+    const session = { name, value, domain: '127.0.0.1', path: '/', expires: -1, httpOnly: true, secure: false };
+    return { storageState: { cookies: [{ ...session, sameSite: 'Lax' as const }], origins: [] } };
+  };
+  const profile = (options: BrowserContextOptions = {}): Promise<BrowserContext> =>
+    openProfile({ ...stateOf(visitor), ...options });
+
+  /** Starts a ride on the page: the ride's id. */
+  async function start(page: Page, scenario: string): Promise<string> {
+    await page.getByRole('radio', { name: scenario }).check();
+    await page.getByRole('button', { name: 'Start a test ride' }).click();
+    await page.waitForURL(/\/console\/ride_/);
+    return page.url().split('/').at(-1) ?? '';
+  }
+  const entry = (page: Page, words: string | RegExp) => page.locator('.console-timeline .what', { hasText: words });
+  const accept = (page: Page) => page.getByRole('button', { name: /^Accept/ });
+  const cancel = (page: Page) => page.getByRole('button', { name: 'Cancel ride' });
+
+  it('starts a ride and watches it to its end, with the answer to each event', async () => {
+    const page = await openPage(await profile(), consoleUrl());
+    await page.getByLabel('Fare in USD').fill('31.40');
+    expect(await page.locator('#request code').last().textContent()).to.include('"fare": 31.4');
+    await start(page, 'default');
+    await entry(page, 'Offer received').waitFor();
+    expect(await page.locator('#spoken').textContent()).to.match(/^Offer received: Alex Rivera for 31.40 USD/);
+    for (const words of ['Offer accepted', 'Driver at the pickup', 'Trip under way', 'Trip completed']) {
+      await entry(page, words).waitFor();
+    }
+    await page.locator('.console-timeline .pill[data-status="delivered"]').nth(4).waitFor();
+    await page
+      .getByText(/HTTP 200 after \d+ ms/)
+      .nth(4)
+      .waitFor();
+    expect(await cancel(page).count()).to.equal(0);
+    expect(page.complaints).to.deep.equal([]);
+  }).timeout(90_000);
+
+  it('accepts an offer that waits for it, and cancels the trip', async () => {
+    const page = await openPage(await profile(), consoleUrl());
+    const rideId = await start(page, 'no_auto_accept');
+    await accept(page).click();
+    await entry(page, 'Offer accepted').waitFor();
+    expect((await storedRide(rideId)).acceptedOfferId).to.match(/^offer_/);
+    await cancel(page).click();
+    await entry(page, 'Ride cancelled').waitFor();
+    await page.getByText('By the partner').waitFor();
+    expect((await storedRide(rideId)).status).to.equal('cancelled');
+    expect(page.complaints).to.deep.equal([]);
+  }).timeout(90_000);
+
+  it('keeps the focus on a button while the timeline goes on, and gives it to the offers when the button goes', async () => {
+    const page = await openPage(await profile(), consoleUrl());
+    const rideId = await start(page, 'no_offers');
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    await offerOn(api.ctx, rideId, { price: 40 });
+    await accept(page).focus();
+    const { offerId } = await offerOn(api.ctx, rideId, { price: 30 });
+    await accept(page).nth(1).waitFor();
+    expect(await focused()).to.include('40.00 USD');
+    await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
+    await entry(page, 'Offer accepted').waitFor();
+    expect(await focused()).to.equal('Offers');
+  });
+
+  it('is used with the keyboard alone', async () => {
+    const page = await openPage(await profile(), consoleUrl());
+    await page.getByLabel('Test key').focus();
+    await page.keyboard.press('Tab');
+    for (let step = 0; step < 4; step++) await page.keyboard.press('ArrowDown');
+    expect(await page.getByRole('radio', { checked: true }).getAttribute('value')).to.equal('no_auto_accept');
+    await page.getByLabel('Fare in USD').focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/console\/ride_/);
+    await accept(page).waitFor();
+    await accept(page).focus();
+    await page.keyboard.press('Enter');
+    await entry(page, 'Offer accepted').waitFor();
+  }).timeout(60_000);
+
+  it('works without scripts: start, reload, accept, cancel', async () => {
+    const page = await openPage(await profile({ javaScriptEnabled: false }), consoleUrl());
+    const rideId = await start(page, 'no_auto_accept');
+    await until(async () => (await storedRide(rideId)).offers.length === 1);
+    await page.getByRole('link', { name: 'reload it' }).click();
+    await accept(page).click();
+    await entry(page, 'Offer accepted').waitFor();
+    await cancel(page).click();
+    await entry(page, 'Ride cancelled').waitFor();
+  }).timeout(60_000);
+
+  it('leads to the sign-in page, and from there back, when the session ends', async () => {
+    const page = await openPage(await profile(), consoleUrl());
+    const rideId = await start(page, 'no_offers');
+    const isSignIn = (url: string) => new URL(url).searchParams.get('next') === `/dashboard/console/${rideId}`;
+    const signIn = page.waitForRequest((request) => isSignIn(request.url()));
+    await endAllSessions(visitor.account._id);
+    await signIn;
+  }).timeout(60_000);
+
+  it('looks finished: the form empty, full and broken, and a ride at each step', async () => {
+    const options = stateOf(visitor);
+    const fullPage = true;
+    await lookAt('console-start', consoleUrl(), { options, fullPage });
+    await lookAt('console-no-key', consoleUrl(), { options: stateOf(await signedIn(api)), fullPage });
+    await lookAt('console-faults', consoleUrl(), {
+      options,
+      fullPage,
+      prepare: async (page) => {
+        await page.getByRole('group', { name: 'Pickup' }).getByLabel('Latitude').fill('north');
+        await page.getByLabel('Fare in USD').fill('0');
+        await page.getByRole('button', { name: 'Start a test ride' }).click();
+        await page.waitForSelector('.fault-summary');
+      },
+    });
+    const rideOf = async (scenario: string) => {
+      const page = await openPage(await profile({ javaScriptEnabled: false }), consoleUrl());
+      return { rideId: await start(page, scenario), url: page.url() };
+    };
+    const requested = await rideOf('no_offers');
+    await lookAt('console-requested', requested.url, { options, fullPage });
+    const offered = await rideOf('no_offers');
+    for (const price of [24.5, 22, 31]) await offerOn(api.ctx, offered.rideId, { price });
+    await until(async () => (await storedRide(offered.rideId)).settledSeq === 3);
+    await lookAt('console-offers', offered.url, { options, fullPage });
+    const { offerId } = (await storedRide(offered.rideId)).offers[1] ?? { offerId: '' };
+    await applyAction(api.ctx, offered.rideId, { action: 'accept', offerId }, 'anyone');
+    for (const action of ['arrive', 'start', 'complete'] as const) {
+      await applyAction(api.ctx, offered.rideId, { action }, 'anyone').catch(() => {});
+    }
+    await until(async () => (await storedRide(offered.rideId)).unsettled === 0);
+    await lookAt('console-completed', offered.url, { options, fullPage });
+    await applyAction(api.ctx, requested.rideId, { action: 'cancel', by: 'partner' }, 'anyone');
+    await lookAt('console-cancelled', requested.url, { options, fullPage });
+  }).timeout(180_000);
+
+  it('shows what fails: no URL, a receiver that refuses, and what was not done', async () => {
+    const options = stateOf(visitor);
+    const silent = await createKey(api.ctx.config, { accountId: visitor.account._id, name: 'No URL', mode: 'test' });
+    const page = await openPage(await profile(), `${consoleUrl()}?key=${silent.keyId}`);
+    const rideId = await start(page, 'no_offers');
+    await offerOn(api.ctx, rideId);
+    await until(async () => (await storedRide(rideId)).unsettled === 0);
+    await applyAction(api.ctx, rideId, { action: 'cancel', by: 'driver' }, 'anyone');
+    await until(async () => (await storedRide(rideId)).unsettled === 0);
+    await lookAt('console-no-url', page.url(), { options, fullPage: true });
+  }).timeout(90_000);
+
+  describe('the signature check', () => {
+    const signatureUrl = () => `${api.url}/dashboard/signature`;
+    const body = '{"event":"ride.status","fare":12.5}';
+    const headerOf = (text = body, ageSeconds = 0) =>
+      signatureHeader(key.signingSecret, text, Math.floor(Date.now() / 1_000) - ageSeconds);
+
+    async function check(
+      page: Page,
+      pasted: { header?: string; body?: string; secret?: string } = {},
+    ): Promise<string> {
+      await page.getByLabel('Header').fill(pasted.header ?? headerOf());
+      await page.getByLabel('Raw body').fill(pasted.body ?? body);
+      await page.getByLabel('Signing secret').fill(pasted.secret ?? key.signingSecret);
+      await page.getByRole('button', { name: 'Check', exact: true }).click();
+      await page.locator('#result').waitFor();
+      return (await page.locator('#result').textContent()) ?? '';
+    }
+
+    it('says of a real delivery that it is valid, and what is wrong with a changed one', async () => {
+      const page = await openPage(await profile(), consoleUrl());
+      const before = receiver.receipts.length;
+      const rideId = await start(page, 'no_offers');
+      await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
+      const receipt = (await receiver.received(before + 1))[before];
+      const real = { header: String(receipt?.headers['x-service-signature']), body: receipt?.raw ?? '' };
+      await page.goto(signatureUrl());
+      expect(await check(page, real)).to.match(/^Valid.*Made (just now|\d+ s ago)/);
+      expect(await check(page, { ...real, body: JSON.stringify(receipt?.body, null, 2) })).to.match(/^Body parsed/);
+      expect(await check(page, { ...real, body: `${real.body}\r\n` })).to.match(/^Line end changed/);
+      expect(await check(page, { header: headerOf(body, 420) })).to.match(
+        /^Too old.*Made 42\d s ago. Body and secret match/,
+      );
+      expect(page.complaints).to.deep.equal([]);
+    });
+
+    it('sends nothing, and keeps nothing for Back and reload', async () => {
+      const page = await openPage(await profile(), signatureUrl());
+      const requests: string[] = [];
+      page.on('request', (request) => requests.push(`${request.url()} ${request.postData()}`));
+      const sent = () => requests.filter((request) => !request.includes('/assets/'));
+      await check(page);
+      await page.getByLabel('Signing secret').press('Enter');
+      expect(sent()).to.deep.equal([]);
+      expect(page.url()).to.equal(signatureUrl());
+      await page.reload();
+      expect(await page.getByLabel('Signing secret').inputValue()).to.equal('');
+      await page.getByLabel('Signing secret').fill(key.signingSecret);
+      await page.goto(consoleUrl());
+      await page.goBack();
+      expect(await page.getByLabel('Signing secret').inputValue()).to.equal('');
+      expect(requests.join()).not.to.include(key.signingSecret);
+    });
+
+    it('is used with the keyboard alone, and the result is read out', async () => {
+      const page = await openPage(await profile(), signatureUrl());
+      await page.getByLabel('Header').focus();
+      for (const text of [headerOf(), body, key.signingSecret]) {
+        await page.keyboard.insertText(text);
+        await page.keyboard.press('Tab');
+      }
+      await page.keyboard.press('Enter');
+      await page.locator('#result').waitFor();
+      expect(await page.evaluate(() => document.activeElement?.id)).to.equal('result');
+    });
+
+    it('says without scripts that it needs them, and how to check by hand', async () => {
+      const page = await openPage(await profile({ javaScriptEnabled: false }), signatureUrl());
+      await page.locator('noscript p').waitFor();
+      expect(await page.getByRole('button', { name: 'Check', exact: true }).isVisible()).to.equal(false);
+      expect(await page.getByText('openssl dgst').isVisible()).to.equal(true);
+      await page.screenshot({ path: path.join(shotFolder, 'signature-no-scripts.png'), fullPage: true });
+    });
+
+    it('says where the browser offers no cryptography', async () => {
+      const context = await profile();
+      await context.addInitScript(() => Object.defineProperty(globalThis, 'isSecureContext', { value: false }));
+      const page = await openPage(context, signatureUrl());
+      await page.getByText('only on pages that came over https').waitFor();
+      expect(await page.getByRole('button', { name: 'Check', exact: true }).isVisible()).to.equal(false);
+    });
+
+    it('looks finished: empty, valid, wrong', async () => {
+      const options = stateOf(visitor);
+      const fullPage = true;
+      await lookAt('signature-empty', signatureUrl(), { options, fullPage });
+      await lookAt('signature-valid', signatureUrl(), {
+        options,
+        fullPage,
+        prepare: async (page) => void (await check(page)),
+      });
+      await lookAt('signature-wrong', signatureUrl(), {
+        options,
+        fullPage,
+        prepare: async (page) => {
+          const secret = key.signingSecret.replace('whsec_', '');
+          await check(page, { header: headerOf(body, 500), body: `\uFEFF${body}`, secret });
+        },
+      });
+    }).timeout(120_000);
+  });
+});
