@@ -1,10 +1,7 @@
-import mongoose from 'mongoose';
 import { committedReads, timeLimit } from '../mongo/durability.ts';
 import { completedTrips, rides, tripIndex } from '../rides/ride.ts';
 import type { Ride } from '../rides/ride-types.ts';
 import { centsOf } from './cents.ts';
-
-const { MinKey } = mongoose.mongo;
 
 /** A completed live trip, as a line of a statement. */
 export interface TripLine {
@@ -33,40 +30,34 @@ export async function* tripPages(
   pageSize: number,
   beforePage: () => Promise<void> = async () => {},
 ): AsyncGenerator<TripLine[]> {
-  let last: TripLine | undefined;
-  while (from < to) {
+  /** The trips of the last moment that was read: the next query finds them again. */
+  let seen = new Set<string>();
+  for (let since = from; since < to; ) {
     await beforePage();
-    // The query finds the last trip of the page before again.
-    const limit = pageSize + (last ? 1 : 0);
-    const found = await findTrips(accountId, { from: last ?? from, to, limit });
-    const page = found.filter(({ rideId }) => rideId !== last?.rideId);
+    const limit = pageSize + seen.size;
+    const found = await findTrips(accountId, { from: since, to, limit });
+    const page = found.filter(({ rideId }) => !seen.has(rideId));
     if (page.length > 0) yield page;
-    if (found.length < limit) return;
-    last = page.at(-1);
+    const last = found.at(-1);
+    if (!last || found.length < limit) return;
+    since = last.endedAt;
+    seen = new Set(found.filter(({ endedAt }) => endedAt.getTime() === since.getTime()).map(({ rideId }) => rideId));
   }
 }
 
-interface TripRange {
-  /** A time, or a trip, which is found as well. */
-  from: Date | TripLine;
-  to: Date;
+interface TripRange extends TimeSpan {
   skip?: number;
   limit: number;
 }
 
 /** The completed live trips of an account in a range, in the order of their ends. One query, from the index alone. */
 export async function findTrips(accountId: string, { from, to, skip = 0, limit }: TripRange): Promise<TripLine[]> {
-  const bound = (statusAt: Date, _id: unknown) => ({
-    ...{ accountId, ...completedTrips, statusAt, _id },
-    ...{ keyId: new MinKey(), agreedPrice: new MinKey() },
-  });
   const found = await rides
     .find<TripEntry>(
-      { accountId, ...completedTrips },
+      { accountId, ...completedTrips, statusAt: { $gte: from, $lt: to } },
       {
         projection: { _id: 1, statusAt: 1, keyId: 1, agreedPrice: 1 },
-        min: from instanceof Date ? bound(from, new MinKey()) : bound(from.endedAt, from.rideId),
-        max: bound(to, new MinKey()),
+        sort: { statusAt: 1, _id: 1 },
         hint: tripIndex,
         skip,
         limit,

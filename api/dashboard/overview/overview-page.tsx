@@ -76,7 +76,7 @@ function Summary({ usage }: OverviewProps) {
   );
 }
 
-function Figure({ label, value, detail }: { label: string; value: ComponentChildren; detail?: string | false }) {
+export function Figure({ label, value, detail }: { label: string; value: ComponentChildren; detail?: string | false }) {
   return (
     <div>
       <dt>{label}</dt>

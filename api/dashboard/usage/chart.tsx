@@ -9,6 +9,8 @@ const height = 100;
 /** A day with one ride among thousands is still seen. */
 const leastHeight = 1.5;
 const daysPerLabel = 7;
+/** So many days a label takes: later ones have no room for one. */
+const labelDays = 4;
 
 /** The rides of each day as bars, live ones below and test ones above, and the same as a table. */
 export function RidesChart({ days, period }: { days: readonly DayUsage[]; period: string }) {
@@ -37,7 +39,9 @@ export function RidesChart({ days, period }: { days: readonly DayUsage[]; period
         </svg>
         <div class="ticks" aria-hidden="true">
           {days.map(({ day }, index) => (
-            <span key={day}>{index % daysPerLabel === 0 && <span>{shortDayText(day)}</span>}</span>
+            <span key={day}>
+              {index % daysPerLabel === 0 && index <= days.length - labelDays && <span>{shortDayText(day)}</span>}
+            </span>
           ))}
         </div>
       </div>

@@ -4,6 +4,5 @@ export const monthPath = (month: string): string => `${usagePath}?month=${month}
 export const statementPath = (month: string, page = 1): string =>
   `${usagePath}/${month}${page > 1 ? `?page=${page}` : ''}`;
 export const csvPath = (month: string): string => `${usagePath}/${month}/statement.csv`;
-/** The addresses of other rooms. */
-export const keyPath = (keyId: string): string => `/dashboard/keys/${keyId}`;
+/** The address of a page of the rides' room. */
 export const ridePath = (rideId: string): string => `/dashboard/rides/${rideId}`;

@@ -62,7 +62,7 @@ function Total({ statement: { month, trips, cents, isSoFar }, now }: { statement
   const closesAt = new Date(endOfMonth(month).getTime() + 3_600_000);
   return (
     <div class="card total">
-      <p class="figure">
+      <p class="sum">
         {moneyText(cents / 100)} {isSoFar && <span class="so-far">so far</span>}
       </p>
       <p>{counted(trips, 'completed live trip')}</p>

@@ -3,8 +3,10 @@ import type { MonthTotal } from '../../../shared/usage/statements.ts';
 import { type KeyUsage, summaryOf, type Usage } from '../../../shared/usage/usage.ts';
 import { countText, Empty, ModePill, moneyText } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
+import { keyPath, keysPath } from '../keys/paths.ts';
+import { Figure } from '../overview/overview-page.tsx';
 import { RidesChart } from './chart.tsx';
-import { csvPath, keyPath, monthPath, statementPath, usagePath } from './paths.ts';
+import { csvPath, monthPath, statementPath, usagePath } from './paths.ts';
 import { counted, monthText } from './words.ts';
 
 interface UsagePageProps {
@@ -65,40 +67,25 @@ export function usagePage({ account, usage, totals, months, month }: UsagePagePr
 
 function Figures({ keys }: { keys: readonly KeyUsage[] }) {
   const { activeKeys, ridesCreated, live, test, keysWithTraffic, busiest } = summaryOf(keys);
+  const revoked = keys.length - activeKeys;
   return (
-    <dl class="figures">
-      <div class="card">
-        <dt>Active keys</dt>
-        <dd class="figure">{countText(activeKeys)}</dd>
-        {keys.length > activeKeys && <dd>{countText(keys.length - activeKeys)} revoked</dd>}
-      </div>
-      <div class="card">
-        <dt>Rides created</dt>
-        <dd class="figure">{countText(ridesCreated)}</dd>
-        <dd>
-          {countText(live)} live, {countText(test)} test
-        </dd>
-      </div>
-      <div class="card">
-        <dt>Keys with traffic</dt>
-        <dd class="figure">{countText(keysWithTraffic)}</dd>
-        <dd>with at least one ride</dd>
-      </div>
-      <div class="card">
-        <dt>Busiest key</dt>
-        {busiest ? (
-          <>
-            <dd class="figure name">
-              <a href={keyPath(busiest.keyId)} title={busiest.name}>
-                {busiest.name}
-              </a>
-            </dd>
-            <dd>{counted(busiest.rides, 'ride')}</dd>
-          </>
-        ) : (
-          <dd class="figure quiet">None yet</dd>
-        )}
-      </div>
+    <dl class="figures" aria-label="Summary">
+      <Figure
+        label="Active keys"
+        value={<a href={keysPath}>{countText(activeKeys)}</a>}
+        detail={revoked > 0 && `${countText(revoked)} revoked`}
+      />
+      <Figure
+        label="Rides created"
+        value={countText(ridesCreated)}
+        detail={ridesCreated > 0 && `${countText(live)} live, ${countText(test)} test`}
+      />
+      <Figure label="Keys with traffic" value={countText(keysWithTraffic)} />
+      <Figure
+        label="Busiest key"
+        value={busiest ? <a href={keyPath(busiest.keyId)}>{busiest.name}</a> : <span class="quiet">none yet</span>}
+        detail={busiest && counted(busiest.rides, 'ride')}
+      />
     </dl>
   );
 }
@@ -113,7 +100,7 @@ function NoRides({ hasKeys }: { hasKeys: boolean }) {
             : 'No keys yet. A test key costs nothing, and its rides are counted apart.'
         }
       >
-        <a class="btn" href={hasKeys ? '/dashboard/console' : '/dashboard/keys/new'}>
+        <a class="btn" href={hasKeys ? '/dashboard/console' : `${keysPath}/new`}>
           {hasKeys ? 'Send a test ride' : 'Create a key'}
         </a>
       </Empty>
@@ -152,7 +139,7 @@ function Periods({ months, month }: { months: readonly string[]; month?: string 
 
 function MonthTable({ totals }: { totals: readonly MonthTotal[] }) {
   return (
-    <table class="table" aria-label="Statements">
+    <table class="table months" aria-label="Statements">
       <thead>
         <tr>
           <th scope="col">Month</th>
@@ -168,10 +155,9 @@ function MonthTable({ totals }: { totals: readonly MonthTotal[] }) {
       <tbody>
         {totals.map(({ month, trips, cents, isSoFar }) => (
           <tr key={month}>
-            <td data-label="Month">
-              <span>
-                <a href={statementPath(month)}>{monthText(month)}</a> {isSoFar && <span class="so-far">so far</span>}
-              </span>
+            <td class="name">
+              <a href={statementPath(month)}>{monthText(month)}</a>
+              {isSoFar && <span class="so-far">so far</span>}
             </td>
             <td data-label="Completed live trips" class="number">
               {countText(trips)}
@@ -230,7 +216,7 @@ function KeyTable({ keys, period, label }: { keys: readonly KeyUsage[]; period: 
           <tr key={keyId}>
             <td class="name">
               <a href={keyPath(keyId)}>{name}</a>
-              {isRevoked && <span class="quiet"> revoked</span>}
+              {isRevoked && <span class="quiet">revoked</span>}
             </td>
             <td data-label="Mode">
               <ModePill mode={mode} />

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import { dayMs } from '../../../shared/usage/days.ts';
 import { linesPerPart } from '../../../shared/usage/statement-parts.ts';
 import { allLines, monthTotals, readStatement } from '../../../shared/usage/statements.ts';
 import { tripSums } from '../../../shared/usage/trip-sums.ts';
@@ -26,13 +27,14 @@ describe('a statement', () => {
     return lines;
   }
 
-  /** Trips of October, more than a part holds, two of them in each second; and some of the months around it. */
+  /** Trips of October, and some of the months around it. More of them share a moment than a part holds. */
   async function manyTrips(count = 2 * linesPerPart + 3): Promise<Whose> {
     const key = await newKey();
     const start = at('2026-10-01 00:00').getTime();
-    const end = at('2026-11-01 00:00').getTime();
-    const step = Math.floor((end - start) / (count / 2));
-    const moments = Array.from({ length: count }, (_, index) => new Date(start + Math.floor(index / 2) * step));
+    const moments = Array.from({ length: count }, (_, index) => {
+      const day = Math.max(0, index - linesPerPart - 10) % 31;
+      return new Date(start + day * dayMs);
+    });
     await tripsAt(key, 10.01, ...moments);
     await tripsAt(key, 99, at('2026-09-30 23:59:59.999'), at('2026-11-01 00:00'), at('2026-11-20 10:00'));
     return key;
