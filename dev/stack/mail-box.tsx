@@ -50,7 +50,7 @@ function mailBoxPage(shown: readonly ShownMail[], now: number): string {
     children: (
       <main id="main">
         <PageHead title="Mail">
-          <p>What this development stack has to send, newest first. Reload the page for more.</p>
+          <p>What this development stack has to send, newest first. Reload for newer ones.</p>
         </PageHead>
         {shown.length === 0 && (
           <Empty text="No mail yet: ask for a code on the sign-in page.">

@@ -9,10 +9,12 @@ import { isAlive } from '../../dev/servers/alive.ts';
 import { nodeCommand } from '../../dev/servers/node-command.ts';
 import { freePort } from '../../dev/servers/ports.ts';
 import { stacksDir } from '../../dev/stack/stack-state.ts';
+import { plainBrowser } from '../support/plain-browser.ts';
 import { until } from '../support/until.ts';
 
 /** Nothing that is set where the tests run; an empty setting is an unset one. */
-const env = { ...process.env, MONGO_URL: '', REDIS_URL: '', SECRETS_KEY: '', HOST: '', PORT: '', LOG_LEVEL: '' };
+const given = { MONGO_URL: '', REDIS_URL: '', SMTP_URL: '', SECRETS_KEY: '', HOST: '', PORT: '', LOG_LEVEL: '' };
+const env = { ...process.env, ...given };
 
 type Answer = { code: number; stdout: string; stderr: string };
 
@@ -90,6 +92,18 @@ describe('npm run dev', function () {
     const response = await createRide(printedKey());
     expect(response.status).to.equal(201);
     expect(await response.json()).to.include({ status: 'bidding', testMode: true });
+  });
+
+  it('shows the code to sign in to the dashboard at the address of its mail', async () => {
+    const browser = plainBrowser({ url: `http://127.0.0.1:${port}` });
+    await browser.get('/dashboard');
+    await browser.press('Send code', { email: 'dana@partner.example' });
+    expect(output).to.include(`http://127.0.0.1:${port}/dev/mail`);
+    const mail = async () => (await fetch(`http://127.0.0.1:${port}/dev/mail`)).text();
+    // The mail pool has had it.
+    await until(async () => !(await mail()).includes('waiting to be sent'));
+    const [, code = ''] = /dana@partner\.example.*?<code>(\d{6})<\/code>/s.exec(await mail()) ?? [];
+    expect((await browser.press('Sign in', { code })).html).to.include('Sign out');
   });
 
   it('shows the queues with the ride and the step of each job', async () => {

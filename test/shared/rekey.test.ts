@@ -62,6 +62,7 @@ describe('rekey', () => {
   });
 
   it('encrypts anew a mail that waits, which then opens under the newer key alone', async () => {
+    await rekeySecrets([next, old]);
     const mail = { to: 'guest@partner.example', subject: 'A subject', text: 'A text' };
     await rekeySecrets([next, old]);
     const row = { _id: 'mail_1', state: 'waiting' as const, createdAt: new Date(), dueAt: new Date() };

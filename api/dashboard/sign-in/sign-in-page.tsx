@@ -18,12 +18,13 @@ export interface SignInView {
 /** Where nobody is signed in: asks for an address, and then for the code that was sent there. */
 export function signInPage(view: SignInView): string {
   const { faults = {}, open } = view;
+  const title = open ? 'Enter the code' : 'Sign in';
   return page({
-    title: 'Sign in',
+    title,
     hasErrors: Object.keys(faults).length > 0,
     children: (
       <>
-        <h1>Sign in</h1>
+        <h1>{title}</h1>
         <FaultSummary faults={faults} title="You are not signed in yet" />
         {open ? <CodeStep {...view} open={open} /> : <AddressStep {...view} />}
       </>
@@ -49,43 +50,37 @@ function AddressStep({ hasNoCookie, ...view }: SignInView) {
 }
 
 function CodeStep({ open, next, faults, ...view }: SignInView & { open: { email: string; hasCode: boolean } }) {
+  const address = <strong class="address">{open.email}</strong>;
   return (
     <>
-      <p class="lead">
-        {open.hasCode ? (
-          <>
-            We have sent a code to <strong class="address">{open.email}</strong>. It works for 15 minutes, in this
-            browser alone.
-          </>
-        ) : (
-          <>
-            No code for <strong class="address">{open.email}</strong> works any more. Have a new one sent.
-          </>
-        )}
-      </p>
+      {open.hasCode ? (
+        <p class="lead">We have sent a code to {address}. It works for 15 minutes, in this browser alone.</p>
+      ) : (
+        <p class="lead">No code for {address} works any more: send a new one.</p>
+      )}
       <ChangeForm action="/dashboard/sign-in" class="form code-form">
         <input type="hidden" name="next" value={next} />
         <TextField
           name="code"
           label="Code"
-          hint="Six digits, from the newest mail"
+          hint="Six digits, such as 123 456"
           faults={faults}
           autocomplete="one-time-code"
           inputmode="numeric"
           maxLength={32}
-          autofocus={!faults}
+          autofocus={!faults && open.hasCode}
         />
-        <button class="btn" type="submit">
+        <button class={open.hasCode ? 'btn' : 'btn second'} type="submit">
           Sign in
         </button>
       </ChangeForm>
       <section class="again" aria-labelledby="again">
-        <h2 id="again">No mail yet?</h2>
+        <h2 id="again">{open.hasCode ? 'No mail yet?' : 'A new code'}</h2>
         <p>
-          It can take a few minutes, and with some companies twenty. Look into the spam folder too. You can correct the
-          address or have another code sent; those that are on their way stay valid.
+          A mail can take a few minutes, in some companies twenty. Look into the spam folder too. You can have another
+          code sent, also to another address.
         </p>
-        <AddressForm {...view} open={open} next={next} faults={faults} isSecond />
+        <AddressForm {...view} open={open} next={next} faults={faults} isSecond={open.hasCode} />
       </section>
     </>
   );

@@ -166,10 +166,9 @@ function signInCookies({ config }: Context) {
 const textOf = (value: string | string[] | undefined): string => [value ?? ''].flat()[0] ?? '';
 
 function faultOf(entered: Extract<EnteredCode, { result: 'wrong' | 'no code' }>): string {
-  if (entered.result === 'no code') return 'This code does not work any more: have a new one sent';
+  if (entered.result === 'no code') return 'This code has ended: send a new one';
   const { triesLeft } = entered;
-  if (triesLeft === 0)
-    return 'This is not the code, for the fifth time: it does not work any more, have a new one sent';
+  if (triesLeft === 0) return 'This is the fifth wrong code: send a new one';
   return `This is not the code: ${triesLeft === 1 ? 'one try is' : `${triesLeft} tries are`} left`;
 }
 
@@ -178,7 +177,7 @@ function tooManyMails(ctx: RequestContext, { tooMany, freesMs }: Extract<NewCode
     tooMany === 'to the address'
       ? 'Five codes were sent to this address within an hour. One of them may still arrive: look into the spam folder too. Each works for 15 minutes.'
       : 'Twenty codes were asked for from your network address within an hour.';
-  return limited(ctx, { title: 'Too many codes were sent', text, waitMs: freesMs });
+  return limited(ctx, { title: 'Too many codes', text, waitMs: freesMs });
 }
 
 const tooManyCodes = (ctx: RequestContext, waitMs: number): Answer =>
