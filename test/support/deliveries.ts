@@ -6,8 +6,10 @@ import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import type { DeliveryJob } from '../../shared/queues.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
+import { attempts } from '../../shared/webhooks/attempts.ts';
 import { verifySignature } from '../../shared/webhooks/sign.ts';
 import type { Run } from '../../workers/handler.ts';
+import { deliverAttempt } from '../../workers/webhooks/deliver-attempt.ts';
 import { deliverEvent } from '../../workers/webhooks/deliver-event.ts';
 import type { Receipt } from './receiver.ts';
 
@@ -32,6 +34,16 @@ export async function deliver(ctx: Context, rideId: string, seq: number, run: Pa
     stopping: new AbortController().signal,
     ...run,
   });
+}
+
+/** Runs the job of an attempt by hand once, as a worker does. */
+export async function deliverByHand(ctx: Context, attemptId: string, run: Partial<Run> = {}) {
+  const keyId = (await attempts.findOne({ _id: attemptId }))?.keyId ?? '';
+  return deliverAttempt(
+    ctx,
+    { attemptId, keyId },
+    { pool: 'webhooks', token: randomBase62(12), stopping: new AbortController().signal, ...run },
+  );
 }
 
 /** Whether a receipt is signed with the secret, as a partner checks it. */

@@ -1,0 +1,175 @@
+import { expect } from 'chai';
+import { accountOf } from '../../../shared/accounts/account.ts';
+import type { Context } from '../../../shared/context.ts';
+import { newAccountId, newRideId } from '../../../shared/ids.ts';
+import { createKey } from '../../../shared/keys/manage-keys.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import type { DeliveryOutcome, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
+import { attempts } from '../../../shared/webhooks/attempts.ts';
+import { redeliver, redeliverFailed } from '../../../shared/webhooks/redeliver.ts';
+import { testContext } from '../../support/service.ts';
+import { jobFor, outcomeOf } from '../../support/stored-rides.ts';
+
+const startMs = 1_700_000_000_000;
+
+describe('sending again', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+
+  const keyOf = async () => {
+    const { _id: accountId } = await accountOf(`${newAccountId()}@partner.example`);
+    const { keyId } = await createKey(ctx.config, { accountId, name: 'test', mode: 'live' });
+    return { keyId, owner: { accountId } };
+  };
+  type Key = Awaited<ReturnType<typeof keyOf>>;
+
+  /** A ride whose events had these outcomes, a second apart from `fromMs` on; null: not sent yet. */
+  const rideWith = async ({ keyId, owner }: Key, outcomes: (DeliveryOutcome | null)[], fromMs = startMs) => {
+    const events: RideEvent[] = outcomes.map((outcome, index) => {
+      const at = new Date(fromMs + index * 1_000);
+      return {
+        ...{ seq: index + 1, event: 'ride.status' as const, at, body: `{"seq":${index + 1}}` },
+        ...(outcome && { delivery: { outcome, durationMs: 1, at } }),
+      };
+    });
+    const failures = events.flatMap(({ delivery }) =>
+      delivery && delivery.outcome !== 'delivered' ? delivery.at : [],
+    );
+    const ride = {
+      ...{ _id: newRideId(Date.now()), keyId, ...owner, mode: 'live', trackToken: newRideId(Date.now()), events },
+      ...(failures.length > 0 && { undeliveredAt: failures.at(-1) }),
+    };
+    await rides.insertOne(ride as unknown as Ride);
+    return ride._id;
+  };
+  const waitingOf = async (keyId: string) => attempts.find({ keyId, outcome: 'waiting' }).sort({ dueAt: 1 }).toArray();
+
+  describe('one event', () => {
+    it('makes an attempt that waits, with a job that holds ids alone', async () => {
+      const key = await keyOf();
+      const rideId = await rideWith(key, ['failed', 'delivered']);
+      const attemptId = await redeliver(ctx, { rideId, seq: 2 }, key.owner);
+      const record = await attempts.findOne({ _id: attemptId });
+      expect(record).to.include({
+        ...key.owner,
+        keyId: key.keyId,
+        rideId,
+        seq: 2,
+        kind: 'redelivery',
+        outcome: 'waiting',
+      });
+      expect(record).not.to.have.property('body');
+      const { data } = (await jobFor(ctx, 'webhooks', attemptId)) ?? {};
+      expect(data).to.deep.equal({ attemptId, keyId: key.keyId });
+    });
+
+    it('that already waits for it gives the same attempt', async () => {
+      const key = await keyOf();
+      const rideId = await rideWith(key, ['failed']);
+      const attemptId = await redeliver(ctx, { rideId, seq: 1 }, key.owner);
+      expect(await redeliver(ctx, { rideId, seq: 1 }, key.owner)).to.equal(attemptId);
+      expect(await waitingOf(key.keyId)).to.have.length(1);
+    });
+
+    it('is refused for a ride of another account like for an unknown one, and for an event that there is not', async () => {
+      const key = await keyOf();
+      const other = await keyOf();
+      const rideId = await rideWith(key, ['failed']);
+      expect(await outcomeOf(redeliver(ctx, { rideId, seq: 1 }, other.owner))).to.equal('not_found');
+      expect(await outcomeOf(redeliver(ctx, { rideId: 'ride_of_nobody', seq: 1 }, other.owner))).to.equal('not_found');
+      expect(await outcomeOf(redeliver(ctx, { rideId, seq: 2 }, key.owner))).to.equal('not_found');
+    });
+
+    it('is refused while its own attempt is not over, and once its body is erased', async () => {
+      const key = await keyOf();
+      const rideId = await rideWith(key, ['failed', null]);
+      expect(await outcomeOf(redeliver(ctx, { rideId, seq: 2 }, key.owner))).to.equal('not_sent_yet');
+      await rides.updateOne({ _id: rideId }, { $unset: { 'events.0.body': '' } });
+      expect(await outcomeOf(redeliver(ctx, { rideId, seq: 1 }, key.owner))).to.equal('body_erased');
+      expect(await waitingOf(key.keyId)).to.deep.equal([]);
+    });
+  });
+
+  describe('what failed since', () => {
+    it('takes the events that did not arrive, whatever the outcome, and none before that time', async () => {
+      const key = await keyOf();
+      const rideId = await rideWith(key, ['failed', 'delivered', 'timeout', 'blocked', 'no_url', null]);
+      expect(await redeliverFailed(ctx, key.keyId, new Date(startMs + 1_000), key.owner)).to.equal(3);
+      expect((await waitingOf(key.keyId)).map((one) => [one.rideId, one.seq])).to.deep.equal([
+        [rideId, 3],
+        [rideId, 4],
+        [rideId, 5],
+      ]);
+    });
+
+    it('sends the oldest first, in the order of each ride, and at most 10 a second', async () => {
+      const key = await keyOf();
+      const later = await rideWith(key, ['failed', 'failed'], startMs + 500);
+      const earlier = await rideWith(key, ['failed', 'failed', 'failed'], startMs);
+      expect(await redeliverFailed(ctx, key.keyId, new Date(0), key.owner)).to.equal(5);
+      const waiting = await waitingOf(key.keyId);
+      expect(waiting.map((one) => [one.rideId, one.seq])).to.deep.equal([
+        [earlier, 1],
+        [later, 1],
+        [earlier, 2],
+        [later, 2],
+        [earlier, 3],
+      ]);
+      const dueTimes = waiting.map(({ dueAt }) => dueAt?.getTime() ?? 0);
+      for (const [index, due] of dueTimes.entries()) {
+        if (index > 0) expect(due - (dueTimes[index - 1] ?? 0)).to.be.at.least(100);
+      }
+    });
+
+    it('adds a job for the first event of each ride alone: the others follow it', async () => {
+      const key = await keyOf();
+      await rideWith(key, ['failed', 'failed']);
+      await redeliverFailed(ctx, key.keyId, new Date(0), key.owner);
+      const [first, second] = await waitingOf(key.keyId);
+      expect(await jobFor(ctx, 'webhooks', first?._id ?? '')).not.to.equal(undefined);
+      expect(await jobFor(ctx, 'webhooks', second?._id ?? '')).to.equal(undefined);
+    });
+
+    it('takes 500 at most, and asked again the next ones, after those that still wait', async () => {
+      const key = await keyOf();
+      for (let made = 0; made < 11; made++) await rideWith(key, Array(50).fill('failed'), startMs + made * 100_000);
+      expect(await redeliverFailed(ctx, key.keyId, new Date(0), key.owner)).to.equal(500);
+      const [lastOfFirst] = (await waitingOf(key.keyId)).slice(-1);
+      expect(await redeliverFailed(ctx, key.keyId, new Date(0), key.owner)).to.equal(50);
+      const waiting = await waitingOf(key.keyId);
+      expect(waiting).to.have.length(550);
+      expect(waiting[500]?.dueAt).to.be.greaterThan(lastOfFirst?.dueAt as Date);
+      expect(new Set(waiting.map(({ rideId, seq }) => `${rideId} ${seq}`)).size).to.equal(550);
+      expect(await redeliverFailed(ctx, key.keyId, new Date(0), key.owner)).to.equal(0);
+    });
+
+    it('leaves out what has arrived by hand, and takes again what has not', async () => {
+      const key = await keyOf();
+      const rideId = await rideWith(key, ['failed', 'failed']);
+      await redeliverFailed(ctx, key.keyId, new Date(0), key.owner);
+      const done = { $set: { state: 'done' as const }, $unset: { dueAt: '' as const } };
+      await attempts.updateOne({ rideId, seq: 1 }, { ...done, $set: { state: 'done', outcome: 'delivered' } });
+      await attempts.updateOne({ rideId, seq: 2 }, { ...done, $set: { state: 'done', outcome: 'failed' } });
+      expect(await redeliverFailed(ctx, key.keyId, new Date(0), key.owner)).to.equal(1);
+      expect((await waitingOf(key.keyId)).map(({ seq }) => seq)).to.deep.equal([2]);
+    });
+
+    it('leaves out events whose body is erased', async () => {
+      const key = await keyOf();
+      const rideId = await rideWith(key, ['failed', 'failed']);
+      await rides.updateOne({ _id: rideId }, { $unset: { 'events.0.body': '' } });
+      expect(await redeliverFailed(ctx, key.keyId, new Date(0), key.owner)).to.equal(1);
+    });
+
+    it('is refused for a key of another account like for an unknown one', async () => {
+      const key = await keyOf();
+      const other = await keyOf();
+      await rideWith(key, ['failed']);
+      expect(await outcomeOf(redeliverFailed(ctx, key.keyId, new Date(0), other.owner))).to.equal('not_found');
+      expect(await outcomeOf(redeliverFailed(ctx, 'key_of_nobody', new Date(0), other.owner))).to.equal('not_found');
+    });
+  });
+});

@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { accountOf } from '../../../shared/accounts/account.ts';
+import type { Context } from '../../../shared/context.ts';
+import { AppError } from '../../../shared/errors.ts';
+import { newAccountId } from '../../../shared/ids.ts';
+import { createKey, revokeKey } from '../../../shared/keys/manage-keys.ts';
+import type { Mode } from '../../../shared/mode.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { attempts } from '../../../shared/webhooks/attempts.ts';
+import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
+import { testContext } from '../../support/service.ts';
+import { jobFor, outcomeOf } from '../../support/stored-rides.ts';
+
+describe('a test event', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+
+  const keyOf = async (mode: Mode = 'live') => {
+    const { _id: accountId } = await accountOf(`${newAccountId()}@partner.example`);
+    const { keyId } = await createKey(ctx.config, { accountId, name: 'test', mode });
+    return { keyId, owner: { accountId } };
+  };
+
+  it('waits as an attempt of its key, with a job that holds ids alone', async () => {
+    const { keyId, owner } = await keyOf('test');
+    const attemptId = await sendTestEvent(ctx, keyId, owner);
+    const record = await attempts.findOne({ _id: attemptId });
+    expect(record).to.include({ ...owner, keyId, mode: 'test', kind: 'test', outcome: 'waiting', state: 'waiting' });
+    expect((await jobFor(ctx, 'webhooks', attemptId))?.data).to.deep.equal({ attemptId, keyId });
+  });
+
+  it('is no ride', async () => {
+    const { keyId, owner } = await keyOf();
+    await sendTestEvent(ctx, keyId, owner);
+    expect(await rides.countDocuments({ keyId })).to.equal(0);
+  });
+
+  it('is refused for a key that is unknown, revoked or of another account, alike', async () => {
+    const { keyId, owner } = await keyOf();
+    const other = await keyOf();
+    expect(await outcomeOf(sendTestEvent(ctx, other.keyId, owner))).to.equal('not_found');
+    expect(await outcomeOf(sendTestEvent(ctx, 'key_of_nobody', owner))).to.equal('not_found');
+    await revokeKey(keyId, 'anyone');
+    expect(await outcomeOf(sendTestEvent(ctx, keyId, owner))).to.equal('not_found');
+  });
+
+  it('can be sent 10 times a minute for each key, exactly, also at the same moment', async () => {
+    const { keyId, owner } = await keyOf();
+    const outcomes = await Promise.all(Array.from({ length: 25 }, () => outcomeOf(sendTestEvent(ctx, keyId, owner))));
+    expect(outcomes.filter((outcome) => outcome === 'done')).to.have.length(10);
+    expect(outcomes.filter((outcome) => outcome === 'rate_limited')).to.have.length(15);
+    expect(await attempts.countDocuments({ keyId })).to.equal(10);
+    const refusal: unknown = await sendTestEvent(ctx, keyId, owner).catch((error) => error);
+    expect(refusal).to.be.instanceOf(AppError);
+    const { message, status, headers } = refusal as AppError;
+    expect(status).to.equal(429);
+    expect(message).to.match(/^At most 10 test events a minute can be sent for a key\. Try again in \d+ seconds\.$/);
+    expect(Number(headers['Retry-After'])).to.be.within(1, 60);
+    const later = { ...ctx, now: () => ctx.now() + 60_001 };
+    expect(await outcomeOf(sendTestEvent(later, keyId, owner))).to.equal('done');
+  });
+});

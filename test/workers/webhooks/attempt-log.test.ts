@@ -1,0 +1,226 @@
+import { expect } from 'chai';
+import { freePort } from '../../../dev/servers/ports.ts';
+import type { Context } from '../../../shared/context.ts';
+import { keys } from '../../../shared/keys/api-key.ts';
+import { type AttemptRecord, attempts, attemptsOfRide } from '../../../shared/webhooks/attempts.ts';
+import { flushAttempts } from '../../../workers/webhooks/attempt-log.ts';
+import { deliver, newKey, withShortDeadline, withTargets } from '../../support/deliveries.ts';
+import { database } from '../../support/failing-mongo.ts';
+import { withLogLines } from '../../support/log-lines.ts';
+import { type HttpOptions, type Receiver, startReceiver } from '../../support/receiver.ts';
+import { rideWithEvents } from '../../support/rides.ts';
+import { testContext } from '../../support/service.ts';
+import { storedRide } from '../../support/stored-rides.ts';
+import { until } from '../../support/until.ts';
+import { useNock } from '../../support/webhook-nock.ts';
+
+const owner = { accountId: 'acct_of_tests' };
+
+describe('the attempt of an event', () => {
+  useNock(false);
+  let base: Context;
+  let ctx: Context;
+  let receiver: Receiver;
+  let answer: HttpOptions['answer'];
+
+  before(async () => {
+    base = await testContext();
+  });
+  beforeEach(async () => {
+    answer = (response) => response.end();
+    receiver = await startReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
+    ctx = withTargets(base, receiver.origin);
+  });
+  afterEach(() => receiver.close());
+  after(() => base.close());
+
+  const recorded = async (rideId: string): Promise<AttemptRecord[]> => {
+    await flushAttempts();
+    return attemptsOfRide(rideId, owner);
+  };
+  const theOnly = async (rideId: string): Promise<AttemptRecord> => {
+    const [only, ...others] = await recorded(rideId);
+    expect(others).to.deep.equal([]);
+    return only as AttemptRecord;
+  };
+  const answered = async (start: HttpOptions['answer']): Promise<AttemptRecord> => {
+    answer = start;
+    const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
+    await deliver(ctx, rideId, 1);
+    await until(async () => (await attemptsOfRide(rideId, owner)).length > 0);
+    return theOnly(rideId);
+  };
+
+  it('is recorded with all that was sent, where to, and what came back', async () => {
+    answer = (response) => response.writeHead(202).end('thank you');
+    const key = await newKey(ctx, `${receiver.url}?token=secret`);
+    const rideId = await rideWithEvents(ctx, key, 2);
+    await deliver(ctx, rideId, 1);
+    const attempt = await theOnly(rideId);
+    const [event] = (await storedRide(rideId)).events;
+    const [receipt] = receiver.receipts;
+    const { _id, headers = {}, phases = {}, durationMs = 0, ...rest } = attempt;
+    expect(_id).to.match(/^att_/);
+    expect(rest).to.deep.equal({
+      ...owner,
+      keyId: key.keyId,
+      mode: 'live',
+      kind: 'event',
+      event: 'offer.received',
+      rideId,
+      seq: 1,
+      at: event?.delivery?.at,
+      outcome: 'delivered',
+      httpStatus: 202,
+      url: receiver.url,
+      address: '127.0.0.1',
+      body: receipt?.raw,
+      answer: 'thank you',
+    });
+    const lowerCase = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+    expect(lowerCase).to.deep.equal(receipt?.headers);
+    expect(Object.keys(phases)).to.deep.equal(['dns', 'connect', 'write', 'answer']);
+    for (const ms of [durationMs, ...Object.values(phases)]) expect(ms).to.be.at.least(0);
+    expect(JSON.stringify(attempt)).not.to.include('token=secret');
+  });
+
+  it('is recorded once, also where its job runs twice', async () => {
+    const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 2);
+    await deliver(ctx, rideId, 1);
+    await deliver(ctx, rideId, 1);
+    await deliver(ctx, rideId, 2);
+    expect((await recorded(rideId)).map(({ seq }) => seq)).to.deep.equal([1, 2]);
+  });
+
+  describe('keeps of the answer', () => {
+    it('the first 1,024 bytes of its body, without a last character that is cut', async () => {
+      const attempt = await answered((response) => response.writeHead(500).end(`${'x'.repeat(1_023)}é and more`));
+      expect(attempt).to.include({ outcome: 'failed', httpStatus: 500, answer: 'x'.repeat(1_023) });
+    });
+
+    it('also what comes after the status line, piece by piece', async () => {
+      const attempt = await answered((response) => {
+        response.writeHead(200);
+        response.write('first');
+        setTimeout(() => response.end(', second'), 20);
+      });
+      expect(attempt.answer).to.equal('first, second');
+    });
+
+    it('what came instead of HTTP', async () => {
+      const raw = await startReceiver({ raw: true, answer: (socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n') });
+      const rawCtx = withTargets(base, raw.origin);
+      const rideId = await rideWithEvents(rawCtx, await newKey(rawCtx, raw.origin), 1);
+      await deliver(rawCtx, rideId, 1);
+      await raw.close();
+      expect(await theOnly(rideId)).to.include({ outcome: 'failed', answer: 'SSH-2.0-OpenSSH_9.9\r\n' });
+    });
+
+    it('nothing where it is empty', async () => {
+      expect(await answered((response) => response.end())).not.to.have.property('answer');
+    });
+  });
+
+  describe('that did not arrive is recorded', () => {
+    it('with the address that refused the connection, and no headers', async () => {
+      const nowhere = `http://127.0.0.1:${await freePort()}`;
+      const nowhereCtx = withTargets(base, nowhere);
+      const rideId = await rideWithEvents(ctx, await newKey(nowhereCtx, nowhere), 1);
+      await deliver(nowhereCtx, rideId, 1);
+      const attempt = await theOnly(rideId);
+      expect(attempt).to.include({ outcome: 'failed', reason: 'ECONNREFUSED', address: '127.0.0.1' });
+      expect(attempt).not.to.have.any.keys('headers', 'answer', 'httpStatus');
+    });
+
+    it('without an address where it was blocked', async () => {
+      const key = await newKey(base);
+      await keys.updateOne({ _id: key.keyId }, { $set: { webhookUrl: 'https://127.0.0.1/hook?token=secret' } });
+      const rideId = await rideWithEvents(base, key, 1);
+      await deliver(base, rideId, 1);
+      const attempt = await theOnly(rideId);
+      expect(attempt).to.include({ outcome: 'blocked', url: 'https://127.0.0.1/hook' });
+      expect(attempt).not.to.have.any.keys('address', 'headers', 'answer');
+    });
+
+    it('without an URL where there is none', async () => {
+      const rideId = await rideWithEvents(ctx, await newKey(ctx), 1);
+      await deliver(ctx, rideId, 1);
+      const attempt = await theOnly(rideId);
+      expect(attempt).to.include({ outcome: 'no_url', durationMs: 0 });
+      expect(attempt).not.to.have.any.keys('url', 'address', 'headers', 'phases');
+    });
+
+    it('with the phase in which time was up, on the ride too', async () => {
+      answer = () => {};
+      const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
+      await withShortDeadline(() => deliver(ctx, rideId, 1));
+      expect(await theOnly(rideId)).to.include({ outcome: 'timeout', reason: 'answer' });
+      expect((await storedRide(rideId)).events[0]?.delivery).to.include({ outcome: 'timeout', reason: 'answer' });
+    });
+  });
+
+  describe('is not waited for', () => {
+    type Command = (command: { insert?: string }, ...rest: unknown[]) => Promise<unknown>;
+
+    /** Inserts of attempts do this instead. */
+    const insertingAttempts = (instead: () => Promise<unknown>): { restore(): void } => {
+      const db = database() as unknown as { command: Command };
+      const { command } = db;
+      db.command = (asked, ...rest) =>
+        asked.insert === attempts.collectionName ? instead() : Reflect.apply(command, db, [asked, ...rest]);
+      return { restore: () => Reflect.deleteProperty(db, 'command') };
+    };
+
+    it('by settling, nor by the next event, while MongoDB takes none', async () => {
+      const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 3);
+      let hanging = 0;
+      let goOn = () => {};
+      const hang = new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      const inserts = insertingAttempts(async () => {
+        hanging += 1;
+        await hang;
+        return {};
+      });
+      try {
+        await deliver(ctx, rideId, 1);
+        await until(async () => hanging === 1);
+        for (const seq of [2, 3]) expect(await deliver(ctx, rideId, seq)).to.include({ result: 'delivered' });
+        expect(await storedRide(rideId)).to.include({ settledSeq: 3, unsettled: 0 });
+        expect(hanging).to.equal(1);
+      } finally {
+        inserts.restore();
+        goOn();
+      }
+      expect((await recorded(rideId)).map(({ seq }) => seq)).to.deep.equal([2, 3]);
+    });
+
+    it('and one that MongoDB refuses is dropped, and counted in the log of debugging alone', async () => {
+      const logged = withLogLines(ctx);
+      const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
+      await flushAttempts();
+      const inserts = insertingAttempts(async () => {
+        throw new Error('refused');
+      });
+      try {
+        expect(await deliver(logged.ctx, rideId, 1)).to.include({ result: 'delivered' });
+        await flushAttempts();
+      } finally {
+        inserts.restore();
+      }
+      expect(await recorded(rideId)).to.deep.equal([]);
+      expect((await storedRide(rideId)).events[0]?.delivery).to.include({ outcome: 'delivered' });
+      const debug = logged.lines.filter(({ level }) => level <= 20);
+      expect(debug.find(({ dropped }) => dropped === 1)).not.to.equal(undefined);
+      expect(logged.lines.filter(({ level }) => level > 30)).to.deep.equal([]);
+    });
+
+    it('is inserted before a clean stop, even while its answer is still being read', async () => {
+      answer = (response) => void response.writeHead(200).write('the first part');
+      const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
+      await deliver(ctx, rideId, 1);
+      expect(await theOnly(rideId)).to.include({ outcome: 'delivered' });
+    });
+  });
+});

@@ -1,0 +1,297 @@
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { eventId } from '../../../shared/ids.ts';
+import { keys } from '../../../shared/keys/api-key.ts';
+import { deliverySettings, rollSigningSecret } from '../../../shared/keys/manage-keys.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { attemptOf, attempts } from '../../../shared/webhooks/attempts.ts';
+import { paceMs, redeliver } from '../../../shared/webhooks/redeliver.ts';
+import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
+import { claimAttempt, mayRedeliver } from '../../../workers/webhooks/claim-attempt.ts';
+import { isSlow, markSlow } from '../../../workers/webhooks/slow-lane.ts';
+import {
+  deliver,
+  deliverByHand,
+  isSignedWith,
+  newKey,
+  withShortDeadline,
+  withTargets,
+} from '../../support/deliveries.ts';
+import { failOnce } from '../../support/failing-mongo.ts';
+import { type HttpOptions, type Receiver, startReceiver } from '../../support/receiver.ts';
+import { rideWithEvents } from '../../support/rides.ts';
+import { testContext } from '../../support/service.ts';
+import { jobFor, storedRide } from '../../support/stored-rides.ts';
+import { useNock } from '../../support/webhook-nock.ts';
+
+describe('an attempt by hand', () => {
+  useNock(false);
+  let base: Context;
+  let ctx: Context;
+  let receiver: Receiver;
+  let answer: HttpOptions['answer'];
+
+  before(async () => {
+    base = await testContext();
+  });
+  beforeEach(async () => {
+    answer = (response) => response.end('fine');
+    receiver = await startReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
+    ctx = withTargets(base, receiver.origin);
+  });
+  afterEach(() => receiver.close());
+  after(() => base.close());
+
+  const ownerOf = async (keyId: string) => ({ accountId: (await keys.findOne({ _id: keyId }))?.accountId ?? '' });
+  const keyWithOwner = async (url?: string) => {
+    const key = await newKey(ctx, url);
+    return { ...key, owner: await ownerOf(key.keyId) };
+  };
+  /** A test event that no worker has made yet. */
+  const testEvent = async (url: string | undefined = receiver.url) => {
+    const { keyId, signingSecret, owner } = await keyWithOwner(url);
+    return { attemptId: await sendTestEvent(ctx, keyId, owner), keyId, signingSecret, owner };
+  };
+  /** A ride of an account's key whose events were all delivered. */
+  const deliveredRide = async (events: number) => {
+    const { keyId, signingSecret, owner } = await keyWithOwner(receiver.url);
+    const rideId = await rideWithEvents(ctx, { keyId }, events);
+    await rides.updateOne({ _id: rideId }, { $set: owner });
+    for (let seq = 1; seq <= events; seq++) await deliver(ctx, rideId, seq);
+    return { rideId, keyId, signingSecret, owner };
+  };
+  const stored = async (attemptId: string) => {
+    const record = await attempts.findOne({ _id: attemptId });
+    if (!record) throw new Error('there is no such attempt');
+    return record;
+  };
+  const letLapse = (attemptId: string) =>
+    attempts.updateOne({ _id: attemptId }, { $set: { 'claim.until': new Date(0) } });
+
+  describe('that is a test event', () => {
+    it('arrives like an event, signed, marked as a test and with a body of its own', async () => {
+      const { attemptId, signingSecret } = await testEvent();
+      expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered', httpStatus: 200 });
+      const [receipt] = receiver.receipts;
+      expect(isSignedWith(signingSecret, receipt)).to.equal(true);
+      expect(receipt?.headers).to.include({
+        'x-service-event': 'ride.status',
+        'x-service-test': 'true',
+        'x-service-sequence': '1',
+        'x-service-event-id': eventId(attemptId, 1),
+      });
+      expect(receipt?.headers).not.to.have.property('x-service-redelivery');
+      expect(receipt?.body).to.include({ event: 'ride.status', status: 'driver_arriving', testMode: true });
+    });
+
+    it('is recorded with its answer, and its claim and its job are over', async () => {
+      const { attemptId, owner } = await testEvent();
+      await deliverByHand(ctx, attemptId);
+      const record = await stored(attemptId);
+      expect(record).to.include({
+        kind: 'test',
+        state: 'done',
+        outcome: 'delivered',
+        answer: 'fine',
+        url: receiver.url,
+      });
+      expect(record).to.not.have.any.keys('claim', 'dueAt', 'rideId', 'seq');
+      expect(record.headers).to.include({ 'X-Service-Test': 'true' });
+      expect(record.body).to.equal(receiver.receipts[0]?.raw);
+      expect(await attemptOf(attemptId, owner)).to.deep.equal(record);
+    });
+
+    it('without a URL is recorded as no_url, and nobody is called', async () => {
+      const { keyId, owner } = await keyWithOwner();
+      const attemptId = await sendTestEvent(ctx, keyId, owner);
+      await deliverByHand(ctx, attemptId);
+      expect(await stored(attemptId)).to.include({ state: 'done', outcome: 'no_url' });
+    });
+  });
+
+  describe('that is a redelivery', () => {
+    it('has the body, the id and the number of its event, a new signature and the mark of a redelivery', async () => {
+      const { rideId, keyId, owner } = await deliveredRide(2);
+      const rolled = await rollSigningSecret(ctx.config, keyId, 'anyone');
+      const attemptId = await redeliver(ctx, { rideId, seq: 2 }, owner);
+      expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
+      const [, first, again] = receiver.receipts;
+      expect(again?.raw).to.equal(first?.raw);
+      for (const header of ['x-service-event', 'x-service-event-id', 'x-service-sequence']) {
+        expect(again?.headers[header]).to.equal(first?.headers[header]);
+      }
+      expect(again?.headers).to.include({ 'x-service-redelivery': 'true' });
+      expect(again?.headers).not.to.have.property('x-service-test');
+      expect(isSignedWith(rolled.signingSecret, again)).to.equal(true);
+    });
+
+    it('goes to the URL of now', async () => {
+      const { rideId, keyId, owner } = await deliveredRide(1);
+      await keys.updateOne({ _id: keyId }, { $set: { webhookUrl: `${receiver.origin}/new` } });
+      const attemptId = await redeliver(ctx, { rideId, seq: 1 }, owner);
+      await deliverByHand(ctx, attemptId);
+      expect(await stored(attemptId)).to.include({ outcome: 'delivered', url: `${receiver.origin}/new` });
+    });
+
+    it('touches no field of the ride, whatever comes of it', async () => {
+      const { rideId, owner } = await deliveredRide(2);
+      const before = await storedRide(rideId);
+      for (const status of [200, 500]) {
+        answer = (response) => response.writeHead(status).end();
+        await deliverByHand(ctx, await redeliver(ctx, { rideId, seq: 1 }, owner));
+      }
+      expect(await storedRide(rideId)).to.deep.equal(before);
+    });
+
+    it('of an event whose body was erased meanwhile is recorded as that, and nobody is called', async () => {
+      const { rideId, owner } = await deliveredRide(1);
+      const attemptId = await redeliver(ctx, { rideId, seq: 1 }, owner);
+      await rides.updateOne({ _id: rideId }, { $unset: { 'events.0.body': '' } });
+      await deliverByHand(ctx, attemptId);
+      expect(await stored(attemptId)).to.include({ state: 'done', outcome: 'failed', reason: 'body_erased' });
+      expect(receiver.receipts).to.have.length(1);
+    });
+
+    it('waits for the one before it of the same ride, which adds its job when it is done', async () => {
+      const { rideId, owner } = await deliveredRide(3);
+      const ids: string[] = [];
+      for (const seq of [1, 2, 3]) ids.push(await redeliver(ctx, { rideId, seq }, owner));
+      const [first = '', second = '', third = ''] = ids;
+      expect(await jobFor(ctx, 'webhooks', first)).not.to.equal(undefined);
+      for (const id of [second, third]) {
+        expect(await jobFor(ctx, 'webhooks', id)).to.equal(undefined);
+        expect(await deliverByHand(ctx, id)).to.deep.equal({ result: 'not_its_turn' });
+      }
+      await deliverByHand(ctx, first);
+      expect((await jobFor(ctx, 'webhooks', second))?.data).to.include({ attemptId: second });
+      expect(await jobFor(ctx, 'webhooks', third)).to.equal(undefined);
+    });
+
+    it('of one key begins at most 10 times within a second', async () => {
+      const { keyId } = await newKey(ctx);
+      const asked = await Promise.all(Array.from({ length: 50 }, () => mayRedeliver(keyId)));
+      expect(asked.filter(Boolean).length).to.be.within(1, 2);
+      const { nextRedeliveryAt } = (await keys.findOne({ _id: keyId })) ?? {};
+      expect(nextRedeliveryAt).to.be.instanceOf(Date);
+      // Within any second: one at its start, and one for each time that passes.
+      expect(1 + Math.floor((1_000 + 100) / paceMs)).to.equal(10);
+    });
+
+    it('beyond that pace comes back, and keeps its turn', async () => {
+      const { rideId, keyId, owner } = await deliveredRide(1);
+      const attemptId = await redeliver(ctx, { rideId, seq: 1 }, owner);
+      await keys.updateOne({ _id: keyId }, { $set: { nextRedeliveryAt: new Date(Date.now() + 60_000) } });
+      expect(await deliverByHand(ctx, attemptId)).to.have.property('why', 'pace');
+      expect(await stored(attemptId)).to.include({ state: 'waiting', tries: 0 });
+      await keys.updateOne({ _id: keyId }, { $set: { nextRedeliveryAt: new Date(0) } });
+      expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
+    });
+  });
+
+  describe('is made', () => {
+    it('once, when many workers have its job', async () => {
+      const { attemptId } = await testEvent();
+      const runs = await Promise.all(
+        Array.from({ length: 8 }, () => deliverByHand(ctx, attemptId, { pool: 'webhooks-slow' })),
+      );
+      expect(receiver.receipts).to.have.length(1);
+      expect(runs.filter((run) => 'result' in run && run.result === 'delivered')).to.have.length(1);
+    });
+
+    it('once, when its job runs again later', async () => {
+      const { attemptId } = await testEvent();
+      await deliverByHand(ctx, attemptId);
+      const before = await stored(attemptId);
+      expect(await deliverByHand(ctx, attemptId)).to.deep.equal({ result: 'done' });
+      expect(await stored(attemptId)).to.deep.equal(before);
+      expect(receiver.receipts).to.have.length(1);
+    });
+
+    it('again, when its worker was killed between the claim and the outcome, once the claim has lapsed', async () => {
+      const { attemptId } = await testEvent();
+      await claimAttempt(attemptId, 'a worker that was killed');
+      const held = await deliverByHand(ctx, attemptId);
+      expect(held).to.include({ why: 'held by another run' });
+      expect('againInMs' in held && held.againInMs).to.be.within(100, 12_000);
+      expect(receiver.receipts).to.have.length(0);
+      await letLapse(attemptId);
+      expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
+    });
+
+    it('three times at most, when its workers are killed each time: then it is recorded as interrupted', async () => {
+      const { attemptId } = await testEvent();
+      for (let times = 0; times < 3; times++) {
+        expect((await claimAttempt(attemptId, `worker ${times}`))?.record.tries).to.equal(times + 1);
+        await letLapse(attemptId);
+      }
+      await deliverByHand(ctx, attemptId);
+      expect(await stored(attemptId)).to.include({ state: 'done', outcome: 'failed', reason: 'interrupted' });
+      expect(receiver.receipts).to.have.length(0);
+    });
+
+    it('not at all, when it comes so late that nobody waits for it any more', async () => {
+      const { attemptId } = await testEvent();
+      await attempts.updateOne({ _id: attemptId }, { $set: { at: new Date(Date.now() - 11 * 60_000) } });
+      await deliverByHand(ctx, attemptId);
+      expect(await stored(attemptId)).to.include({ state: 'done', outcome: 'failed', reason: 'too_late' });
+      expect(receiver.receipts).to.have.length(0);
+    });
+
+    it('and its outcome is recorded, also when MongoDB is away at first or refuses what came', async () => {
+      const { attemptId } = await testEvent();
+      const { MongoNetworkError, MongoServerError } = (await import('mongoose')).default.mongo;
+      failOnce(attempts, 'updateOne', new MongoNetworkError('connection lost'));
+      await deliverByHand(ctx, attemptId);
+      expect(await stored(attemptId)).to.include({ state: 'done', outcome: 'delivered' });
+
+      const other = await testEvent();
+      failOnce(attempts, 'updateOne', new MongoServerError({ message: 'refused', code: 121 }));
+      await deliverByHand(ctx, other.attemptId);
+      expect(await stored(other.attemptId)).to.include({ state: 'done', outcome: 'failed', reason: 'unrecordable' });
+    });
+  });
+
+  it('claimed again by the same run is renewed, and by no other', async () => {
+    const { attemptId } = await testEvent();
+    const first = await claimAttempt(attemptId, 'a');
+    expect(await claimAttempt(attemptId, 'b')).to.equal(null);
+    const again = await claimAttempt(attemptId, 'a');
+    expect(again?.record.tries).to.equal(1);
+    expect(again?.claim.until).to.be.at.least(first?.claim.until as Date);
+    await letLapse(attemptId);
+    expect((await claimAttempt(attemptId, 'b'))?.claim.token).to.equal('b');
+    expect(await claimAttempt(attemptId, 'a')).to.equal(null);
+  });
+
+  it('that times out marks the key as slow, and the next one goes to the slow lane unclaimed', async () => {
+    answer = () => {};
+    const { attemptId, keyId, owner } = await testEvent();
+    expect(await withShortDeadline(() => deliverByHand(ctx, attemptId))).to.include({ result: 'timeout' });
+    expect(await stored(attemptId)).to.include({ outcome: 'timeout', reason: 'answer' });
+    expect(await isSlow(ctx, keyId)).to.equal(true);
+    await markSlow(ctx, keyId);
+    const next = await sendTestEvent(ctx, keyId, owner);
+    expect(await deliverByHand(ctx, next)).to.deep.equal({ result: 'handed to webhooks-slow' });
+    expect((await jobFor(ctx, 'webhooks-slow', next))?.data).to.deep.equal({ attemptId: next, keyId });
+    expect(await stored(next)).to.include({ state: 'waiting', tries: 0 });
+  });
+
+  it('counts neither as a success nor as a failure of the key', async () => {
+    answer = (response) => response.writeHead(500).end();
+    const { keyId, owner } = await keyWithOwner(receiver.url);
+    for (let times = 0; times < 6; times++) await deliverByHand(ctx, await sendTestEvent(ctx, keyId, owner));
+    expect(await deliverySettings(ctx.config, keyId)).not.to.have.property('isFailing');
+  });
+
+  it('waits under its claim while this process lacks the SECRETS_KEY', async () => {
+    const { attemptId } = await testEvent();
+    const keyless = { ...ctx, config: { ...ctx.config, secrets: { ...ctx.config.secrets, keys: [] as never } } };
+    const postponed = await deliverByHand(keyless, attemptId);
+    expect(postponed).to.include({ why: 'secrets_key_missing' });
+    const { state, tries, claim } = await stored(attemptId);
+    expect({ state, tries }).to.deep.equal({ state: 'claimed', tries: 0 });
+    await letLapse(attemptId);
+    expect(claim?.until).to.be.instanceOf(Date);
+    expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
+  });
+});

@@ -1,0 +1,230 @@
+import { expect } from 'chai';
+import { accountOf, operatorEmail } from '../../../shared/accounts/account.ts';
+import type { Context } from '../../../shared/context.ts';
+import { newAccountId } from '../../../shared/ids.ts';
+import { keys } from '../../../shared/keys/api-key.ts';
+import { createKey, deliverySettings } from '../../../shared/keys/manage-keys.ts';
+import { type MailText, openMail } from '../../../shared/mail/mail.ts';
+import { mails } from '../../../shared/mail/mail-row.ts';
+import type { Delivery } from '../../../shared/rides/ride-types.ts';
+import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
+import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
+import { flushHealth, noteDelivery } from '../../../workers/webhooks/health-log.ts';
+import { tellOfFailures } from '../../../workers/webhooks/health-mails.ts';
+import { deliver, withTargets } from '../../support/deliveries.ts';
+import { onceInsteadOf } from '../../support/failing-mongo.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { rideWithEvents } from '../../support/rides.ts';
+import { testContext } from '../../support/service.ts';
+import { useNock } from '../../support/webhook-nock.ts';
+
+const at = new Date(1_700_000_000_000);
+const refused: Delivery = { outcome: 'failed', reason: 'ECONNREFUSED', durationMs: 1, at };
+const delivered: Delivery = { outcome: 'delivered', httpStatus: 200, durationMs: 1, at };
+
+describe('the health of deliveries', () => {
+  useNock(false);
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+
+  const keyOf = async ({ name = 'Hotel desk', email = `${newAccountId()}@partner.example` } = {}) => {
+    const { _id: accountId } = await accountOf(email);
+    const { keyId } = await createKey(ctx.config, { accountId, name: 'test', mode: 'live' });
+    await keys.updateOne({ _id: keyId }, { $set: { name } });
+    return { keyId, email: email.toLowerCase(), owner: { accountId } };
+  };
+  /** Notes deliveries one by one, as a process does that reads the key before each. */
+  const note = async (keyId: string, ...deliveries: Delivery[]) => {
+    for (const delivery of deliveries) {
+      const { isFailing = false } = await deliverySettings(ctx.config, keyId);
+      noteDelivery(ctx, keyId, delivery, isFailing);
+      await flushHealth();
+    }
+  };
+  const times = (count: number, delivery: Delivery): Delivery[] => Array<Delivery>(count).fill(delivery);
+  const healthOf = async ({ keyId, owner }: Awaited<ReturnType<typeof keyOf>>) =>
+    (await deliveryHealth([keyId], owner)).get(keyId);
+  const mailsTo = async (email: string): Promise<MailText[]> => {
+    const all = await mails.find({}).sort({ createdAt: 1 }).toArray();
+    return all.map((row) => openMail(ctx.config, row)).filter(({ to }) => to === email);
+  };
+  const subjectsTo = async (email: string) => (await mailsTo(email)).map(({ subject }) => subject);
+
+  describe('shows a key', () => {
+    it('from 5 failures in a row on, since the first of them and with the reason of the last', async () => {
+      const key = await keyOf();
+      const first = new Date(at.getTime() - 60_000);
+      await note(key.keyId, { ...refused, at: first }, ...times(3, refused));
+      expect(await healthOf(key)).to.equal(undefined);
+      await note(key.keyId, { ...refused, outcome: 'timeout', reason: 'answer' });
+      expect(await healthOf(key)).to.deep.equal({ failuresInRow: 5, since: first, reason: 'timeout_answer' });
+    });
+
+    it('until one event arrives', async () => {
+      const key = await keyOf();
+      await note(key.keyId, ...times(6, refused), delivered);
+      expect(await healthOf(key)).to.equal(undefined);
+      await note(key.keyId, ...times(4, refused));
+      expect(await healthOf(key)).to.equal(undefined);
+    });
+
+    it('also when its failures and successes came in one moment', async () => {
+      const key = await keyOf();
+      for (const delivery of [...times(7, refused), delivered, ...times(5, refused)]) {
+        noteDelivery(ctx, key.keyId, delivery, false);
+      }
+      await flushHealth();
+      expect(await healthOf(key)).to.include({ failuresInRow: 5 });
+    });
+
+    it('also when several processes count at once', async () => {
+      const key = await keyOf();
+      const of5 = {
+        $inc: { 'failing.inRow': 5 },
+        $min: { 'failing.since': at },
+        $set: { 'failing.reason': 'refused' },
+      };
+      noteDelivery(ctx, key.keyId, refused, false);
+      await Promise.all([keys.updateOne({ _id: key.keyId }, of5 as never), flushHealth()]);
+      expect(await healthOf(key)).to.include({ failuresInRow: 6 });
+    });
+
+    it('not for events without a URL, nor for faults of our own', async () => {
+      const key = await keyOf();
+      await note(key.keyId, ...times(9, { outcome: 'no_url', durationMs: 0, at }));
+      await note(key.keyId, ...times(9, { ...refused, reason: 'EMFILE' }));
+      expect(await healthOf(key)).to.equal(undefined);
+      expect(await keys.findOne({ _id: key.keyId })).not.to.have.property('failing');
+    });
+
+    it('to its account alone', async () => {
+      const key = await keyOf();
+      await note(key.keyId, ...times(5, refused));
+      const other = await keyOf();
+      expect(await deliveryHealth([key.keyId], other.owner)).to.deep.equal(new Map());
+    });
+  });
+
+  it('costs nothing while a healthy key keeps succeeding', async () => {
+    const key = await keyOf();
+    const before = await keys.findOne({ _id: key.keyId });
+    let writes = 0;
+    const { findOneAndUpdate, updateOne } = keys;
+    Object.assign(keys, { findOneAndUpdate: () => void writes++, updateOne: () => void writes++ });
+    try {
+      for (const delivery of times(20, delivered)) noteDelivery(ctx, key.keyId, delivery, false);
+      await flushHealth();
+    } finally {
+      Object.assign(keys, { findOneAndUpdate, updateOne });
+    }
+    expect(writes).to.equal(0);
+    expect(await keys.findOne({ _id: key.keyId })).to.deep.equal(before);
+  });
+
+  it('is not waited for by settling, and a failing write does not fail it', async () => {
+    const receiver = await startReceiver({ answer: (response) => void response.writeHead(500).end() });
+    const own = withTargets(ctx, receiver.origin);
+    const { keyId } = await keyOf();
+    await keys.updateOne({ _id: keyId }, { $set: { webhookUrl: receiver.url } });
+    const rideId = await rideWithEvents(own, { keyId }, 2);
+    let isAsked = false;
+    onceInsteadOf(keys, 'findOneAndUpdate', () => {
+      isAsked = true;
+      return Promise.reject(new Error('refused'));
+    });
+    expect(await deliver(own, rideId, 1)).to.include({ result: 'failed' });
+    await flushHealth();
+    expect(isAsked).to.equal(true);
+    expect(await deliver(own, rideId, 2)).to.include({ result: 'failed' });
+    await flushHealth();
+    await receiver.close();
+    expect((await keys.findOne({ _id: keyId }))?.failing).to.include({ inRow: 1, reason: 'status_5xx' });
+  });
+
+  describe('is told by mail', () => {
+    it('once after 5 failures in a row, and once when an event arrives again', async () => {
+      const key = await keyOf();
+      await note(key.keyId, ...times(4, refused));
+      expect(await mailsTo(key.email)).to.deep.equal([]);
+      await note(key.keyId, ...times(8, refused));
+      expect(await subjectsTo(key.email)).to.deep.equal(['Webhooks of your key "Hotel desk" fail']);
+      await note(key.keyId, delivered, delivered);
+      expect(await subjectsTo(key.email)).to.deep.equal([
+        'Webhooks of your key "Hotel desk" fail',
+        'Webhooks of your key "Hotel desk" work again',
+      ]);
+    });
+
+    it('with the name of the key, since when, the reason with what to do, and the address of its deliveries', async () => {
+      const key = await keyOf();
+      await note(key.keyId, ...times(5, refused), delivered);
+      const [failing, again] = await mailsTo(key.email);
+      const [name, remedy] = failureReasons.refused;
+      const link = `https://rides.example/dashboard/deliveries?key=${key.keyId}`;
+      for (const text of ['"Hotel desk"', '5 events', '2023-11-14 22:13 UTC', name, remedy, link]) {
+        expect(failing?.text).to.include(text);
+      }
+      for (const text of ['"Hotel desk"', '2023-11-14 22:13 UTC', link]) expect(again?.text).to.include(text);
+    });
+
+    it('not when it recovers before it was told', async () => {
+      const key = await keyOf();
+      await note(key.keyId, ...times(4, refused), delivered, ...times(4, refused), delivered);
+      expect(await mailsTo(key.email)).to.deep.equal([]);
+    });
+
+    it('once, however many processes find the fifth failure', async () => {
+      const key = await keyOf();
+      const failing = { inRow: 5, since: at, reason: 'refused' };
+      await keys.updateOne({ _id: key.keyId }, { $set: { failing } });
+      await Promise.all(Array.from({ length: 20 }, () => tellOfFailures(ctx, key.keyId)));
+      expect(await mailsTo(key.email)).to.have.length(1);
+    });
+
+    it('once, however many processes find that it works again', async () => {
+      const key = await keyOf();
+      await note(key.keyId, ...times(5, refused));
+      const stale = await keys.findOne({ _id: key.keyId });
+      await note(key.keyId, delivered);
+      noteDelivery(ctx, key.keyId, delivered, stale?.failing !== undefined);
+      await flushHealth();
+      expect(await mailsTo(key.email)).to.have.length(2);
+    });
+
+    it('once in an hour at most, where it fails and works by turns', async () => {
+      const key = await keyOf();
+      for (let turns = 0; turns < 3; turns++) await note(key.keyId, ...times(5, refused), delivered);
+      expect(await mailsTo(key.email)).to.have.length(2);
+      await keys.updateOne({ _id: key.keyId }, { $set: { warnedAt: new Date(Date.now() - 3_600_001) } });
+      await note(key.keyId, ...times(5, refused));
+      expect(await mailsTo(key.email)).to.have.length(3);
+    });
+
+    it('again at the next failure, when it certainly could not be sent', async () => {
+      const key = await keyOf();
+      await note(key.keyId, ...times(4, refused));
+      onceInsteadOf(mails, 'insertOne', () => Promise.reject(new Error('refused')));
+      await note(key.keyId, refused);
+      expect(await mailsTo(key.email)).to.deep.equal([]);
+      await note(key.keyId, refused);
+      expect(await mailsTo(key.email)).to.have.length(1);
+    });
+
+    it('without line breaks of a name in it', async () => {
+      const key = await keyOf({ name: 'Desk"\r\nBcc: all@partner.example\r\n\r\n<b>Pay\u2028here' });
+      await note(key.keyId, ...times(5, refused));
+      const [mail] = await mailsTo(key.email);
+      expect(mail?.subject).to.equal('Webhooks of your key "Desk" Bcc: all@partner.example <b>Pay here" fail');
+      expect(mail?.text.split('\n').filter((line) => line.startsWith('Bcc'))).to.deep.equal([]);
+    });
+
+    it('not to the operator of this machine', async () => {
+      const key = await keyOf({ email: operatorEmail });
+      await note(key.keyId, ...times(5, refused), delivered);
+      expect(await mailsTo(operatorEmail)).to.deep.equal([]);
+    });
+  });
+});

@@ -1,0 +1,76 @@
+import { expect } from 'chai';
+import type { AttemptPhase } from '../../../shared/webhooks/attempts.ts';
+import { dnsResolver } from '../../../workers/webhooks/resolve.ts';
+import { type Attempt, send } from '../../../workers/webhooks/send.ts';
+import { newTrace, traced } from '../../../workers/webhooks/trace.ts';
+import { attemptTo } from '../../support/attempt.ts';
+import { certificate, startReceiver } from '../../support/receiver.ts';
+import { startNameServer } from '../../support/webhook-dns.ts';
+import { useNock } from '../../support/webhook-nock.ts';
+import { divertOutbound } from '../../support/webhook-outbound.ts';
+
+const partner = { origin: 'https://partner.test' };
+const answer = (socket: { end(text: string): unknown }) => socket.end('HTTP/1.1 204 No Content\r\n\r\n');
+
+describe('send notes', () => {
+  useNock(false);
+
+  it('how long each phase took, with TLS', async () => {
+    const receiver = await startReceiver({ raw: true, answer, tls: {} });
+    const trace = newTrace();
+    const result = await send(attemptTo(receiver, { tls: { ca: certificate } }), trace);
+    await receiver.close();
+    expect(result.outcome).to.equal('delivered');
+    const { phases = {}, address } = traced(trace, 'delivered');
+    expect(Object.keys(phases)).to.deep.equal(['dns', 'connect', 'tls', 'write', 'answer']);
+    expect(address).to.be.oneOf(['127.0.0.1', '::1']);
+  });
+
+  it('the first of several addresses where none takes the connection', async () => {
+    const outbound = divertOutbound(() => 'refuse');
+    const trace = newTrace();
+    try {
+      const resolver = async () => ['93.184.216.34', '93.184.216.35'];
+      expect(await send(attemptTo(partner, { resolver }), trace)).to.include({ reason: 'ECONNREFUSED' });
+    } finally {
+      outbound.restore();
+    }
+    expect(traced(trace, 'failed').address).to.equal('93.184.216.34');
+  });
+
+  describe('in which phase time was up:', () => {
+    const timedOutIn = async (attempt: Attempt): Promise<AttemptPhase> => {
+      const result = await send({ ...attempt, timeoutMs: 100 });
+      expect(result.outcome).to.equal('timeout');
+      return result.reason as AttemptPhase;
+    };
+
+    it('dns', async () => {
+      const nameServer = await startNameServer(() => null);
+      const resolver = dnsResolver([nameServer.address]);
+      expect(await timedOutIn(attemptTo(partner, { localTargets: [], resolver }))).to.equal('dns');
+      await nameServer.close();
+    });
+
+    it('connect', async () => {
+      const outbound = divertOutbound(() => 'hang');
+      try {
+        expect(await timedOutIn(attemptTo({ origin: 'http://127.0.0.1:9' }))).to.equal('connect');
+      } finally {
+        outbound.restore();
+      }
+    });
+
+    it('tls', async () => {
+      const mute = await startReceiver({ raw: true });
+      expect(await timedOutIn(attemptTo({ origin: `https://127.0.0.1:${mute.port}` }))).to.equal('tls');
+      await mute.close();
+    });
+
+    it('answer', async () => {
+      const mute = await startReceiver({ raw: true });
+      expect(await timedOutIn(attemptTo(mute))).to.equal('answer');
+      await mute.close();
+    });
+  });
+});
