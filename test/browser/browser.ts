@@ -59,9 +59,13 @@ export async function openPage(profile: BrowserContext, url: string): Promise<Pa
   const page = await profile.newPage();
   const complaints: string[] = [];
   const { host } = new URL(url);
+  const pages = new Set<string>();
+  page.on('response', (response) => {
+    if (response.request().isNavigationRequest()) pages.add(response.url());
+  });
   page.on('console', (message) => {
-    // Chromium notes the status of a page that is an error page: that is what the test asked for.
-    if (message.location().url !== url) complaints.push(`console ${message.type()}: ${message.text()}`);
+    // Chromium notes the status of a page that is an error page, or of a form that came back: the test asked for it.
+    if (!pages.has(message.location().url)) complaints.push(`console ${message.type()}: ${message.text()}`);
   });
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
   page.on('request', (request) => {

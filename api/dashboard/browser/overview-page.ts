@@ -11,13 +11,14 @@ async function refresh(): Promise<void> {
   if (freshSteps.length !== steps.length) return stop();
   const ticked = freshSteps.filter((step, index) => isDone(step) && !isDone(steps[index]));
   if (ticked.length === 0) return;
+  const words = ticked.map((step) => step.querySelector('h3')?.textContent).join('. ');
   for (const [index, step] of steps.entries()) showStep(step, freshSteps[index] as Element);
   for (const part of ['.first-steps h2', '.first-steps .after', '.figures', 'section.keys']) {
     const replacement = fresh.querySelector(part);
     if (replacement) document.querySelector(part)?.replaceWith(replacement);
   }
   const status = document.querySelector('.first-steps [role="status"]');
-  if (status) status.textContent = ticked.map((step) => step.querySelector('h3')?.textContent).join('. ');
+  if (status) status.textContent = words;
   if (freshSteps.every(isDone)) stop();
 }
 

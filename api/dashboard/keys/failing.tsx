@@ -43,7 +43,7 @@ export function FailingBanner({
       </p>
       {reason && (
         <p>
-          The last one: {reason}. {remedy}
+          Last cause: {reason}. {remedy}
         </p>
       )}
       <p class="links">

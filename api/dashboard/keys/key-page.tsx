@@ -221,7 +221,7 @@ function SigningSecret({ key_, signingSecret, rolled }: PartProps) {
 
 function Name({ key_, faults, typed }: PartProps) {
   return (
-    <section class="section" aria-label="Name">
+    <section class="section" aria-label="Rename">
       <div class="card">
         <ChangeForm action={`${keyPath(key_._id)}/name`} class="form inline">
           <TextField name="name" label="Name" value={typed?.name ?? key_.name} faults={faults} />

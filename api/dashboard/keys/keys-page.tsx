@@ -27,7 +27,7 @@ export function keysPage({ account, keys, ...facts }: KeysPageProps): string {
     children: (
       <>
         <PageHead title="Keys" actions={active.length > 0 && <NewKey />}>
-          <p>Each request of your servers carries a key. The key decides whether its rides are live or test.</p>
+          <p>Every request carries a key, and the key decides whether its rides are live or test.</p>
         </PageHead>
         {active.length > 0 ? (
           <KeyTable label="Active keys" keys={active} {...facts} />

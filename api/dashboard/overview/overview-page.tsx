@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import type { usageSummary } from '../../../shared/usage/usage.ts';
@@ -35,7 +34,14 @@ export function overviewPage(props: OverviewProps): string {
     scripts: steps?.some(({ done }) => !done) ? ['overview-page.js'] : [],
     children: (
       <>
-        <PageHead title="Overview" />
+        <PageHead
+          title="Overview"
+          actions={
+            <a class={steps ? 'btn second' : 'btn'} href={`${keysPath}/new`}>
+              New key
+            </a>
+          }
+        />
         {active.map(({ _id, name }) => {
           const failing = health.get(_id);
           return failing && <FailingBanner key={_id} keyId={_id} name={name} failing={failing} now={now} />;
@@ -48,43 +54,42 @@ export function overviewPage(props: OverviewProps): string {
   });
 }
 
+/** As the usage page shows them (dashboard-usage.css). */
 function Summary({ usage }: OverviewProps) {
   const { activeKeys, ridesCreated, live, test, keysWithTraffic, busiest } = usage;
   return (
-    <dl class="figures" aria-label="Summary">
-      <Figure label="Active keys" value={<a href={keysPath}>{countText(activeKeys)}</a>} />
-      <Figure
-        label="Rides created"
-        value={<a href="/dashboard/usage">{countText(ridesCreated)}</a>}
-        detail={ridesCreated > 0 && `${countText(live)} live, ${countText(test)} test`}
-      />
-      <Figure label="Keys with traffic" value={countText(keysWithTraffic)} />
-      <Figure
-        label="Busiest key"
-        value={
-          busiest ? (
-            <a class="key-name" href={keyPath(busiest.keyId)}>
-              {busiest.name}
-            </a>
-          ) : (
-            <span class="quiet">none yet</span>
-          )
-        }
-        detail={busiest && (busiest.rides === 1 ? '1 ride' : `${countText(busiest.rides)} rides`)}
-      />
+    <dl class="figures">
+      <div class="card">
+        <dt>Active keys</dt>
+        <dd class="figure">{countText(activeKeys)}</dd>
+      </div>
+      <div class="card">
+        <dt>Rides created</dt>
+        <dd class="figure">{countText(ridesCreated)}</dd>
+        <dd>
+          {countText(live)} live, {countText(test)} test
+        </dd>
+      </div>
+      <div class="card">
+        <dt>Keys with traffic</dt>
+        <dd class="figure">{countText(keysWithTraffic)}</dd>
+      </div>
+      <div class="card">
+        <dt>Busiest key</dt>
+        {busiest ? (
+          <>
+            <dd class="figure name">
+              <a href={keyPath(busiest.keyId)} title={busiest.name}>
+                {busiest.name}
+              </a>
+            </dd>
+            <dd>{busiest.rides === 1 ? '1 ride' : `${countText(busiest.rides)} rides`}</dd>
+          </>
+        ) : (
+          <dd class="figure quiet">None yet</dd>
+        )}
+      </div>
     </dl>
-  );
-}
-
-export function Figure({ label, value, detail }: { label: string; value: ComponentChildren; detail?: string | false }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>
-        <span class="value">{value}</span>
-        {detail && <span class="detail">{detail}</span>}
-      </dd>
-    </div>
   );
 }
 
@@ -95,7 +100,7 @@ function ActiveKeys({ keys, rides, health, now }: OverviewProps) {
     <section class="section keys" aria-labelledby="keys">
       <div class="section-head">
         <h2 id="keys">Active keys</h2>
-        <a href={keysPath}>{keys.length > recent.length ? `All ${countText(keys.length)} keys` : 'Keys'}</a>
+        <a href={keysPath}>{keys.length > recent.length ? `All ${countText(keys.length)} active keys` : 'All keys'}</a>
       </div>
       <table class="table keys" aria-labelledby="keys">
         <thead>

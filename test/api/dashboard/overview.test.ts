@@ -72,9 +72,9 @@ describe('the dashboard: overview', () => {
     await ridesWith(revoked.key, 1);
     await revokeKey(revoked.keyId, { accountId: visitor.account._id });
     const html = await overview();
-    const figures = [...html.matchAll(/<dt>([^<]+)<\/dt><dd>(.*?)<\/dd>/g)].map(([, label, value = '']) => [
+    const figures = [...html.matchAll(/<dt>([^<]+)<\/dt>((<dd.*?<\/dd>)+)/g)].map(([, label, values = '']) => [
       label,
-      value
+      values
         .replaceAll(/<[^>]+>/g, ' ')
         .trim()
         .replaceAll(/ +/g, ' '),
