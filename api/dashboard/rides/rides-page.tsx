@@ -25,17 +25,19 @@ export interface RidesPageProps {
 /** The list of an account's rides, newest first. */
 export function ridesPage({ account, filters, rides, hasOlder, after, id, now }: RidesPageProps): string {
   const { values, key, faults } = filters;
-  const hasErrors = Object.keys(faults).length > 0;
+  const isFaulty = Object.keys(faults).length > 0;
+  const notFound = id && 'No ride, event or attempt of this account has this id. Check that it is whole.';
   return dashboardPage({
     title: 'Rides',
     account,
     room: 'rides',
     test: values.mode === 'test' || key?.mode === 'test',
-    hasErrors,
+    hasErrors: isFaulty || Boolean(notFound),
     children: (
       <>
-        <PageHead title="Rides" actions={<FindById value={id} fault={faults.id} />} />
-        <FaultSummary faults={faults} title={faults.id ? 'Not found' : 'Not filtered yet'} />
+        <PageHead title="Rides" actions={<FindById value={id} fault={notFound} />} />
+        <FaultSummary faults={faults} title="Not filtered yet" />
+        {notFound && <FaultSummary faults={{ id: notFound }} title="Not found" />}
         <FilterForm path={ridesPath} filters={filters}>
           <ChoiceField
             name="status"
@@ -54,7 +56,7 @@ export function ridesPage({ account, filters, rides, hasOlder, after, id, now }:
             ]}
           />
         </FilterForm>
-        {!hasErrors && rides.length === 0 && <NoRides filters={filters} after={after} />}
+        {!isFaulty && rides.length === 0 && <NoRides filters={filters} after={after} />}
         {rides.length > 0 && <RidesTable rides={rides} keys={filters.keys} now={now} />}
         <Pager path={ridesPath} values={values} after={after} last={hasOlder ? rides.at(-1)?._id : undefined} />
       </>

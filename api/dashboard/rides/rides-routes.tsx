@@ -41,7 +41,6 @@ export function ridesRoutes(service: Context): DashboardRoute[] {
       const id = query('id').trim();
       const path = id && (await pathOfId(id, ownerOf(visit)));
       if (path) return { see: path };
-      if (id) faults.id = 'Nothing of this account has this id';
       const hasFaults = Object.keys(faults).length > 0;
       const status = oneOf(rideStatuses, values.status);
       const mode = oneOf(modes, values.mode);
@@ -53,7 +52,7 @@ export function ridesRoutes(service: Context): DashboardRoute[] {
             accountId: account._id,
           });
       const html = ridesPage({ account, filters, ...found, after, id, now: service.now() });
-      return { html, status: hasFaults ? 422 : 200 };
+      return { html, status: hasFaults || id ? 422 : 200 };
     }),
 
     page('/rides/:rideId', (visit) => showRide(visit)),

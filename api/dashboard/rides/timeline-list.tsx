@@ -74,7 +74,7 @@ function aboutEntry({ offer, by, requestId }: Entry): string {
 function aboutDelivery({ outcome, event, attempt, own }: EventDelivery): string {
   if (outcome === 'waiting') return own === 'behind' ? 'for the events before it' : 'for the answer';
   if (outcome === 'no_url') return '';
-  const made: Pick<Partial<Delivery>, 'httpStatus' | 'durationMs' | 'reason'> = (own ? event.delivery : attempt) ?? {};
+  const made: Partial<Pick<Delivery, 'httpStatus' | 'durationMs' | 'reason'>> = (own ? event.delivery : attempt) ?? {};
   const { httpStatus, durationMs, reason } = made;
   if (httpStatus === undefined) return failureReason({ outcome, reason })?.name ?? '';
   return [httpStatus, durationMs !== undefined && msText(durationMs)].filter(Boolean).join(' · ');

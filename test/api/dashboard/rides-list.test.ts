@@ -134,7 +134,7 @@ describe("the dashboard's list of rides", () => {
       expect((await visitor.get(query)).headers.get('location')).to.equal(expected);
       const { html, status } = await stranger.get(query);
       expect(status).to.equal(422);
-      expect(textOf(html)).to.include('Nothing of this account has this id');
+      expect(textOf(html)).to.include('No ride, event or attempt of this account has this id');
     }
   });
 
