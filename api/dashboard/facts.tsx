@@ -147,3 +147,16 @@ export function Empty({ text, children }: { text: string; children?: ComponentCh
     </div>
   );
 }
+
+/** One number of a summary (`.figures`), with what it is and what it is made of. */
+export function Figure({ label, value, detail }: { label: string; value: ComponentChildren; detail?: string | false }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>
+        <span class="value">{value}</span>
+        {detail && <span class="detail">{detail}</span>}
+      </dd>
+    </div>
+  );
+}

@@ -1,7 +1,7 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import type { usageSummary } from '../../../shared/usage/usage.ts';
-import { countText, ModePill } from '../facts.tsx';
+import { countText, Figure, ModePill } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { type Failing, FailingBanner, FailingPill } from '../keys/failing.tsx';
 import { Moment, RideCount } from '../keys/keys-page.tsx';
@@ -54,41 +54,30 @@ export function overviewPage(props: OverviewProps): string {
   });
 }
 
-/** As the usage page shows them (dashboard-usage.css). */
 function Summary({ usage }: OverviewProps) {
   const { activeKeys, ridesCreated, live, test, keysWithTraffic, busiest } = usage;
   return (
-    <dl class="figures">
-      <div class="card">
-        <dt>Active keys</dt>
-        <dd class="figure">{countText(activeKeys)}</dd>
-      </div>
-      <div class="card">
-        <dt>Rides created</dt>
-        <dd class="figure">{countText(ridesCreated)}</dd>
-        <dd>
-          {countText(live)} live, {countText(test)} test
-        </dd>
-      </div>
-      <div class="card">
-        <dt>Keys with traffic</dt>
-        <dd class="figure">{countText(keysWithTraffic)}</dd>
-      </div>
-      <div class="card">
-        <dt>Busiest key</dt>
-        {busiest ? (
-          <>
-            <dd class="figure name">
-              <a href={keyPath(busiest.keyId)} title={busiest.name}>
-                {busiest.name}
-              </a>
-            </dd>
-            <dd>{busiest.rides === 1 ? '1 ride' : `${countText(busiest.rides)} rides`}</dd>
-          </>
-        ) : (
-          <dd class="figure quiet">None yet</dd>
-        )}
-      </div>
+    <dl class="figures" aria-label="Summary">
+      <Figure label="Active keys" value={<a href={keysPath}>{countText(activeKeys)}</a>} />
+      <Figure
+        label="Rides created"
+        value={<a href="/dashboard/usage">{countText(ridesCreated)}</a>}
+        detail={ridesCreated > 0 && `${countText(live)} live, ${countText(test)} test`}
+      />
+      <Figure label="Keys with traffic" value={countText(keysWithTraffic)} />
+      <Figure
+        label="Busiest key"
+        value={
+          busiest ? (
+            <a class="key-name" href={keyPath(busiest.keyId)}>
+              {busiest.name}
+            </a>
+          ) : (
+            <span class="quiet">none yet</span>
+          )
+        }
+        detail={busiest && (busiest.rides === 1 ? '1 ride' : `${countText(busiest.rides)} rides`)}
+      />
     </dl>
   );
 }

@@ -1,10 +1,9 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { MonthTotal } from '../../../shared/usage/statements.ts';
 import { type KeyUsage, summaryOf, type Usage } from '../../../shared/usage/usage.ts';
-import { countText, Empty, ModePill, moneyText } from '../facts.tsx';
+import { countText, Empty, Figure, ModePill, moneyText } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { keyPath, keysPath } from '../keys/paths.ts';
-import { Figure } from '../overview/overview-page.tsx';
 import { RidesChart } from './chart.tsx';
 import { csvPath, monthPath, statementPath, usagePath } from './paths.ts';
 import { counted, monthText } from './words.ts';
