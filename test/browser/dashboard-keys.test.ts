@@ -86,6 +86,11 @@ describe('the dashboard: keys, overview and account in a browser', () => {
       await button(page, 'Create key').click();
       await page.getByTestId('new-key').waitFor();
     });
+    await look('keys-created-before', '/dashboard/keys/new?mode=test', async (page) => {
+      await page.getByLabel('Name').fill('Front desk');
+      await button(page, 'Create key').click();
+      await page.reload();
+    });
     await look('overview-second', '/dashboard');
   }).timeout(240_000);
 
@@ -106,6 +111,17 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     const [{ _id } = { _id: '' }] = (await listKeys({ accountId: visitor.account._id })).filter((k) => k.revokedAt);
     await look('key-revoked', `/dashboard/keys/${_id}`);
   }).timeout(300_000);
+
+  it('look finished with as many keys as an account may have', async () => {
+    await Promise.all(Array.from({ length: 200 }, (_, index) => key('test', `Kiosk ${index + 1}`)));
+    for (const [name, path] of [
+      ['overview-many', ''],
+      ['keys-many', '/keys'],
+      ['keys-new-limit', '/keys/new'],
+    ]) {
+      await lookAt(`dashboard-${name}`, `${api.url}/dashboard${path}`, { options: { storageState: cookies() } });
+    }
+  }).timeout(120_000);
 
   it('look finished while deliveries fail', async () => {
     const { keyId } = await fullAccount();

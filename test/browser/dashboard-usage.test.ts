@@ -65,57 +65,53 @@ describe('the dashboard: usage in a browser', () => {
     await sumThrough(at('2026-11-21 00:00'));
   }
 
-  it('looks finished while an account is empty, and where it has a key and no ride', async () => {
-    await look('usage-empty', '');
-    await key('Front desk');
-    await look('usage-no-rides', '');
-    await look('statement-empty', '/2026-11');
-  });
-
-  it('looks finished for an account of some months', async () => {
-    await fullAccount();
-    await look('usage', '');
-    await look('usage-month', '?month=2026-10', async (page) => page.getByText('The same as a table').click());
-  });
-
-  it('looks finished for statements of some trips and of many', async () => {
+  /** Statements of some trips, so far and of a closed month, and one of more trips than a page shows. */
+  async function statements(): Promise<void> {
     const desk = await key('Front desk');
     const night = await key(
       'Night shift: a long name that somebody once pasted from a ticket, with its number 48213-B',
     );
+    const times = (month: string) =>
+      Array.from({ length: 12 }, (_, index) => at(`2026-${month}-${String(index + 5).padStart(2, '0')} 17:21:09`));
     for (const month of ['10', '11']) {
-      const moments = Array.from({ length: 12 }, (_, index) =>
-        at(`2026-${month}-${String(index + 5).padStart(2, '0')} 17:21:09`),
-      );
-      await tripsAt(desk, 14.25, ...moments);
-      await tripsAt(night, 1_208.5, ...moments.slice(0, 3));
+      await tripsAt(desk, 14.25, ...times(month));
+      await tripsAt(night, 1_208.5, ...times(month).slice(0, 3));
     }
     const start = at('2026-09-05 10:00').getTime();
-    await tripsAt(
-      desk,
-      12.5,
-      ...Array.from({ length: linesPerPart + 9 }, (_, index) => new Date(start + index * 60_000)),
-    );
+    const many = Array.from({ length: linesPerPart + 9 }, (_, index) => new Date(start + index * 60_000));
+    await tripsAt(desk, 12.5, ...many);
     await sumThrough(at('2026-11-21 00:00'));
-    await look('statement', '/2026-10');
-    await look('statement-so-far', '/2026-11');
-    await look('statement-last-page', '/2026-09?page=2');
-  });
+  }
 
-  it('looks finished for many keys, and where one ride was created', async () => {
-    const first = await key('Front desk');
-    await ridesAt(first, at('2026-11-03 10:00'));
-    await look('usage-one-ride', '?month=2026-11');
-    for (let number = 1; number < 60; number++) {
+  async function manyKeys(): Promise<void> {
+    for (let number = 0; number < 60; number++) {
       const made = await key(`Desk ${number}`, number % 3 === 0 ? 'test' : 'live');
-      await ridesAt(
-        made,
-        ...Array.from({ length: number * 3 }, (_, index) => new Date(now.getTime() - index * 9_000_000)),
-      );
+      const times = Array.from({ length: number * 3 }, (_, index) => new Date(now.getTime() - index * 9_000_000));
+      await ridesAt(made, ...times);
     }
-    await sumThrough(at('2026-11-21 00:00'));
-    await look('usage-many', '');
-  });
+  }
+
+  const oneKey = async () => void (await key('Front desk'));
+  const oneRide = async () => void (await ridesAt(await key('Front desk'), at('2026-11-03 10:00')));
+  const openTable = (page: Page) => page.getByText('The same as a table').click();
+
+  for (const [name, prepareAccount, page, prepare] of [
+    ['usage-empty', async () => {}, ''],
+    ['usage-no-rides', oneKey, ''],
+    ['usage-one-ride', oneRide, '?month=2026-11'],
+    ['usage', fullAccount, ''],
+    ['usage-month', fullAccount, '?month=2026-10', openTable],
+    ['usage-many', manyKeys, ''],
+    ['statement-empty', oneKey, '/2026-11'],
+    ['statement', statements, '/2026-10'],
+    ['statement-so-far', statements, '/2026-11'],
+    ['statement-last-page', statements, '/2026-09?page=2'],
+  ] as const) {
+    it(`looks finished: ${name}`, async () => {
+      await prepareAccount();
+      await look(name, page, prepare);
+    });
+  }
 
   it('leads by the keyboard from the figures to a statement and its CSV', async () => {
     await fullAccount();
@@ -145,7 +141,7 @@ describe('the dashboard: usage in a browser', () => {
 
   for (const colorScheme of ['light', 'dark'] as const) {
     it(`prints a statement as a table, dark on white, without what only a screen needs (${colorScheme})`, async () => {
-      await fullAccount();
+      await statements();
       // The width of a sheet of A4 between its margins.
       const page = await open('/2026-10', { colorScheme, viewport: { width: 690, height: 1_000 } });
       await page.emulateMedia({ media: 'print' });
@@ -153,7 +149,7 @@ describe('the dashboard: usage in a browser', () => {
         path: path.join(shotFolder, `dashboard-statement-print-${colorScheme}.png`),
         fullPage: true,
       });
-      for (const hidden of ['.top', '.rail', '.actions'])
+      for (const hidden of ['.who', '.rail', '.actions'])
         expect(await page.locator(hidden).isVisible()).to.equal(false);
       const styles = await page.evaluate(() =>
         ['html', 'thead', 'tbody tr', 'body'].map((selector) => {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Account } from '../../shared/accounts/account.ts';
 import { newAccountId } from '../../shared/ids.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
+import { sendTestEvent } from '../../shared/webhooks/test-event.ts';
 import { clientOf } from './client.ts';
 import { signedIn, type Visitor } from './dashboard.ts';
 import { newDriver, rideIn } from './rides.ts';
@@ -47,5 +48,10 @@ export async function hostileAccount(api: TestApi): Promise<HostileAccount> {
     webhookUrl: markupUrl,
     offers: [{ driver: newDriver({ name: markup, phone: markup, vehicle: markup, plate: markup }) }],
   });
-  return { account, visitor, params: { keyId, rideId, month: new Date().toISOString().slice(0, 7) } };
+  const attemptId = await sendTestEvent(api.ctx, keyId, { accountId: account._id });
+  return {
+    account,
+    visitor,
+    params: { keyId, rideId, attemptId, seq: '1', month: new Date().toISOString().slice(0, 7) },
+  };
 }

@@ -92,9 +92,9 @@ function AuditTable({ account, entries, keyNames, now }: AccountPageProps) {
       <thead>
         <tr>
           <th scope="col">When</th>
-          <th scope="col">Who</th>
           <th scope="col">What</th>
           <th scope="col">Key</th>
+          <th scope="col">Who</th>
           <th scope="col">From</th>
         </tr>
       </thead>
@@ -104,12 +104,12 @@ function AuditTable({ account, entries, keyNames, now }: AccountPageProps) {
             <td data-label="When">
               <When at={at} now={now} />
             </td>
-            <td data-label="Who" class="breakable">
-              {from === commandLine ? 'the operator' : account.email}
-            </td>
             <td data-label="What">{words[action]}</td>
             <td data-label="Key" class="breakable">
               {keyId ? <a href={keyPath(keyId)}>{keyNames.get(keyId) ?? keyId}</a> : <span class="quiet">none</span>}
+            </td>
+            <td data-label="Who" class="breakable">
+              {from === commandLine ? 'the operator' : account.email}
             </td>
             <td data-label="From">
               <code>{from}</code>

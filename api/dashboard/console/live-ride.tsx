@@ -97,7 +97,7 @@ function cheapestFirst(offers: readonly Offer[]): Offer[] {
 }
 
 function OfferState({ ride, offer }: { ride: ConsoleRide; offer: Offer }) {
-  if (offer.offerId === ride.acceptedOfferId) return <Note>accepted</Note>;
+  if (offer.offerId === ride.acceptedOfferId) return <strong>accepted</strong>;
   if (offer.withdrawnAt) return <Note>withdrawn</Note>;
   if (ride.status !== 'bidding') return <Note>dropped</Note>;
   return (

@@ -12,7 +12,7 @@ export interface Failing {
 
 export function FailingPill() {
   return (
-    <span class="pill failing" data-status="failed">
+    <span class="pill" data-status="failed">
       deliveries fail
     </span>
   );

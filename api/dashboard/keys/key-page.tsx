@@ -213,6 +213,7 @@ function SigningSecret({ key_, signingSecret, rolled }: PartProps) {
           <GoButton to={`${keyPath(key_._id)}/roll-secret`} danger>
             Roll signing secret
           </GoButton>
+          <a href="/dashboard/signature">Check a signature</a>
         </div>
       </div>
     </section>

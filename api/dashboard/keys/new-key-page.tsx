@@ -5,8 +5,8 @@ import { dashboardPage, PageHead } from '../frame.tsx';
 import { keysPath } from './paths.ts';
 
 const modes = [
-  ['test', 'Test: a simulated driver, no real money'],
-  ['live', 'Live: real drivers and real fares'],
+  ['test', 'Test: simulated driver, no money'],
+  ['live', 'Live: real drivers, real fares'],
 ] as const satisfies [Mode, string][];
 
 export const isMode = (text: string): text is Mode => modes.some(([mode]) => mode === text);
@@ -29,7 +29,7 @@ export function newKeyPage({ account, typed, faults = {} }: NewKeyPageProps): st
         <PageHead title="New key">
           <p>One key for each system that sends rides: it can be rotated or revoked without the others.</p>
         </PageHead>
-        <FaultSummary faults={faults} />
+        <FaultSummary faults={faults} title="No key created yet" />
         <ChangeForm action={keysPath} class="form">
           <TextField
             name="name"

@@ -74,7 +74,7 @@ export const placeText = ({ address, lat, lng }: Location): string => address ||
 export const actorWords: Record<Actor, string> = {
   partner: 'Partner, over the API',
   driver: 'Driver',
-  simulator: 'Simulated driver',
+  simulator: 'Simulator',
   timeout: 'Timeout',
   dashboard: 'Dashboard',
 };

@@ -131,8 +131,8 @@ export interface Chosen {
 }
 
 /**
- * What the URL chooses. Without a choice, or with one that is not there: the attempt that failed last, since that is what
- * most come to see, or else the latest entry.
+ * What the URL chooses. Without a choice, or with one that is not there: the last attempt of an event that has not arrived,
+ * since that is what most come to see, or else the latest entry.
  */
 export function chosenEntry(entries: readonly Entry[], id: string): Chosen {
   const all = entries.flatMap((entry): Chosen[] => [
@@ -143,9 +143,9 @@ export function chosenEntry(entries: readonly Entry[], id: string): Chosen {
     ({ entry, delivery }) =>
       (delivery ?? entry).id === id || (delivery?.attempt && `attempt-${delivery.attempt._id}` === id),
   );
-  const failed = all.findLast(({ delivery }) => delivery && hasFailed(delivery.outcome));
-  const latest = all.findLast(({ delivery }) => !delivery);
-  return named ?? failed ?? (latest as Chosen);
+  const missed = missedEvents(entries).at(-1);
+  const failed = missed && { entry: missed, delivery: missed.deliveries.at(-1) };
+  return named ?? failed ?? { entry: entries.at(-1) as Entry };
 }
 
 /** Whether something was to be sent and did not arrive. */

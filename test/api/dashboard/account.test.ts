@@ -6,9 +6,9 @@ import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { signedIn, type Visitor } from '../../support/dashboard.ts';
 import { startTestApi, type TestApi, testContext, testSettings } from '../../support/service.ts';
 
-/** The entries of the list: who, what, which key and from where. */
+/** The entries of the list: what, which key, who and from where. */
 const entries = (html: string) =>
-  [...html.matchAll(/<td data-label="(Who|What|Key|From)"[^>]*>(.*?)<\/td>/g)]
+  [...html.matchAll(/<td data-label="(What|Key|Who|From)"[^>]*>(.*?)<\/td>/g)]
     .map(([, , cell = '']) => cell.replaceAll(/<[^>]+>/g, ''))
     .reduce<string[][]>((rows, cell, index) => {
       if (index % 4 === 0) rows.push([]);
@@ -59,7 +59,7 @@ describe('the dashboard: account', () => {
         'rolled the signing secret',
         'looked at the signing secret',
         'changed the webhook URL',
-      ].map((what) => [who, what, 'Night desk', '203.0.113.7']),
+      ].map((what) => [what, 'Night desk', who, '203.0.113.7']),
     );
   });
 
@@ -109,7 +109,7 @@ describe('the dashboard: what the operator did on the command line', () => {
     const visitor = await signedIn(api, email);
     expect((await visitor.get('/dashboard/keys')).html).to.include('By the operator');
     expect(entries((await visitor.get('/dashboard/account')).html)).to.deep.equal([
-      ['the operator', 'created a key', 'By the operator', 'command line'],
+      ['created a key', 'By the operator', 'the operator', 'command line'],
     ]);
   });
 });

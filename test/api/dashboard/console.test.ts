@@ -282,7 +282,7 @@ describe('the test console', () => {
       expect(offered.html).to.include('21.50 USD').and.include('Accept');
       expect(offered.latest).to.match(/^Offer received/);
       await visitor.post(`${base}/${rideId}/accept`, { offerId });
-      expect((await nextWith(stream, 'accepted</p>')).latest).to.match(/^Offer accepted/);
+      expect((await nextWith(stream, 'accepted</strong>')).latest).to.match(/^Offer accepted/);
     });
 
     it('goes on after the end of the ride until its events are settled, and is a 204 from then on', async () => {

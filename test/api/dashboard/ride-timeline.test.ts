@@ -104,13 +104,14 @@ describe("a ride's timeline", () => {
     ]);
   });
 
-  it('shows first what the URL names, else the attempt that failed last, else what happened last', async () => {
+  it('shows first what the URL names, else the last attempt of an event that has not arrived, else what happened last', async () => {
     const failing = timelineOf(await rideWith(['delivered', 'failed', 'timeout', 'delivered', 'no_url']), [], now);
     expect(chosenEntry(failing, '').delivery?.id).to.equal('delivery-3');
     expect(chosenEntry(failing, 'unknown').delivery?.id).to.equal('delivery-3');
     expect(chosenEntry(failing, 'event-1')).to.not.have.property('delivery');
     expect(chosenEntry(failing, 'delivery-4').delivery?.outcome).to.equal('delivered');
-    const fine = timelineOf(await rideWith(['delivered', 'delivered']), [], now);
+    const arrived = attemptOn(1, { kind: 'redelivery' });
+    const fine = timelineOf(await rideWith(['failed', 'delivered']), [arrived], now);
     expect(chosenEntry(fine, '').entry.title).to.equal('Trip completed');
   });
 
