@@ -35,7 +35,7 @@ export async function hostileAccount(api: TestApi): Promise<HostileAccount> {
   const { keyId, key } = await createKey(api.ctx.config, {
     accountId: account._id,
     name: markup,
-    mode: 'live',
+    mode: 'test',
     webhookUrl: markupUrl,
   });
   const place = { lat: 40.7128, lng: -74.006, address: markup };
