@@ -57,12 +57,11 @@ describe('the stream of a page', () => {
     });
     // The system takes some megabytes for a client that does not read, before anything waits here.
     const text = eventText(2, 'x'.repeat(60_000));
-    for (let sent = 0; sent < 2_000 && !isClosed; sent++) {
+    while (!isClosed) {
       stalled.stream.send(text);
       await nextTurn();
     }
 
-    expect(isClosed).to.equal(true);
     expect(streams.count).to.equal(1);
     reading.stream.send(eventText(3, 'still here'));
     expect((await once(reading.response, 'data'))[0]).to.equal(eventText(3, 'still here'));
