@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
+import net from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
@@ -46,9 +47,17 @@ describe('the stream of a page', () => {
     return { response, ...(opened.at(-1) as (typeof opened)[number]) };
   }
 
+  /** Over a bare socket: after a test with nock in the same process, Node's client reads on though its response is paused. */
+  async function openAndStall(): Promise<{ socket: net.Socket; stream: Stream; closed: Promise<void> }> {
+    const socket = net.connect({ port: server.port, host: '127.0.0.1' });
+    socket.on('error', () => {}).write('GET /test HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(socket, 'data');
+    socket.pause();
+    return { socket, ...(opened.at(-1) as (typeof opened)[number]) };
+  }
+
   it('is ended when its client leaves more than 64 kB unread, and no other stream is', async () => {
-    const [reading, stalled] = [await open(), await open()];
-    stalled.response.pause();
+    const [reading, stalled] = [await open(), await openAndStall()];
     expect(streams.count).to.equal(2);
 
     let isClosed = false;
@@ -62,6 +71,7 @@ describe('the stream of a page', () => {
       await nextTurn();
     }
 
+    stalled.socket.destroy();
     expect(streams.count).to.equal(1);
     reading.stream.send(eventText(3, 'still here'));
     expect((await once(reading.response, 'data'))[0]).to.equal(eventText(3, 'still here'));
