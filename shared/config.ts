@@ -122,8 +122,8 @@ const settings = Joi.object({
   WEBHOOKS_SLOW_CONCURRENCY: concurrency.default(500),
   MAIL_CONCURRENCY: concurrency.default(10),
   SMTP_URL: Joi.string()
-    .pattern(/^smtps?:\/\/[^/?]+/)
-    .messages({ 'string.pattern.base': '{{#label}} must begin with smtp:// or smtps://' }),
+    .custom((url, helpers) => (/^smtps?:\/\/[^/?]/.test(url) && URL.canParse(url) ? url : helpers.error('smtp')))
+    .messages({ smtp: '{{#label}} must be an address like smtps://USER:PASSWORD@HOST:465 or smtp://HOST:587' }),
   MAIL_FROM: Joi.string()
     .pattern(/^([^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/)
     .required()

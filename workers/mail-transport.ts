@@ -9,37 +9,37 @@ const timeouts = { dnsTimeout: 5_000, connectionTimeout: 10_000, greetingTimeout
 /** What became of a try: a refusal is final, everything else may be over in a minute. */
 export type MailTry = { sent: true } | { sent: false; isRefused: boolean; reason: string };
 
-/** Gives a mail to the mail server of SMTP_URL. Never throws. Where TLS is offered it is used; for a password it must be. */
-export async function submit(
-  { environment, mailFrom, secrets }: Pick<Config, 'environment' | 'mailFrom' | 'secrets'>,
-  mailId: string,
-  { to, subject, text }: MailText,
-): Promise<MailTry> {
-  const hasPassword = new URL(secrets.smtpUrl).password !== '';
-  const transport = createTransport({
-    url: secrets.smtpUrl,
-    ...(environment === 'production' && hasPassword && { requireTLS: true }),
-    ...timeouts,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+/** Gives a mail to the mail server of SMTP_URL. Never throws. */
+export async function submit(config: MailSettings, mailId: string, mail: MailText): Promise<MailTry> {
   try {
-    await transport.sendMail({
-      from: mailFrom,
-      to: { name: '', address: to },
-      subject,
-      text,
+    await transportTo(config).sendMail({
+      from: config.mailFrom,
+      to: { name: '', address: mail.to },
+      subject: mail.subject,
+      text: mail.text,
       // The same at a second try, so that a mailbox can tell a copy.
-      messageId: `<${mailId}@${domainOf(mailFrom)}>`,
+      messageId: `<${mailId}@${domainOf(config.mailFrom)}>`,
       headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
       signal: AbortSignal.timeout(limitMs),
     });
     return { sent: true };
   } catch (error) {
     return { sent: false, ...described(error) };
-  } finally {
-    transport.close();
   }
+}
+
+type MailSettings = Pick<Config, 'environment' | 'mailFrom' | 'secrets'>;
+
+/** A connection for one mail. Where TLS is offered it is used; for a password, in production, it must be. */
+function transportTo({ environment, secrets }: MailSettings) {
+  const hasPassword = new URL(secrets.smtpUrl).password !== '';
+  return createTransport({
+    url: secrets.smtpUrl,
+    ...(environment === 'production' && hasPassword && { requireTLS: true }),
+    ...timeouts,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
 }
 
 const domainOf = (from: string): string => /@([^\s<>@]+)>?$/.exec(from)?.[1] ?? 'localhost';

@@ -16,6 +16,8 @@ const longestPauseMs = 60_000;
 /** Longer than a try takes. If the worker dies, another one tries again after this time. */
 const claimMs = 60_000;
 const recordAgainMs = 250;
+/** How long the row of a mail says what became of it. */
+const keptForMs = 30 * 24 * 3_600_000;
 
 /**
  * Sends one mail: claim it, give it to the mail server, record how that went. A mail that was sent is not sent again; only
@@ -85,7 +87,9 @@ async function finish(
   reason?: string,
 ): Promise<JobResult> {
   const erased = { dueAt: 1, claim: 1, ...(state !== 'kept' && { sealed: 1 as const }) } as const;
-  const set = { state, finishedAt: new Date(ctx.now()), ...(reason && { reason }) };
+  const now = ctx.now();
+  const times = { finishedAt: new Date(now), expiresAt: new Date(now + keptForMs) };
+  const set = { state, ...times, ...(reason && { reason }) };
   await recorded(ctx, run, () =>
     mails.updateOne({ _id, state: 'waiting', 'claim.token': run.token }, { $set: set, $unset: erased }),
   );

@@ -6,6 +6,7 @@ import { keysRoutes } from './keys/keys-routes.tsx';
 import { overviewRoutes } from './overview/overview-routes.tsx';
 import { ridesRoutes } from './rides/rides-routes.tsx';
 import { signInRoutes } from './sign-in/sign-in-routes.tsx';
+import { signOutRoutes } from './sign-in/sign-out-routes.ts';
 import { signatureRoutes } from './signature/signature-routes.tsx';
 import { usageRoutes } from './usage/usage-routes.tsx';
 import type { DashboardRoute } from './visit.ts';
@@ -14,6 +15,7 @@ import type { DashboardRoute } from './visit.ts';
 export function dashboardRoutes(service: Context, forConsole: ConsoleParts): DashboardRoute[] {
   return [
     ...signInRoutes(service),
+    ...signOutRoutes(service),
     ...overviewRoutes(service),
     ...keysRoutes(service),
     ...ridesRoutes(service),

@@ -68,6 +68,8 @@ export function readable(name: string, entry: LogEntry): string {
       return row(entry, step(entry), '');
     case 'delivery':
       return row(entry, `event ${entry.seq} ${entry.event}`, delivery(entry));
+    case 'mail':
+      return row(entry, 'mail', mailed(entry));
     default:
       return row(entry, `${name}: ${[...fieldsOf(entry)].join(' ')}`, '', entry.level >= 50 ? 'bad' : 'slow');
   }
@@ -112,6 +114,11 @@ function delivery({ outcome, httpStatus, reason = '', durationMs = 0 }: LogEntry
     default:
       return styled('bad', `${outcome}: ${why}`);
   }
+}
+
+function mailed({ outcome, reason = '' }: LogEntry): string {
+  if (outcome === 'kept') return `read it at ${styled('accent', mailBoxPath)}`;
+  return outcome === 'sent' ? styled('good', 'sent') : styled('bad', `not sent: ${reason}`);
 }
 
 /** Any other entry, field by field. */

@@ -19,6 +19,8 @@ export interface MailRow {
   /** The run that is sending it, and until when no other run does. */
   claim?: { token: string; until: Date };
   finishedAt?: Date;
+  /** From the end on: until when the row is kept. */
+  expiresAt?: Date;
   /** Why it failed: a code, never the mail server's own words, which may name the recipient. */
   reason?: string;
 }
@@ -33,11 +35,13 @@ const mailSchema = new mongoose.Schema<MailRow>(
     triedUntil: Date,
     claim: { type: { _id: false, token: String, until: Date }, required: false },
     finishedAt: Date,
+    expiresAt: Date,
     reason: String,
   },
   { versionKey: false, autoIndex: false },
 );
 mailSchema.index({ dueAt: 1, _id: 1 }, { partialFilterExpression: { dueAt: { $exists: true } } });
+mailSchema.index({ expiresAt: 1 });
 // A ciphertext starts with the id of its SECRETS_KEY, so this index finds those of an older key (stored-secrets.ts).
 mailSchema.index({ sealed: 1 }, { sparse: true });
 

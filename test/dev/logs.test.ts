@@ -57,6 +57,19 @@ describe('the log of npm run dev', () => {
     });
   }
 
+  it('says where a mail can be read, or why it was not sent', () => {
+    const lines = shown(
+      entry('mail', { mailId: 'mail_1', outcome: 'kept' }),
+      entry('mail', { mailId: 'mail_1', outcome: 'sent' }),
+      entry('mail', { mailId: 'mail_1', outcome: 'failed', reason: 'EENVELOPE 550' }),
+    );
+    expect(lines.map((line) => line.replace(/ {2,}/g, ' ').trim())).to.deep.equal([
+      'mail read it at /dev/mail',
+      'mail sent',
+      'mail not sent: EENVELOPE 550',
+    ]);
+  });
+
   it('says once for each key how to set a webhook URL', () => {
     const lines = shown(delivery({ outcome: 'no_url' }), delivery({ outcome: 'no_url' }));
     const hints = lines.filter((line) => line.includes(`npm run -s keys -- set-webhook ${keyId} URL`));

@@ -182,10 +182,12 @@ describe('the proxy of production', function () {
     });
 
     it('says so with a page where the API answers with pages', async () => {
-      const answer = await proxy.ask({ path: '/track/unknown' });
-      expect(answer.status).to.equal(502);
-      expect(answer.headers['content-type']).to.equal('text/html; charset=utf-8');
-      expect(answer.text).to.match(/^<!doctype html>.*Load the page again/s);
+      for (const path of ['/track/unknown', '/dashboard', '/dashboard/keys']) {
+        const answer = await proxy.ask({ path });
+        expect(answer.status).to.equal(502);
+        expect(answer.headers['content-type']).to.equal('text/html; charset=utf-8');
+        expect(answer.text).to.match(/^<!doctype html>.*Load the page again/s);
+      }
     });
 
     it('logs no key, no token and no address below its first segment', async () => {

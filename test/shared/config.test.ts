@@ -78,7 +78,9 @@ describe('the settings', () => {
     expect(refusal({ ...production, SMTP_URL: mail.SMTP_URL })).to.equal(
       'Setting MAIL_FROM must be set beside SMTP_URL',
     );
-    expect(refusal({ ...production, ...mail, SMTP_URL: 'mail.example:465' })).to.match(/SMTP_URL must begin with smtp/);
+    for (const url of ['mail.example:465', 'https://mail.example', 'smtp://', 'smtp://[sEcReT']) {
+      expect(refusal({ ...production, ...mail, SMTP_URL: url }), url).to.match(/SMTP_URL must be an address like/);
+    }
     for (const from of ['rides', 'Rides rides@rides.example', 'a@b.example\nBcc: c@d.example', '<a b@c.example>']) {
       expect(refusal({ ...production, ...mail, MAIL_FROM: from }), from).to.match(/MAIL_FROM must be an address/);
     }

@@ -75,7 +75,7 @@ describe('a mail', () => {
     expect(mail?.raw).to.match(new RegExp(`^Message-ID: <${row._id}@rides\\.example>\\r$`, 'm'));
     expect(mail?.raw).to.match(/^Content-Type: text\/plain/m);
     expect(mail?.raw).to.match(/^Auto-Submitted: auto-generated\r$/m);
-    expect(await rowOf(row)).to.have.all.keys('_id', 'state', 'createdAt', 'triedUntil', 'finishedAt');
+    expect(await rowOf(row)).to.have.all.keys('_id', 'state', 'createdAt', 'triedUntil', 'finishedAt', 'expiresAt');
     expect(await rowOf(row)).to.include({ state: 'sent' });
   });
 

@@ -1,8 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { audit } from '../../../shared/accounts/audit.ts';
-import { deviceId, newDevice } from '../../../shared/accounts/device.ts';
-import { endAllSessions, endSession, sessionLifetimeMs, startSession } from '../../../shared/accounts/session.ts';
+import { sessionLifetimeMs, startSession } from '../../../shared/accounts/session.ts';
 import {
   type EnteredCode,
   enterCode,
@@ -11,30 +9,25 @@ import {
   openSignIn,
   readCode,
   readEmail,
-  signInLifetimeMs,
 } from '../../../shared/accounts/sign-in.ts';
 import { earlierSubmission } from '../../../shared/accounts/submission.ts';
 import type { Context } from '../../../shared/context.ts';
-import { sha256 } from '../../../shared/ids.ts';
 import { canSendMail, sendMail } from '../../../shared/mail/mail.ts';
 import { clientAddress, clientNetwork } from '../../http/client-address.ts';
 import { type Form, readForm } from '../../http/form-body.ts';
 import type { Middleware, RequestContext } from '../../types.ts';
 import type { Faults } from '../forms.tsx';
-import { type OwnCookie, ownCookie, sessionCookie } from '../session-cookie.ts';
-import { type Answer, type DashboardRoute, findAccount, formIdOf, respond, signedInRoutes } from '../visit.ts';
+import { type Answer, type DashboardRoute, findAccount, formIdOf, respond } from '../visit.ts';
 import { codeMail } from './code-mail.ts';
 import { nextPage } from './next-page.ts';
+import { signInCookies } from './sign-in-cookies.ts';
 import { limitPage, noMailPage, signInPage } from './sign-in-page.tsx';
 
-const deviceLifetimeMs = 365 * 24 * 3_600_000;
-
-/** Signing in by a code that is sent to an e-mail address (contract, section 1), and signing out. */
+/** Signing in by a code that is sent to an e-mail address (contract, section 1). */
 export function signInRoutes(service: Context): DashboardRoute[] {
   const { config } = service;
   const findSignedIn = findAccount(service);
-  const { action } = signedInRoutes(service);
-  const cookies = signInCookies(service);
+  const cookies = signInCookies(config);
 
   /** The sign-in page, unless somebody is signed in: then the request goes on to the first page. */
   const show: Middleware = async (ctx, next) => {
@@ -85,11 +78,10 @@ export function signInRoutes(service: Context): DashboardRoute[] {
   /** The account of a new address is made here: the code has shown that the address is theirs. */
   async function letIn(ctx: RequestContext, email: string): Promise<void> {
     const { _id: accountId } = await accountOf(email);
-    const token = await startSession(accountId, service.now());
-    cookies.session.write(ctx, token, sessionLifetimeMs);
-    cookies.knowBrowser(ctx, email);
     const from = clientAddress(ctx, config.trustedProxyHops);
     await audit({ accountId, action: 'signed_in', from }, service.now());
+    cookies.session.write(ctx, await startSession(accountId, service.now()), sessionLifetimeMs);
+    cookies.knowBrowser(ctx, email);
   }
 
   /** The page comes back with what is wrong and what was typed; a code is not shown again. */
@@ -122,45 +114,7 @@ export function signInRoutes(service: Context): DashboardRoute[] {
     post('/sign-in', signIn),
     startOver('/sign-in/code'),
     startOver('/sign-in'),
-    action('/sign-out', async ({ ctx }) => {
-      await endSession(cookies.session.read(ctx));
-      cookies.session.clear(ctx);
-      return { see: '/dashboard' };
-    }),
-    action('/sign-out-everywhere', async ({ ctx, account }) => {
-      await endAllSessions(account._id);
-      cookies.session.clear(ctx);
-      const from = clientAddress(ctx, config.trustedProxyHops);
-      await audit({ accountId: account._id, action: 'signed_out_everywhere', from }, service.now());
-      return { see: '/dashboard' };
-    }),
   ];
-}
-
-/** The cookies of signing in: who asks for a code, who is signed in, and who has been before. */
-function signInCookies({ config }: Context) {
-  const browserCookie = ownCookie(config, 'sign_in');
-  // One for each address: a browser may have several accounts.
-  const deviceCookie = (email: string): OwnCookie => ownCookie(config, `device_${sha256(email).slice(0, 12)}`);
-  return {
-    session: sessionCookie(config),
-    /** The token that codes are bound to. The browser gets it with the sign-in page, before it asks for a code. */
-    browserToken(ctx: RequestContext): string {
-      const kept = browserCookie.read(ctx);
-      const token = /^[\w-]{43}$/.test(kept) ? kept : randomBytes(32).toString('base64url');
-      browserCookie.write(ctx, token, signInLifetimeMs);
-      return token;
-    },
-    /** The id of a browser in which somebody has signed in with this address before. */
-    device: (ctx: RequestContext, email: string) => deviceId(config, deviceCookie(email).read(ctx), email),
-    /** Notes that somebody has signed in here, and ends what led there. */
-    knowBrowser(ctx: RequestContext, email: string): void {
-      browserCookie.clear(ctx);
-      const cookie = deviceCookie(email);
-      const kept = cookie.read(ctx);
-      cookie.write(ctx, deviceId(config, kept, email) ? kept : newDevice(config, email), deviceLifetimeMs);
-    },
-  };
 }
 
 const textOf = (value: string | string[] | undefined): string => [value ?? ''].flat()[0] ?? '';

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
 import { newRideId } from '../../../shared/ids.ts';
+import { mails } from '../../../shared/mail/mail-row.ts';
 import { type DeliveryJob, poolNames } from '../../../shared/queues.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/outbox.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { leaseKey } from '../../../workers/sweeper/lease.ts';
 import { progressKey } from '../../../workers/sweeper/progress.ts';
 import { startSweeper } from '../../../workers/sweeper/sweeper.ts';
@@ -25,7 +27,8 @@ describe('the sweeper', () => {
   const { find } = rides;
   beforeEach(async () => {
     await ctx.redis.flushall();
-    await rides.deleteMany({});
+    // What other tests have left waiting would be swept too.
+    await Promise.all([rides.deleteMany({}), attempts.deleteMany({}), mails.deleteMany({})]);
   });
   afterEach(() => {
     rides.find = find;

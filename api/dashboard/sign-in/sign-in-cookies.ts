@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto';
+import { deviceId, newDevice } from '../../../shared/accounts/device.ts';
+import { signInLifetimeMs } from '../../../shared/accounts/sign-in.ts';
+import type { Config } from '../../../shared/config.ts';
+import { sha256 } from '../../../shared/ids.ts';
+import type { RequestContext } from '../../types.ts';
+import { type OwnCookie, ownCookie, sessionCookie } from '../session-cookie.ts';
+
+const deviceLifetimeMs = 365 * 24 * 3_600_000;
+
+/** The cookies of signing in: who asks for a code, who is signed in, and who has been before. */
+export function signInCookies(config: Pick<Config, 'environment' | 'secrets'>) {
+  const browserCookie = ownCookie(config, 'sign_in');
+  // One for each address: a browser may have several accounts.
+  const deviceCookie = (email: string): OwnCookie => ownCookie(config, `device_${sha256(email).slice(0, 12)}`);
+  return {
+    session: sessionCookie(config),
+    /** The token that codes are bound to. The browser gets it with the sign-in page, before it asks for a code. */
+    browserToken(ctx: RequestContext): string {
+      const kept = browserCookie.read(ctx);
+      const token = /^[\w-]{43}$/.test(kept) ? kept : randomBytes(32).toString('base64url');
+      browserCookie.write(ctx, token, signInLifetimeMs);
+      return token;
+    },
+    /** The id of a browser in which somebody has signed in with this address before. */
+    device: (ctx: RequestContext, email: string) => deviceId(config, deviceCookie(email).read(ctx), email),
+    /** Notes that somebody has signed in here, and ends what led there. */
+    knowBrowser(ctx: RequestContext, email: string): void {
+      browserCookie.clear(ctx);
+      const cookie = deviceCookie(email);
+      const kept = cookie.read(ctx);
+      cookie.write(ctx, deviceId(config, kept, email) ? kept : newDevice(config, email), deviceLifetimeMs);
+    },
+  };
+}
