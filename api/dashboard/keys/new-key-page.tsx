@@ -83,7 +83,8 @@ export function fullPage({
             <strong>
               This account has {most} active {most === 1 ? 'key, the most' : 'keys, the most'} it can have.
             </strong>{' '}
-            No key was created. Revoke one that is no longer used, then create the new one.
+            {hasErrors && 'No key was created. '}
+            Revoke one that is no longer used, then create the new one.
           </p>
           <p class="links">
             <a href={keysPath}>See the keys, and when each was last used</a>

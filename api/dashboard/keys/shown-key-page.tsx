@@ -60,7 +60,7 @@ interface ShownBeforePageProps {
 
 /** The answer to a form that was sent before: its key was shown then. */
 export function shownBeforePage({ account, key, shownAt }: ShownBeforePageProps): string {
-  const title = shownAt === 'creation' ? 'This key exists already' : 'This key was rotated already';
+  const title = shownAt === 'creation' ? 'This key exists already' : 'This form was sent before';
   return dashboardPage({
     title,
     account,
@@ -74,21 +74,20 @@ export function shownBeforePage({ account, key, shownAt }: ShownBeforePageProps)
           </p>
         </PageHead>
         <div class="notice">
-          <p>
-            {shownAt === 'creation' ? (
-              <>It was created when this form was first sent, at {exactText(key.createdAt)}, and shown then.</>
-            ) : (
-              <>
-                This form was sent before, and a key is shown only once.
-                {key.rotatedAt && <> The key was last rotated at {exactText(key.rotatedAt)}.</>}
-              </>
-            )}
-          </p>
+          {shownAt === 'creation' ? (
+            <p>It was created when this form was first sent, at {exactText(key.createdAt)}, and shown then.</p>
+          ) : (
+            <p>
+              {key.rotatedAt
+                ? `The key was last rotated at ${exactText(key.rotatedAt)}, and the new one was shown then.`
+                : 'The key has not been rotated yet.'}
+            </p>
+          )}
           {key.revokedAt ? (
             <p>It was revoked at {exactText(key.revokedAt)}.</p>
           ) : (
             <p>
-              It cannot be shown again. If you did not copy it, rotate it: it gets a new secret, and the old one stops
+              A key is shown only once. If you did not copy it, rotate it: it gets a new secret, and the old one stops
               working.
             </p>
           )}

@@ -222,7 +222,8 @@ describe('the dashboard: keys', () => {
       const shown = answers.flatMap(({ html }) => textOf(html, 'new-key') ?? []);
       expect(shown).to.have.length(1);
       const again = await send();
-      expect(again.html).to.include('This key was rotated already').and.include('>Rotate<');
+      expect(again.html).to.include('This form was sent before').and.include('>Rotate<');
+      expect(again.html).to.match(/The key was last rotated at [\d: -]+ UTC/);
       expect(await isAlive(shown[0] as string)).to.equal(true);
       expect(await audited()).to.deep.equal(['key_rotated']);
     });
