@@ -1,7 +1,7 @@
-import type { Driver, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
+import type { Driver, Location, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
 import { AttemptDetail, EventBody, OwnRecordDetail, SendAgain } from '../deliveries/attempt-detail.tsx';
 import { exactText, Id, moneyText, OutcomePill } from '../facts.tsx';
-import { actorWords, Fact, placeText } from './ride-facts.tsx';
+import { actorWords, coordinatesText, Fact } from './ride-facts.tsx';
 import type { Chosen, Entry } from './timeline.ts';
 
 /** All that is known of the chosen entry of a ride's timeline. */
@@ -103,8 +103,8 @@ function RequestFacts({ ride }: { ride: Ride }) {
   const riders = [passenger?.name, passenger?.phone].filter(Boolean).join(', ');
   return (
     <>
-      <Fact name="Pickup">{placeText(pickup)}</Fact>
-      <Fact name="Destination">{placeText(destination)}</Fact>
+      <PlaceFact name="Pickup" place={pickup} />
+      <PlaceFact name="Destination" place={destination} />
       <Fact name="Distance">{`${ride.distanceKm.toFixed(1)} km`}</Fact>
       <Fact name="Fare">{moneyText(ride.fare)}</Fact>
       <Fact name="Car type">{ride.carType}</Fact>
@@ -125,6 +125,16 @@ function RequestFacts({ ride }: { ride: Ride }) {
       {scenario && <Fact name="Test scenario">{scenario}</Fact>}
       <Fact name="Bidding until">{exactText(ride.biddingEndsAt)}</Fact>
     </>
+  );
+}
+
+/** The address that the partner gave, and the coordinates by which the driver is sent. */
+function PlaceFact({ name, place }: { name: string; place: Location }) {
+  return (
+    <Fact name={name}>
+      {place.address && `${place.address}, `}
+      <span class={place.address ? 'quiet nowrap' : 'nowrap'}>{coordinatesText(place)}</span>
+    </Fact>
   );
 }
 

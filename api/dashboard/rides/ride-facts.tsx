@@ -68,7 +68,10 @@ export function KeyName({ keyId, known, mode }: { keyId: string; known?: Pick<Ap
 }
 
 /** The address that the partner gave, else the coordinates. */
-export const placeText = ({ address, lat, lng }: Location): string => address || `${lat.toFixed(5)}, ${lng.toFixed(5)}`;
+export const placeText = (place: Location): string => place.address || coordinatesText(place);
+
+/** To about a metre. */
+export const coordinatesText = ({ lat, lng }: Location): string => `${lat.toFixed(5)}, ${lng.toFixed(5)}`;
 
 /** Who changed a ride. */
 export const actorWords: Record<Actor, string> = {
