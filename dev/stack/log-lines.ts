@@ -15,6 +15,7 @@ export type LogEntry = {
   status?: string | number;
   event?: string;
   seq?: number;
+  kind?: string;
   outcome?: string;
   httpStatus?: number;
   reason?: string;
@@ -70,6 +71,8 @@ export function readable(name: string, entry: LogEntry): string {
       return row(entry, `event ${entry.seq} ${entry.event}`, delivery(entry));
     case 'mail':
       return row(entry, 'mail', mailed(entry));
+    case 'attempt by hand':
+      return row(entry, entry.kind === 'test' ? 'test event' : `event ${entry.seq} again`, delivery(entry));
     default:
       return row(entry, `${name}: ${[...fieldsOf(entry)].join(' ')}`, '', entry.level >= 50 ? 'bad' : 'slow');
   }

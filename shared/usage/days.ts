@@ -17,6 +17,9 @@ export const overUntil = (nowMs: number): Date => new Date(startOfDay(nowMs - gr
 /** `2026-11-05` */
 export const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
+/** `05` */
+export const dayOfMonth = (at: Date): string => dayOf(at).slice(8);
+
 /** `2026-11` */
 export const monthOf = (at: Date): string => at.toISOString().slice(0, 7);
 

@@ -65,7 +65,7 @@ async function readTotals(accountId: string): Promise<Totals> {
 function totalOf({ sums, unsummed }: Totals, month: string, nowMs: number): MonthTotal {
   const closed = sums?.statements?.[month];
   if (closed) return { month, trips: closed.trips, cents: closed.cents, isSoFar: false };
-  const total = sumOf(...Object.values(sums?.months[month] ?? {}), unsummed.get(month));
+  const total = sumOf([...Object.values(sums?.months[month] ?? {}), unsummed.get(month)]);
   return { month, ...total, isSoFar: total.trips > 0 || endOfMonth(month) > overUntil(nowMs) };
 }
 

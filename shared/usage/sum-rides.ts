@@ -2,11 +2,17 @@ import type { ApiKey } from '../keys/api-key.ts';
 import { committedReads } from '../mongo/durability.ts';
 import { insertOnce } from '../mongo/insert-once.ts';
 import { createdIndex, rides } from '../rides/ride.ts';
-import { dayMs, dayOf, startOfDay } from './days.ts';
+import { dayMs, dayOf, dayOfMonth, monthOf } from './days.ts';
 import { type RideSums, rideSums } from './ride-sums.ts';
 
 /** Called before each query of the summing. Waits so that requests are not slowed, and throws where the work must end. */
 export type Pace = () => Promise<void>;
+
+interface DayCount {
+  /** The start of the day. */
+  day: Date;
+  count: number;
+}
 
 type Key = Pick<ApiKey, '_id' | 'accountId'>;
 type Summed = Pick<RideSums, 'through'>;
@@ -18,45 +24,66 @@ type Summed = Pick<RideSums, 'through'>;
  */
 export async function sumRidesOf(key: Key, sums: Summed | undefined, until: Date, pace: Pace): Promise<number> {
   if (sums && sums.through >= until) return 0;
-  const days = await countByDay(key._id, sums?.through ?? new Date(0), until, pace);
+  const days = await countByDay(key._id, { from: sums?.through ?? new Date(0), until }, pace);
+  const [first] = days;
   const all = days.reduce((sum, { count }) => sum + count, 0);
   if (sums) {
-    const counts = days.map(({ day, count }) => [`months.${day.slice(0, 7)}.${day.slice(8)}`, count]);
+    const counts = days.map(({ day, count }) => [`months.${monthOf(day)}.${dayOfMonth(day)}`, count]);
     const change = { $set: { through: until, ...Object.fromEntries(counts) }, $inc: { rides: all } };
     await rideSums.updateOne({ _id: key._id, through: sums.through }, change);
-  } else if (all > 0) {
+  } else if (first) {
     const months: RideSums['months'] = {};
     for (const { day, count } of days) {
-      const month = day.slice(0, 7);
-      months[month] = { ...months[month], [day.slice(8)]: count };
+      months[monthOf(day)] = { ...months[monthOf(day)], [dayOfMonth(day)]: count };
     }
     const { _id, accountId } = key;
-    await insertOnce(rideSums, { _id, accountId, through: until, rides: all, firstDay: days[0]?.day ?? '', months });
+    await insertOnce(rideSums, { _id, accountId, through: until, rides: all, firstDay: dayOf(first.day), months });
   }
   return all;
 }
 
-/** Each day that has rides, one short query after another, whatever number there are. */
-async function countByDay(keyId: string, from: Date, until: Date, pace: Pace) {
-  const counts: { day: string; count: number }[] = [];
+/**
+ * The rides of one key between two starts of days, for each day that has some. By short queries, whatever number there are: a
+ * query counts `atOnce` rides, or one day.
+ */
+export async function countByDay(
+  keyId: string,
+  { from, until }: { from: Date; until: Date },
+  pace: Pace,
+  atOnce = 20_000,
+): Promise<DayCount[]> {
+  const counts: DayCount[] = [];
   for (let since = from; ; ) {
     await pace();
-    const first = await firstRide(keyId, since, until);
-    if (!first) return counts;
-    const start = new Date(startOfDay(first.getTime()));
-    since = new Date(start.getTime() + dayMs);
-    const day = { keyId, createdAt: { $gte: start, $lt: since } };
-    counts.push({
-      day: dayOf(start),
-      count: await rides.countDocuments(day, { hint: createdIndex, ...committedReads() }),
-    });
+    const days = await countSome(keyId, since, until, atOnce);
+    if (days.reduce((sum, { count }) => sum + count, 0) < atOnce) return [...counts, ...days];
+    // The query has ended within the last of these days.
+    const last = days.pop() as DayCount;
+    counts.push(...days);
+    since = last.day;
+    if (days.length > 0) continue;
+    await pace();
+    const next = new Date(last.day.getTime() + dayMs);
+    const day = { keyId, createdAt: { $gte: since, $lt: next } };
+    const count = await rides.countDocuments(day, { hint: createdIndex, ...committedReads() });
+    counts.push({ day: since, count });
+    since = next;
   }
 }
 
-async function firstRide(keyId: string, from: Date, until: Date): Promise<Date | undefined> {
-  const found = await rides.findOne(
-    { keyId, createdAt: { $gte: from, $lt: until } },
-    { projection: { _id: 0, createdAt: 1 }, sort: { createdAt: 1 }, hint: createdIndex, ...committedReads() },
-  );
-  return found?.createdAt;
+/** The first rides of a time, by day: all of them where they are fewer than the limit. */
+async function countSome(keyId: string, from: Date, until: Date, limit: number): Promise<DayCount[]> {
+  const groups = await rides
+    .aggregate<{ _id: Date; count: number }>(
+      [
+        { $match: { keyId, createdAt: { $gte: from, $lt: until } } },
+        { $sort: { createdAt: 1 } },
+        { $limit: limit },
+        { $group: { _id: { $dateTrunc: { date: '$createdAt', unit: 'day' } }, count: { $sum: 1 } } },
+        { $sort: { _id: 1 } },
+      ],
+      { hint: createdIndex, ...committedReads() },
+    )
+    .toArray();
+  return groups.map(({ _id: day, count }) => ({ day, count }));
 }

@@ -20,7 +20,7 @@ export async function sumTripsOf(accountId: string, sums: Known | undefined, unt
   for await (const lines of tripPages(accountId, { from: sums?.through ?? new Date(0), to: until }, pageSize, pace)) {
     for (const { endedAt, cents } of lines) {
       const day = dayOf(endedAt);
-      days.set(day, sumOf(days.get(day), { trips: 1, cents }));
+      days.set(day, sumOf([days.get(day), { trips: 1, cents }]));
     }
   }
   if (sums) {
@@ -66,7 +66,7 @@ async function closeMonth(accountId: string, month: string, pace: Pace): Promise
   for await (const lines of tripPages(accountId, span, linesPerPart, pace)) {
     parts += 1;
     await statementParts.replaceOne({ _id: { accountId, month, part: parts } }, { lines }, { upsert: true });
-    total = sumOf(total, ...lines.map(({ cents }) => ({ trips: 1, cents })));
+    total = sumOf([total, ...lines.map(({ cents }) => ({ trips: 1, cents }))]);
   }
   const isOpen = { _id: accountId, [`statements.${month}`]: { $exists: false } };
   await tripSums.updateOne(isOpen, { $set: { [`statements.${month}`]: { ...total, parts } } });

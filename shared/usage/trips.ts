@@ -2,6 +2,7 @@ import { committedReads, timeLimit } from '../mongo/durability.ts';
 import { completedTrips, rides, tripIndex } from '../rides/ride.ts';
 import type { Ride } from '../rides/ride-types.ts';
 import { centsOf } from './cents.ts';
+import { endOfMonth, monthOf } from './days.ts';
 
 /** A completed live trip, as a line of a statement. */
 export interface TripLine {
@@ -80,30 +81,38 @@ export interface TripTotal {
   cents: number;
 }
 
-/** The completed live trips of an account since a time, by month (`2026-11`). Reads the index alone, in one query. */
+const farAway = new Date('9999-12-31');
+
+/** The completed live trips of an account since a time, by month (`2026-11`). Reads the index alone, a month in each query. */
 export async function totalsSince(accountId: string, from: Date): Promise<Map<string, TripTotal>> {
-  const month = { $dateToString: { format: '%Y-%m', date: '$statusAt' } };
+  const totals = new Map<string, TripTotal>();
+  for (let since = from; ; ) {
+    const [first] = await findTrips(accountId, { from: since, to: farAway, limit: 1 });
+    if (!first) return totals;
+    const month = monthOf(first.endedAt);
+    const end = endOfMonth(month);
+    totals.set(month, await totalBetween(accountId, { from: first.endedAt, to: end }));
+    since = end;
+  }
+}
+
+async function totalBetween(accountId: string, { from, to }: TimeSpan): Promise<TripTotal> {
   // By price, so that a sum is rounded to cents trip by trip, as the lines are.
   const groups = await rides
-    .aggregate<{ _id: { month: string; price?: number }; trips: number }>(
+    .aggregate<{ _id: number | null; trips: number }>(
       [
-        { $match: { accountId, ...completedTrips, statusAt: { $gte: from } } },
-        { $group: { _id: { month, price: '$agreedPrice' }, trips: { $sum: 1 } } },
+        { $match: { accountId, ...completedTrips, statusAt: { $gte: from, $lt: to } } },
+        { $group: { _id: '$agreedPrice', trips: { $sum: 1 } } },
       ],
       { hint: tripIndex, ...timeLimit() },
     )
     .toArray();
-  const totals = new Map<string, TripTotal>();
-  for (const { _id, trips } of groups) {
-    const cents = trips * centsOf(_id.price ?? 0);
-    totals.set(_id.month, sumOf(totals.get(_id.month), { trips, cents }));
-  }
-  return totals;
+  return sumOf(groups.map(({ _id: price, trips }) => ({ trips, cents: trips * centsOf(price ?? 0) })));
 }
 
 export const noTrips: TripTotal = { trips: 0, cents: 0 };
 
-export const sumOf = (...totals: readonly (TripTotal | undefined)[]): TripTotal =>
+export const sumOf = (totals: readonly (TripTotal | undefined)[]): TripTotal =>
   totals.reduce<TripTotal>(
     (sum, total = noTrips) => ({ trips: sum.trips + total.trips, cents: sum.cents + total.cents }),
     noTrips,

@@ -30,6 +30,15 @@ describe('the log of npm run dev', () => {
       entry('ride changed', { rideId, status: 'bidding', event: 'offer.received' }),
       delivery({ outcome: 'delivered', httpStatus: 204 }),
       entry('ride changed', { rideId, status: 'cancelled', event: 'ride.status', cancelledBy: 'partner' }),
+      entry('attempt by hand', {
+        kind: 'redelivery',
+        rideId,
+        seq: 2,
+        outcome: 'delivered',
+        httpStatus: 204,
+        durationMs: 12,
+      }),
+      entry('attempt by hand', { kind: 'test', outcome: 'failed', reason: 'status', httpStatus: 500, durationMs: 12 }),
     );
     expect(lines).to.deep.equal([
       '        POST /v1/rides                201  5 ms',
@@ -37,6 +46,8 @@ describe('the log of npm run dev', () => {
       'k0axNy  offer received',
       'k0axNy  event 2 ride.status           delivered 204  12 ms',
       'k0axNy  cancelled by partner',
+      'k0axNy  event 2 again                 delivered 204  12 ms',
+      '        test event                    failed: answered 500',
     ]);
   });
 

@@ -70,9 +70,10 @@ async function deliver(ctx: Context, job: AttemptJob, run: Run): Promise<JobResu
   const made = { ...attempted, outcome, startedAt: claimed.claim.at };
   const isSettled = await settleAttempt(ctx, job, run, made, body, trace);
   if (!isSettled) return { result: 'not recorded' };
-  const { kind, event } = claimed.record;
+  const { kind, event, rideId, seq } = claimed.record;
   const { reason, httpStatus, durationMs } = attempted;
-  ctx.log.info({ ...job, kind, event, outcome, reason, httpStatus, durationMs, pool: run.pool }, 'attempt by hand');
+  const fields = { ...job, kind, rideId, seq, event, outcome, reason, httpStatus, durationMs, pool: run.pool };
+  ctx.log.info(fields, 'attempt by hand');
   if (outcome === 'timeout') await markSlow(ctx, keyId);
   return finish(ctx, wanted.rideId, { result: outcome, event, httpStatus, reason, durationMs });
 }

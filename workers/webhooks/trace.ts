@@ -79,8 +79,11 @@ export function traced({ address, headers, answer, phases }: Trace, outcome: Rec
   return {
     ...(address !== null && outcome !== 'blocked' && { address }),
     ...(headers && { headers }),
-    // `stream` leaves out a last character that was cut.
-    ...(answer && answer.length > 0 && { answer: new TextDecoder().decode(answer, { stream: true }) }),
+    ...(answer && answer.length > 0 && { answer: textOf(answer) }),
     ...(Object.keys(times).length > 0 && { phases: times }),
   };
 }
+
+/** Leaves out a last character that was cut. */
+const textOf = (bytes: Buffer): string =>
+  bytes.length < answerBytes ? bytes.toString() : new TextDecoder().decode(bytes, { stream: true });

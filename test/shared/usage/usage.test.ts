@@ -4,8 +4,9 @@ import { keys } from '../../../shared/keys/api-key.ts';
 import { revokeKey, rotateKey } from '../../../shared/keys/manage-keys.ts';
 import { createRide } from '../../../shared/rides/create-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { dayMs } from '../../../shared/usage/days.ts';
+import { dayMs, dayOf } from '../../../shared/usage/days.ts';
 import { isClosed, isSumDue, isSummed, noteSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
+import { countByDay } from '../../../shared/usage/sum-rides.ts';
 import { ridesByKey, usageOf, usageSummary } from '../../../shared/usage/usage.ts';
 import { Ended } from '../../../workers/usage/sum-all.ts';
 import { newRide } from '../../support/rides.ts';
@@ -141,6 +142,19 @@ describe('the usage of an account', () => {
       expect(await ridesOf(key)).to.equal(24 * 40);
       const days = await daysOf(key, { from: at('2026-10-01 00:00'), to: at('2026-11-30 00:00') });
       expect(days.map(({ live }) => live)).to.deep.equal(Array(40).fill(24));
+    });
+
+    it('whatever number of rides a query counts at most', async () => {
+      const key = await newKey();
+      const perDay = { '2026-11-01': 3, '2026-11-02': 1, '2026-11-05': 7, '2026-11-06': 2 };
+      for (const [day, count] of Object.entries(perDay)) {
+        await ridesAt(key, ...Array.from({ length: count }, (_, index) => at(`${day} 0${index}:00`)));
+      }
+      const span = { from: at('2026-11-01 00:00'), until: at('2026-11-07 00:00') };
+      for (let atOnce = 1; atOnce < 15; atOnce++) {
+        const counts = await countByDay(key.keyId, span, async () => {}, atOnce);
+        expect(Object.fromEntries(counts.map(({ day, count }) => [dayOf(day), count]))).to.deep.equal(perDay);
+      }
     });
 
     it('when its key has had no rides for days', async () => {
