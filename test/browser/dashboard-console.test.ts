@@ -137,6 +137,7 @@ describe('the test console in a browser', () => {
     const signIn = page.waitForRequest((request) => isSignIn(request.url()));
     await endAllSessions(visitor.account._id);
     await signIn;
+    await page.getByLabel('E-mail').waitFor();
   }).timeout(60_000);
 
   it('looks finished: the form empty, full and broken, and a ride at each step', async () => {

@@ -79,7 +79,10 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     await look('overview-first', '/dashboard');
     await look('keys-empty', '/dashboard/keys');
     await look('keys-new', '/dashboard/keys/new');
-    await look('keys-new-fault', '/dashboard/keys/new', (page) => button(page, 'Create key').click());
+    await look('keys-new-fault', '/dashboard/keys/new', async (page) => {
+      await button(page, 'Create key').click();
+      await page.locator('.fault-summary').waitFor();
+    });
     await look('account-empty', '/dashboard/account');
     await look('keys-created', '/dashboard/keys/new?mode=test', async (page) => {
       await page.getByLabel('Name').fill('Front desk');
@@ -89,6 +92,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     await look('keys-created-before', '/dashboard/keys/new?mode=test', async (page) => {
       await page.getByLabel('Name').fill('Front desk');
       await button(page, 'Create key').click();
+      await page.getByTestId('new-key').waitFor();
       await page.reload();
     });
     await look('overview-second', '/dashboard');
@@ -99,10 +103,14 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     await look('overview-full', '/dashboard');
     await look('keys-full', '/dashboard/keys', (page) => page.getByText('Revoked keys (2)').click());
     await look('key', `/dashboard/keys/${keyId}`);
-    await look('key-secret', `/dashboard/keys/${keyId}`, (page) => button(page, 'Show signing secret').click());
+    await look('key-secret', `/dashboard/keys/${keyId}`, async (page) => {
+      await button(page, 'Show signing secret').click();
+      await page.getByTestId('signing-secret').waitFor();
+    });
     await look('key-fault', `/dashboard/keys/${keyId}`, async (page) => {
       await page.getByLabel('Default webhook URL').fill('http://localhost:3000/hook');
       await button(page, 'Save').click();
+      await page.locator('.fault-summary').waitFor();
     });
     await look('key-rotate', `/dashboard/keys/${keyId}/rotate`);
     await look('key-revoke', `/dashboard/keys/${keyId}/revoke`);
