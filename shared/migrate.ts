@@ -10,6 +10,7 @@ import { KeyModel } from './keys/api-key.ts';
 import type { SecretsKeys } from './keys/encryption.ts';
 import { assertSecretsKeys, writeCheck } from './keys/secrets-check.ts';
 import { MailModel } from './mail/mail-row.ts';
+import { isOutageOfMongo } from './mongo/outage.ts';
 import { RideModel } from './rides/ride.ts';
 import { UsageProgressModel } from './usage/progress.ts';
 import { RideSumsModel } from './usage/ride-sums.ts';
@@ -32,6 +33,9 @@ const models = [
   ...usageModels,
 ];
 
+/** How long a start waits for answers of MongoDB. */
+const startLimitMs = 5_000;
+
 /**
  * Creates the missing indexes of the connected database and the check value of these keys. Idempotent; can run while
  * the service runs. Throws ConfigError when the keys do not decrypt the stored secrets.
@@ -50,7 +54,20 @@ export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
  * read all rides.
  */
 export async function assertMigrated(secretsKeys: SecretsKeys): Promise<void> {
-  await Promise.all([...models.map(assertIndexes), secretsKeys.length > 0 && assertSecretsKeys(secretsKeys)]);
+  const untilMs = performance.now() + startLimitMs;
+  for (const model of models) await answered(() => assertIndexes(model), untilMs);
+  if (secretsKeys.length > 0) await answered(() => assertSecretsKeys(secretsKeys), untilMs);
+}
+
+/** Repeats a check that MongoDB did not answer: on a busy machine the first answers can take longer than a request may. */
+async function answered(check: () => Promise<void>, untilMs: number): Promise<void> {
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (!isOutageOfMongo(error) || performance.now() > untilMs) throw error;
+    }
+  }
 }
 
 async function assertIndexes({ schema, collection }: (typeof models)[number]): Promise<void> {

@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { chromiumPath, ensureChromium } from './install-chromium.ts';
+import { chromiumPath } from './install-chromium.ts';
 
 /** Pictures of every page that a test looked at; git ignores them. */
 export const shotFolder = path.join(import.meta.dirname, 'shots');
@@ -13,7 +13,6 @@ const axeSource = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 let launched: Promise<Browser> | undefined;
 
 async function launch(): Promise<Browser> {
-  await ensureChromium();
   return chromium.launch({
     executablePath: chromiumPath,
     args: [

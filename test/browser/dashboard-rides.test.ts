@@ -258,7 +258,7 @@ describe('an event that is sent again from its page', () => {
     answers = 200;
     const page = await openPage(await openProfile(asVisitor(visitor)), url);
     await page.getByRole('button', { name: 'Send again' }).click();
-    await page.locator('.detail .pill', { hasText: 'delivered' }).waitFor({ timeout: 10_000 });
+    await page.locator('.detail .pill', { hasText: 'delivered' }).waitFor();
     expect(new URL(page.url()).searchParams.get('entry')).to.match(/^attempt-/);
     const receipt = receiver.receipts.at(-1);
     expect(receipt?.raw).to.equal((await storedRide(rideId)).events[0]?.body);
@@ -271,7 +271,7 @@ describe('an event that is sent again from its page', () => {
     answers = 500;
     const page = await openPage(await openProfile(asVisitor(visitor, { javaScriptEnabled: false })), url);
     await page.getByRole('button', { name: 'Send again' }).click();
-    await page.locator('.detail .pill', { hasText: 'failed' }).waitFor({ timeout: 10_000 });
+    await page.locator('.detail .pill', { hasText: 'failed' }).waitFor();
     await page.getByText('Answered with a 5xx status').waitFor();
     expect(await page.locator('.detail').textContent()).to.include('upstream is away');
   });
