@@ -24,19 +24,19 @@ export interface FrameProps {
   /** The form on the page came back with faults. */
   hasErrors?: boolean;
   scripts?: readonly string[];
-  /** Something on the page is still to come: without scripts it is loaded again after so many seconds. */
-  refreshSeconds?: number;
+  /** Something is still to come: without scripts this path, which has no fragment, is loaded after 3 s. */
+  refreshPath?: string;
   children: ComponentChildren;
 }
 
 /** A whole page of the dashboard: header, rail and content. */
 export function dashboardPage(props: FrameProps): string {
-  const { title, account, room, test, hasErrors, scripts = [], refreshSeconds, children } = props;
+  const { title, account, room, test, hasErrors, scripts = [], refreshPath, children } = props;
   return renderDocument({
     title: hasErrors ? `Error: ${title}` : title,
     kind: 'dashboard',
     scripts: ['dashboard-page.js', ...scripts],
-    refreshSeconds,
+    refreshPath,
     children: (
       <>
         <a class="skip-link" href="#main">

@@ -9,8 +9,8 @@ export interface DocumentProps {
   scripts?: readonly string[];
   /** The kind of page, by which the stylesheet tells them apart. */
   kind: string;
-  /** Without scripts the page is loaded again after so many seconds. */
-  refreshSeconds?: number;
+  /** Something is still to come: without scripts this path, which has no fragment, is loaded after 3 s. */
+  refreshPath?: string;
   children: ComponentChildren;
 }
 
@@ -19,7 +19,7 @@ export function renderDocument(props: DocumentProps): string {
   return `<!doctype html>${renderToString(<Document {...props} />)}`;
 }
 
-function Document({ title, scripts = [], kind, refreshSeconds, children }: DocumentProps) {
+function Document({ title, scripts = [], kind, refreshPath, children }: DocumentProps) {
   return (
     <html lang="en">
       <head>
@@ -30,9 +30,10 @@ function Document({ title, scripts = [], kind, refreshSeconds, children }: Docum
         <meta name="robots" content="noindex" />
         <link rel="icon" type="image/svg+xml" href={assetUrl('icon.svg')} />
         <link rel="stylesheet" href={assetUrl('styles.css')} />
-        {refreshSeconds !== undefined && (
+        {refreshPath !== undefined && (
           <noscript>
-            <meta http-equiv="refresh" content={String(refreshSeconds)} />
+            {/* Without a path, a page whose address has a fragment would only be scrolled to it. */}
+            <meta http-equiv="refresh" content={`3; url=${refreshPath}`} />
           </noscript>
         )}
         {scripts.map((name) => (

@@ -3,7 +3,6 @@ import { OutcomePill } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { entryPath } from '../rides/paths.ts';
 import { RideLink } from '../rides/ride-facts.tsx';
-import { refreshSeconds } from '../rides/ride-page.tsx';
 import type { ShownAttempt } from '../rides/timeline.ts';
 import { AttemptDetail, KindTag, SendAgain } from './attempt-detail.tsx';
 
@@ -25,7 +24,7 @@ export function deliveryPage({
     room: 'deliveries',
     test: mode === 'test',
     scripts: ['live-page.js'],
-    ...(waiting && { refreshSeconds }),
+    ...(waiting && { refreshPath: `/dashboard/deliveries/${attempt._id}` }),
     children: (
       <div data-live={outcome} data-waiting={waiting ? '' : undefined}>
         <PageHead

@@ -6,7 +6,7 @@ import { hasRunOut } from '../../track/track-state.ts';
 import { CopyButton, countText, moneyText, OutcomePill, StatusPill, shortId, When } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { EntryDetail } from './entry-detail.tsx';
-import { entryPath } from './paths.ts';
+import { entryPath, ridePath } from './paths.ts';
 import { KeyName, None, placeText } from './ride-facts.tsx';
 import { chosenEntry, isWaiting, missedEvents, type ShownAttempt, timelineOf } from './timeline.ts';
 import { TimelineList } from './timeline-list.tsx';
@@ -24,9 +24,6 @@ export interface RidePageProps {
   now: number;
 }
 
-/** A page is loaded again after so many seconds while an answer is to come, without scripts. */
-export const refreshSeconds = 3;
-
 /** One ride: its timeline, and all that is known of the chosen entry. */
 export function ridePage(props: RidePageProps): string {
   const { account, ride, attempts, keyName, trackBaseUrl, entryId, refusal, now } = props;
@@ -43,7 +40,7 @@ export function ridePage(props: RidePageProps): string {
     room: 'rides',
     test: ride.mode === 'test',
     scripts: ['live-page.js'],
-    ...(waiting && { refreshSeconds }),
+    ...(waiting && { refreshPath: `${ridePath(ride._id)}${entryId && `?entry=${encodeURIComponent(entryId)}`}` }),
     children: (
       <>
         <p class="spoken" role="status" id="said" />

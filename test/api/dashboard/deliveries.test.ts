@@ -120,7 +120,7 @@ describe("the dashboard's deliveries", () => {
     expect(textOf(waiting)).to.match(/This is sent in about \d\d s/);
     expect(waiting)
       .to.include('data-waiting')
-      .and.to.match(/<noscript><meta http-equiv="refresh" content="3"/);
+      .and.to.include(`<noscript><meta http-equiv="refresh" content="3; url=/dashboard/deliveries/${id}"/>`);
     await attempts.updateOne({ _id: id }, { $set: { outcome: 'delivered', httpStatus: 204 }, $unset: { dueAt: '' } });
     const done = (await visitor.get(`/dashboard/deliveries/${id}`)).html;
     expect(textOf(done)).to.include('204').and.to.include('It had no body');

@@ -110,7 +110,10 @@ describe("a ride's page in the dashboard", () => {
     const waiting = (await visitor.get(ride.path)).html;
     expect(waiting)
       .to.include('data-waiting')
-      .and.to.match(/<noscript><meta http-equiv="refresh" content="3"/);
+      .and.to.include(`<noscript><meta http-equiv="refresh" content="3; url=${ride.path}"/>`);
+    expect((await visitor.get(`${ride.path}?entry=delivery-1`)).html).to.include(
+      `content="3; url=${ride.path}?entry=delivery-1"`,
+    );
     await settled(ride, { outcome: 'delivered' });
     const answered = (await visitor.get(ride.path)).html;
     expect(answered).not.to.include('data-waiting').and.not.to.include('http-equiv="refresh"');
