@@ -28,7 +28,7 @@ export type LogEntry = {
 
 const levels: Record<number, string> = { 40: 'warn', 50: 'ERROR', 60: 'FATAL' };
 const plainFields = new Set(['level', 'time', 'process', 'msg', 'requestId']);
-const hiddenMessages = new Set(['listening', 'working', 'closing']);
+const hiddenMessages = new Set(['listening', 'working', 'closing', 'usage summed']);
 const textWidth = 28;
 const longestPath = 40;
 

@@ -55,7 +55,8 @@ export async function takeUsageTurn(
     if (!(await isSumDue(until))) return;
     const summed = await sumAll(ctx.log, until, paceOf(lease, signal));
     if (summed.failed === 0) await noteSummed(until);
-    ctx.log.info({ until, ...summed }, 'usage summed');
+    const found = summed.rides + summed.months + summed.failed;
+    ctx.log[found > 0 ? 'info' : 'debug']({ until, ...summed }, 'usage summed');
   } catch (error) {
     if (!(error instanceof Ended)) throw error;
     // Another process goes on at once.
