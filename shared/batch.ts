@@ -15,11 +15,12 @@ const updateConcurrency = 1;
  * Combines operations that are requested at the same time into one. `run` gets the batch and returns a value or an
  * Error for each operation, in order. An operation joins only a batch that has not been sent, so a read always starts
  * after it was requested. Without other batches in flight an operation is sent at once; with `concurrency` of them it
- * waits.
+ * waits. With `windowMs` every batch waits that long for further operations instead.
  */
 export function batch<Asked, Answer>(
   run: (batch: readonly Asked[]) => Promise<readonly (Answer | Error)[]>,
   concurrency = defaultConcurrency,
+  windowMs = 0,
 ): (asked: Asked) => Promise<Answer> {
   let inFlight = 0;
   let waiting: (() => void)[] = [];
@@ -35,6 +36,10 @@ export function batch<Asked, Answer>(
   }
 
   function schedule(dispatch: () => void): void {
+    if (windowMs > 0) {
+      setTimeout(dispatch, windowMs);
+      return;
+    }
     if (inFlight < concurrency) {
       // After this turn of the event loop, so that requests of the same turn share the batch.
       setImmediate(dispatch);
@@ -62,8 +67,11 @@ export function batchedFind<Stored extends object, Found = Stored>(
   field: keyof Stored & keyof Found & string,
   projection: object,
   options: () => mongoose.mongo.FindOptions = timeLimit,
+  windowMs = 0,
 ): (value: string) => Promise<Found | null> {
-  return batch((values) => findEach<Stored, Found>(collection, field, values, { ...options(), projection }));
+  const run = (values: readonly string[]) =>
+    findEach<Stored, Found>(collection, field, values, { ...options(), projection });
+  return batch(run, defaultConcurrency, windowMs);
 }
 
 /** The document for each value, in order, or null. A value may occur twice. */

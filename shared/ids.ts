@@ -31,6 +31,7 @@ export const firstRideId = (atMs: number): string => `ride_${toBase62(atMs, 8)}`
 
 export const newOfferId = (): string => `offer_${randomBase62(16)}`;
 export const newKeyId = (): string => `key_${randomBase62(14)}`;
+export const newDriverId = (): string => `driver_${randomBase62(14)}`;
 export const newAccountId = (): string => `acct_${randomBase62(14)}`;
 export const newAuditId = (): string => `audit_${randomBase62(16)}`;
 /** Starts with the time, so that mails sort by their age. */

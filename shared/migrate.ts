@@ -6,6 +6,8 @@ import { SessionModel } from './accounts/session.ts';
 import { SignInModel } from './accounts/sign-in.ts';
 import { SubmissionModel } from './accounts/submission.ts';
 import { NotMigrated } from './config.ts';
+import { DriverModel } from './drivers/driver.ts';
+import { PositionModel } from './drivers/positions.ts';
 import { KeyModel } from './keys/api-key.ts';
 import type { SecretsKeys } from './keys/encryption.ts';
 import { assertSecretsKeys, writeCheck } from './keys/secrets-check.ts';
@@ -28,6 +30,8 @@ const models = [
   SignInModel,
   SubmissionModel,
   KeyModel,
+  DriverModel,
+  PositionModel,
   MailModel,
   RideModel,
   ...usageModels,

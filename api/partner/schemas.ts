@@ -1,7 +1,9 @@
 import Joi from 'joi';
+import { carTypes } from '../../shared/car-types.ts';
 import type { Config } from '../../shared/config.ts';
-import { carTypes, type Location, rideTypes, testScenarios } from '../../shared/rides/ride-types.ts';
+import { type Location, rideTypes, testScenarios } from '../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
+import { latitude, longitude } from '../http/coordinates.ts';
 
 /** For an optional field, `null` counts as absent; an empty text is allowed. */
 const text = Joi.string()
@@ -10,8 +12,6 @@ const text = Joi.string()
   .custom((value: string, helpers) => (value.isWellFormed() ? value : helpers.error('text.form')))
   .messages({ 'text.form': '{{#label}} must be well-formed Unicode' });
 
-const latitude = Joi.number().min(-90).max(90).required();
-const longitude = Joi.number().min(-180).max(180).required();
 const location = Joi.object<Location>({ lat: latitude, lng: longitude, address: text });
 
 const notes = text

@@ -1,6 +1,7 @@
 import bearing from '@turf/bearing';
 import destination from '@turf/destination';
-import type { Leg, Location, RideState, RideStatus } from './ride-types.ts';
+import { earthRadiusKm, haversineKm, radians } from '../haversine.ts';
+import type { Leg, Location, ReportedPosition, RideState, RideStatus } from './ride-types.ts';
 import { isMoving } from './transitions.ts';
 
 export interface LiveLocation {
@@ -23,20 +24,10 @@ const rounded = (value: number, decimals: number): number => Number(value.toFixe
 
 /** The great-circle distance in km, R = 6371.0088 km, to two decimals (contract, section 2.1). */
 export function greatCircleKm(from: Location, to: Location): number {
-  return rounded(distanceKm(from, to), 2);
+  return rounded(haversineKm(from, to), 2);
 }
 
-const earthRadiusKm = 6371.0088;
-const radians = (inDegrees: number): number => (inDegrees * Math.PI) / 180;
 const degrees = (inRadians: number): number => (inRadians * 180) / Math.PI;
-
-/** Haversine, in km. turf's function returns NaN for opposite points of the earth. */
-function distanceKm(from: Location, to: Location): number {
-  const halfLat = Math.sin(radians(to.lat - from.lat) / 2);
-  const halfLng = Math.sin(radians(to.lng - from.lng) / 2);
-  const chord = halfLat ** 2 + Math.cos(radians(from.lat)) * Math.cos(radians(to.lat)) * halfLng ** 2;
-  return 2 * earthRadiusKm * Math.asin(Math.min(1, Math.sqrt(chord)));
-}
 
 /** The point `km` away from `from` in the direction `heading` (degrees clockwise from north). */
 export function pointAt(from: Location, km: number, heading: number): Location {
@@ -55,10 +46,17 @@ export function legBetween(from: Location, to: Location, startAt: Date, duration
   };
 }
 
-/** Where the car is at a time (Unix ms), or null while there is none to show (contract, section 2.1). Pure. */
-export function positionAt(ride: Pick<RideState, 'status' | 'leg'>, nowMs: number): LiveLocation | null {
-  const { leg, status } = ride;
-  if (!leg || !isMoving(status)) return null;
+/**
+ * Where the car is at a time (Unix ms), or null while there is none to show (contract, section 2.1). In live mode that is
+ * where the driver reported to be last. Pure.
+ */
+export function positionAt(
+  { leg, status, reported }: Pick<RideState, 'status' | 'leg'> & { reported?: ReportedPosition },
+  nowMs: number,
+): LiveLocation | null {
+  if (!isMoving(status)) return null;
+  if (reported) return { ...reported, status, at: reported.at.getTime() };
+  if (!leg) return null;
   const place = placeOnLeg(leg, status === 'arrived' ? Number(leg.endAt) : nowMs);
   return { ...place, status, at: Math.round(nowMs) };
 }
@@ -71,14 +69,14 @@ export function placeOnLeg(leg: TimedLeg, nowMs: number): { lat: number; lng: nu
   const duration = Number(leg.endAt) - Number(leg.startAt);
   const share = duration > 0 ? Math.min(1, Math.max(0, (nowMs - Number(leg.startAt)) / duration)) : 1;
   if (share === 1) return { lat: leg.to.lat, lng: leg.to.lng, heading: arrivalHeading(leg) };
-  const km = share * distanceKm(leg.from, leg.to);
+  const km = share * haversineKm(leg.from, leg.to);
   const { lat, lng } = pointAt(leg.from, km, initialBearing(leg));
   return { lat, lng, heading: isSamePlace(leg) ? leg.heading : headingAfter(leg, km) };
 }
 
 /** The heading at the end of a drive, which the car keeps while it stands. */
 export function arrivalHeading(leg: Pick<Leg, 'from' | 'to' | 'heading'>): number {
-  return isSamePlace(leg) ? leg.heading : headingAfter(leg, distanceKm(leg.from, leg.to));
+  return isSamePlace(leg) ? leg.heading : headingAfter(leg, haversineKm(leg.from, leg.to));
 }
 
 type Route = Pick<Leg, 'from' | 'to'>;

@@ -1,10 +1,10 @@
+import type { CarType } from '../car-types.ts';
 import type { Mode } from '../mode.ts';
 
 /** The words of the contract, sections 2 and 3, and the types of a ride. Pure: a browser can import this file. */
 export const rideStatuses = ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'completed', 'cancelled'] as const;
 export type RideStatus = (typeof rideStatuses)[number];
 
-export const carTypes = ['regular', 'comfort', 'family'] as const;
 export const rideTypes = ['standard', 'intercity'] as const;
 export const testScenarios = [
   'default',
@@ -59,7 +59,7 @@ export interface RideRequest {
   pickup: Location;
   destination: Location;
   fare: number;
-  carType: (typeof carTypes)[number];
+  carType: CarType;
   rideType: (typeof rideTypes)[number];
   passengerCount: number;
   distanceKm: number;
@@ -80,8 +80,11 @@ export type SimulatorStep =
   | 'complete'
   | 'driver_cancel';
 
-/** `expire` ends the bidding time, `stall` ends a trip without progress. */
-export type TimerName = 'expire' | 'stall' | SimulatorStep;
+/**
+ * `expire` ends the bidding time, `stall` ends a trip without progress. In a live ride `dispatch` is the next round, in which
+ * the ride is opened to more drivers, and `driver` follows a change of whose ride it is: see settle-driver.ts.
+ */
+export type TimerName = 'expire' | 'stall' | 'dispatch' | 'driver' | SimulatorStep;
 
 export interface Timer {
   name: TimerName;
@@ -95,6 +98,20 @@ export interface Leg {
   heading: number;
   startAt: Date;
   endAt: Date;
+}
+
+/** A driver to whom a live ride was opened, and how far from the pickup that driver was then. */
+export interface AskedDriver {
+  driverId: string;
+  pickupKm: number;
+}
+
+/** Where a driver reported to be. `at` is when. */
+export interface ReportedPosition {
+  lat: number;
+  lng: number;
+  heading: number;
+  at: Date;
 }
 
 export type DeliveryOutcome = 'delivered' | 'failed' | 'timeout' | 'blocked' | 'no_url';
@@ -154,6 +171,13 @@ export interface Ride extends RideRequest {
   driver?: Driver;
   leg?: Leg;
   cancelledBy?: CancelledBy;
+
+  /** The drivers to whom a live ride was opened, in the order of the rounds. */
+  asked?: AskedDriver[];
+  /** How many dispatch rounds a live ride has had. */
+  rounds?: number;
+  /** Where the car of a live ride was last seen before the end. */
+  lastPosition?: ReportedPosition;
 
   timers: Timer[];
   nextDueAt?: Date;

@@ -3,7 +3,14 @@ import { accountOf } from '../../shared/accounts/account.ts';
 import type { Context } from '../../shared/context.ts';
 import { newKeyId, sha256 } from '../../shared/ids.ts';
 import { findCaller, KeyModel, keys } from '../../shared/keys/api-key.ts';
-import { isWellFormedKey, keyHint, newApiKey, newSigningSecret } from '../../shared/keys/key-format.ts';
+import {
+  isWellFormedDriverKey,
+  isWellFormedKey,
+  keyHint,
+  newApiKey,
+  newDriverKey,
+  newSigningSecret,
+} from '../../shared/keys/key-format.ts';
 import {
   createKey,
   createKeyWithin,
@@ -28,6 +35,14 @@ describe('the form of a key', () => {
       expect(isWellFormedKey(key)).to.equal(true);
     });
   }
+
+  it('of a driver begins with svc_driver_, and neither kind passes as the other', () => {
+    const key = newDriverKey();
+    expect(key).to.match(/^svc_driver_[0-9A-Za-z]{38}$/);
+    expect([isWellFormedDriverKey(key), isWellFormedKey(key)]).to.deep.equal([true, false]);
+    expect(isWellFormedDriverKey(newApiKey('live'))).to.equal(false);
+    expect(keyHint(key)).to.equal(`svc_driver_...${key.slice(-4)}`);
+  });
 
   it('fails its checksum with any one wrong character', () => {
     const key = newApiKey('live');

@@ -1,3 +1,4 @@
+import { aligned, cut, labelled, printable } from '../columns.ts';
 import type { ListedKey } from './commands.ts';
 import { type CommandName, howToCreate } from './usage.ts';
 
@@ -6,7 +7,7 @@ export function printAnswer(command: CommandName, answer: object | object[], asJ
   if (asJson) console.log(JSON.stringify(answer));
   else if (Array.isArray(answer))
     console.log(tableOf(answer as ListedKey[], Date.now(), process.stdout.columns).join('\n'));
-  else console.log([...labelled(answer), nextStep(command, answer)].join('\n'));
+  else console.log([...labelled(answer, labels), nextStep(command, answer)].join('\n'));
 }
 
 const labels: Record<string, string> = {
@@ -21,13 +22,6 @@ const labels: Record<string, string> = {
   remaining: 'Remaining',
   unopened: 'Unopened',
 };
-
-function labelled(answer: object): string[] {
-  return Object.entries(answer).map(([field, value]) => {
-    const shown = value === null ? 'none' : value === true ? 'yes' : [value].flat().join(' ');
-    return `${(labels[field] ?? field).padEnd(14)}  ${printable(shown)}`;
-  });
-}
 
 function nextStep(
   command: CommandName,
@@ -71,22 +65,6 @@ function destinationOf({ revokedAt, webhookUrl }: ListedKey): string {
   if (revokedAt) return `revoked on ${revokedAt.slice(0, 10)}`;
   return webhookUrl ? `events to ${webhookUrl}` : 'no webhook URL';
 }
-
-/** Each column as wide as its widest cell, the last as it comes. */
-function aligned(rows: string[][]): string[] {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-}
-
-const cut = (line: string, width: number): string => (line.length > width ? `${line.slice(0, width - 3)}...` : line);
-
-/** A name may hold control characters, which a terminal would obey. */
-const printable = (text: string): string => text.replaceAll(/\p{C}/gu, '?');
 
 function ago(ms: number): string {
   const minutes = Math.floor(ms / 60_000);

@@ -1,0 +1,3 @@
+import { driversCommand } from './drivers-command.ts';
+
+process.exitCode = await driversCommand(process.argv.slice(2));

@@ -1,0 +1,62 @@
+import { type Config, ConfigError, readConfig } from '../config.ts';
+import { AppError, describeError } from '../errors.ts';
+import { connectMongo, disconnectMongo } from '../mongo/connection.ts';
+import { said, UsageError } from './command-line.ts';
+
+/** The settings, or how to find them, once it is known that they are needed. Undefined is the process's environment. */
+export type Settings = NodeJS.ProcessEnv | (() => Promise<NodeJS.ProcessEnv>) | undefined;
+
+/** A command line that works on MongoDB alone. */
+export interface MongoCommand<Args> {
+  program: string;
+  /** Whether it reads or writes signing secrets. */
+  needsSecretsKey: boolean;
+  /** The help that a command line asks for, if it does. */
+  helpFor(argv: readonly string[]): string | undefined;
+  /** Throws UsageError. */
+  readArguments(argv: readonly string[]): Args;
+  usageInShort(argv: readonly string[]): string;
+  /** Does the work in the connected database and prints the answer. */
+  run(config: Readonly<Config>, args: Args): Promise<void>;
+}
+
+/**
+ * Runs a command line and resolves with the exit code: 0, or 1 with a line for each thing that is wrong, or 2 for a wrong
+ * command line.
+ */
+export async function runCommand<Args>(
+  command: MongoCommand<Args>,
+  argv: readonly string[],
+  settings?: Settings,
+): Promise<number> {
+  try {
+    const help = command.helpFor(argv);
+    if (help) console.log(help);
+    else await runConnected(command, command.readArguments(argv), settings);
+    return 0;
+  } catch (error) {
+    console.error(said(command.program, problemOf(error)));
+    if (!(error instanceof UsageError)) return 1;
+    console.error(command.usageInShort(argv));
+    return 2;
+  }
+}
+
+async function runConnected<Args>(command: MongoCommand<Args>, args: Args, settings: Settings): Promise<void> {
+  const env = typeof settings === 'function' ? await settings() : settings;
+  const unused = command.needsSecretsKey ? [] : (['SECRETS_KEY'] as const);
+  const config = readConfig(env, { without: ['REDIS_URL', 'PUBLIC_BASE_URL', ...unused] });
+  await connectMongo(config.secrets.mongoUrl);
+  try {
+    await command.run(config, args);
+  } finally {
+    await disconnectMongo();
+  }
+}
+
+function problemOf(error: unknown): string {
+  const isForeseen = [UsageError, AppError, ConfigError].some((kind) => error instanceof kind);
+  if (isForeseen) return (error as Error).message;
+  const { name, code } = describeError(error);
+  return ['unexpected error:', name, code].filter(Boolean).join(' ');
+}

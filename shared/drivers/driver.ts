@@ -1,0 +1,96 @@
+import mongoose from 'mongoose';
+import { batchedFind } from '../batch.ts';
+import { type CarType, carTypes } from '../car-types.ts';
+import { sha256 } from '../ids.ts';
+import { isWellFormedDriverKey } from '../keys/key-format.ts';
+import { timeLimit } from '../mongo/durability.ts';
+
+/** A driver, who takes part with a secret key of their own. */
+export interface DriverRecord {
+  _id: string;
+  name: string;
+  phone: string;
+  rating: number;
+  vehicle: string;
+  plate: string;
+  carType: CarType;
+  /** How many passengers the car takes. */
+  seats: number;
+  /** SHA-256 of the secret key. The secret key itself is not stored. */
+  hash: string;
+  hint: string;
+  createdAt: Date;
+  rotatedAt?: Date;
+  suspendedAt?: Date;
+  revokedAt?: Date;
+  /** Since when the driver's rides and offers have to be ended, because the driver was suspended or revoked. */
+  leavesSince?: Date;
+}
+
+const driverSchema = new mongoose.Schema<DriverRecord>(
+  {
+    _id: String,
+    name: { type: String, required: true },
+    phone: { type: String, required: true },
+    rating: { type: Number, required: true },
+    vehicle: { type: String, required: true },
+    plate: { type: String, required: true },
+    carType: { type: String, enum: carTypes, required: true },
+    seats: { type: Number, required: true },
+    hash: { type: String, required: true },
+    hint: { type: String, required: true },
+    createdAt: { type: Date, required: true },
+    rotatedAt: Date,
+    suspendedAt: Date,
+    revokedAt: Date,
+    leavesSince: Date,
+  },
+  { versionKey: false, autoIndex: false },
+);
+driverSchema.index({ hash: 1 }, { unique: true });
+// The sweeper looks here for drivers who were suspended or revoked.
+driverSchema.index({ leavesSince: 1 }, { partialFilterExpression: { leavesSince: { $exists: true } } });
+
+export const DriverModel = mongoose.model<DriverRecord>('Driver', driverSchema, 'drivers');
+export const drivers = DriverModel.collection as unknown as mongoose.mongo.Collection<DriverRecord>;
+
+/** The driver that a request was made by, without the key. */
+export type ActiveDriver = Pick<
+  DriverRecord,
+  'name' | 'phone' | 'rating' | 'vehicle' | 'plate' | 'carType' | 'seats'
+> & { driverId: string };
+
+export const activeDriverFields = {
+  hash: 1,
+  name: 1,
+  phone: 1,
+  rating: 1,
+  vehicle: 1,
+  plate: 1,
+  carType: 1,
+  seats: 1,
+  suspendedAt: 1,
+  revokedAt: 1,
+} as const;
+
+/** Whether a driver's key is accepted. */
+export const isActive = (driver: Pick<DriverRecord, 'suspendedAt' | 'revokedAt'>): boolean =>
+  !driver.suspendedAt && !driver.revokedAt;
+
+/**
+ * Resolves with the driver of a secret key, or with null when the key is invalid or the driver is suspended or revoked.
+ * Reads the database each time: a change holds on the next request, in every process. With `windowMs` it waits that
+ * long for other requests, whose keys are then read in the same query.
+ */
+export function batchedFindDriver(windowMs = 0): (secretKey: string) => Promise<ActiveDriver | null> {
+  const find = batchedFind<DriverRecord>(drivers, 'hash', activeDriverFields, timeLimit, windowMs);
+  return async (secretKey) => {
+    if (!isWellFormedDriverKey(secretKey)) return null;
+    const found = await find(sha256(secretKey));
+    return found && isActive(found) ? activeDriver(found) : null;
+  };
+}
+
+function activeDriver({ _id, name, phone, rating, vehicle, plate, carType, seats }: DriverRecord): ActiveDriver {
+  return { driverId: _id, name, phone, rating, vehicle, plate, carType, seats };
+}

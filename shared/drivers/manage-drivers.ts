@@ -1,0 +1,79 @@
+import Joi from 'joi';
+import type mongoose from 'mongoose';
+import { type CarType, carTypes } from '../car-types.ts';
+import { AppError } from '../errors.ts';
+import { newDriverId, sha256 } from '../ids.ts';
+import { keyHint, newDriverKey } from '../keys/key-format.ts';
+import { DriverModel, type DriverRecord, drivers } from './driver.ts';
+
+export interface NewDriver {
+  name: string;
+  phone: string;
+  vehicle: string;
+  plate: string;
+  carType: CarType;
+  seats: number;
+  /** 0 to 5; a new driver has 5. */
+  rating?: number;
+}
+
+const text = (longest: number) => Joi.string().trim().max(longest).required();
+const newDriverSchema = Joi.object<Required<NewDriver>>({
+  name: text(100),
+  phone: text(30),
+  vehicle: text(100),
+  plate: text(20),
+  carType: Joi.valid(...carTypes).required(),
+  seats: Joi.number().integer().min(1).max(20).required(),
+  rating: Joi.number().min(0).max(5).default(5),
+});
+
+/** Creates a driver. The secret key is returned here and never again. Throws `invalid_request` that names a wrong field. */
+export async function createDriver(input: NewDriver): Promise<{ driverId: string; key: string }> {
+  const { value, error } = newDriverSchema.validate(input, { errors: { wrap: { label: false } } });
+  if (error) throw new AppError('invalid_request', { message: error.message });
+  const driverId = newDriverId();
+  const key = newDriverKey();
+  await DriverModel.create({ _id: driverId, ...value, ...hashed(key), createdAt: new Date() });
+  return { driverId, key };
+}
+
+/** All drivers, oldest first, without the hashes of their keys. */
+export async function listDrivers(): Promise<Omit<DriverRecord, 'hash'>[]> {
+  return DriverModel.find({}, { hash: 0 }).sort({ createdAt: 1, _id: 1 }).lean();
+}
+
+/**
+ * Refuses the driver's key from its next request on, until `resumeDriver`. The workers then withdraw the driver's offers
+ * and cancel the ride that the driver is on. Like every change below, throws `not_found` for a driver who is unknown or
+ * revoked.
+ */
+export async function suspendDriver(driverId: string): Promise<void> {
+  const now = new Date();
+  await change(driverId, { $set: { suspendedAt: now, leavesSince: now } });
+}
+
+/** Accepts the driver's key again. */
+export async function resumeDriver(driverId: string): Promise<void> {
+  await change(driverId, { $unset: { suspendedAt: '' } });
+}
+
+/** Gives the driver a new secret key and returns it; the old one is dead at once. A ride goes on. */
+export async function rotateDriverKey(driverId: string): Promise<{ driverId: string; key: string }> {
+  const key = newDriverKey();
+  await change(driverId, { $set: { ...hashed(key), rotatedAt: new Date() } });
+  return { driverId, key };
+}
+
+/** Ends a driver for good, like a suspension that is never lifted. */
+export async function revokeDriver(driverId: string): Promise<void> {
+  const now = new Date();
+  await change(driverId, { $set: { revokedAt: now, leavesSince: now } });
+}
+
+const hashed = (key: string) => ({ hash: sha256(key), hint: keyHint(key) });
+
+async function change(driverId: string, update: mongoose.mongo.UpdateFilter<DriverRecord>): Promise<void> {
+  const { matchedCount } = await drivers.updateOne({ _id: driverId, revokedAt: { $exists: false } }, update);
+  if (matchedCount === 0) throw new AppError('not_found', { message: 'No active driver has this id' });
+}

@@ -1,0 +1,81 @@
+import type { Context } from '../context.ts';
+import { type Report, writeReports } from './positions.ts';
+
+/** Reports that arrive within this time are written in one command. */
+const windowMs = 100;
+/** A driver's position is written at most this often. */
+const spacingMs = 1_000;
+
+interface Waiting {
+  report: Report;
+  done: Waiter[];
+}
+
+interface Waiter {
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+export interface PositionReports {
+  /** Resolves when the report, or a newer one of the same driver, is written. Rejects when MongoDB is away. */
+  add(driverId: string, report: Report): Promise<void>;
+}
+
+/**
+ * Writes drivers' reports: all that wait in one command, and of each driver at most one a second, the newest. So a driver
+ * who reports more often waits up to a second for the answer.
+ */
+export function positionReports({ now }: Pick<Context, 'now'>): PositionReports {
+  const waiting = new Map<string, Waiting>();
+  /** When each driver's report was written, oldest first. */
+  const writtenAt = new Map<string, number>();
+  let isScheduled = false;
+
+  const isDue = (driverId: string, nowMs: number): boolean =>
+    Math.abs(nowMs - (writtenAt.get(driverId) ?? Number.NEGATIVE_INFINITY)) >= spacingMs;
+
+  async function flush(): Promise<void> {
+    const nowMs = now();
+    for (const [driverId, at] of writtenAt) {
+      if (Math.abs(nowMs - at) < spacingMs) break;
+      writtenAt.delete(driverId);
+    }
+    const due = [...waiting].filter(([driverId]) => isDue(driverId, nowMs));
+    for (const [driverId] of due) {
+      waiting.delete(driverId);
+      writtenAt.set(driverId, nowMs);
+    }
+    schedule();
+    if (due.length === 0) return;
+    const done = due.flatMap(([, { done }]) => done);
+    await writeReports(new Map(due.map(([driverId, { report }]) => [driverId, report])), new Date(nowMs)).then(
+      () =>
+        done.forEach(({ resolve }) => {
+          resolve();
+        }),
+      (error) =>
+        done.forEach(({ reject }) => {
+          reject(error);
+        }),
+    );
+  }
+
+  function schedule(): void {
+    if (isScheduled || waiting.size === 0) return;
+    isScheduled = true;
+    setTimeout(() => {
+      isScheduled = false;
+      void flush();
+    }, windowMs);
+  }
+
+  return {
+    add: (driverId, report) =>
+      new Promise((resolve, reject) => {
+        const { report: other, done } = waiting.get(driverId) ?? { report, done: [] };
+        const newest = other.at > report.at ? other : report;
+        waiting.set(driverId, { report: newest, done: [...done, { resolve, reject }] });
+        schedule();
+      }),
+  };
+}

@@ -1,0 +1,15 @@
+export interface Point {
+  lat: number;
+  lng: number;
+}
+
+export const earthRadiusKm = 6371.0088;
+export const radians = (inDegrees: number): number => (inDegrees * Math.PI) / 180;
+
+/** The great-circle distance in km. turf's function returns NaN for opposite points of the earth. Pure. */
+export function haversineKm(from: Point, to: Point): number {
+  const halfLat = Math.sin(radians(to.lat - from.lat) / 2);
+  const halfLng = Math.sin(radians(to.lng - from.lng) / 2);
+  const chord = halfLat ** 2 + Math.cos(radians(from.lat)) * Math.cos(radians(to.lat)) * halfLng ** 2;
+  return 2 * earthRadiusKm * Math.asin(Math.min(1, Math.sqrt(chord)));
+}

@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { cellsAt, ringsAround } from '../../../shared/drivers/cells.ts';
+import { haversineKm } from '../../../shared/haversine.ts';
+import { pointAt } from '../../../shared/rides/position.ts';
+
+const anywhere = fc.record({
+  lat: fc.oneof(
+    fc.double({ min: -90, max: 90, noNaN: true }),
+    fc.double({ min: 88, max: 90, noNaN: true }),
+    fc.constantFrom(90, -90, 0),
+  ),
+  lng: fc.oneof(
+    fc.double({ min: -180, max: 180, noNaN: true }),
+    fc.double({ min: 179, max: 180, noNaN: true }),
+    fc.constantFrom(180, -180, 0),
+  ),
+});
+
+describe('the cells of a place', () => {
+  for (const radiusKm of [0.1, 3, 6, 12, 100]) {
+    it(`are among those of every circle of ${radiusKm} km that holds it, also at the poles and at 180 degrees`, () => {
+      fc.assert(
+        fc.property(
+          anywhere,
+          fc.double({ min: 0, max: 0.999, noNaN: true }),
+          fc.integer({ min: 0, max: 359 }),
+          (middle, share, heading) => {
+            const place = pointAt(middle, radiusKm * share, heading);
+            // pointAt rounds, and keeps a centimetre away from the poles.
+            fc.pre(haversineKm(middle, place) <= radiusKm);
+            const covered = new Set(ringsAround(middle, radiusKm).flat());
+            expect(cellsAt(place).some((cell) => covered.has(cell))).to.equal(true);
+          },
+        ),
+        { numRuns: radiusKm > 12 ? 100 : 300 },
+      );
+    });
+  }
+
+  it('are in rings, each of which is about as near as it says, and no cell is in two', () => {
+    const middle = { lat: 40.7128, lng: -74.006 };
+    const rings = ringsAround(middle, 12);
+    const all = rings.flat();
+    expect(new Set(all)).to.have.property('size', all.length);
+    const ringOf = (km: number) => {
+      const cells = cellsAt(pointAt(middle, km, 77));
+      return rings.findIndex((ring) => ring.some((cell) => cells.includes(cell)));
+    };
+    const found = [0.05, 0.6, 1.2, 2.4, 5, 8, 11.5].map(ringOf);
+    expect(found).to.deep.equal([...found].sort((a, b) => a - b));
+    expect(found[0]).to.equal(0);
+    expect(new Set(found)).to.have.property('size', found.length);
+  });
+
+  it('are few enough for one query: at most 16 rings and 1,500 cells for 12 km, anywhere', () => {
+    fc.assert(
+      fc.property(anywhere, (middle) => {
+        const rings = ringsAround(middle, 12);
+        expect(rings.length).to.be.at.most(16);
+        expect(rings.flat().length).to.be.at.most(1_500);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('have ids that MongoDB and JavaScript keep exactly', () => {
+    fc.assert(
+      fc.property(anywhere, (place) => {
+        for (const cell of cellsAt(place)) expect(Number.isSafeInteger(cell) && cell >= 0).to.equal(true);
+        expect(new Set(cellsAt(place))).to.have.property('size', cellsAt(place).length);
+      }),
+    );
+  });
+});

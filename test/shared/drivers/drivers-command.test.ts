@@ -1,0 +1,179 @@
+import { expect } from 'chai';
+import { tableOf } from '../../../shared/cli/drivers/print.ts';
+import { commandNames } from '../../../shared/cli/drivers/usage.ts';
+import { driversCommand } from '../../../shared/cli/drivers-command.ts';
+import { DriverModel } from '../../../shared/drivers/driver.ts';
+import { isWellFormedDriverKey } from '../../../shared/keys/key-format.ts';
+import { connectMongo, disconnectMongo } from '../../../shared/mongo/connection.ts';
+import { testContext } from '../../support/service.ts';
+
+describe('the command line of drivers', () => {
+  before(async () => {
+    const ctx = await testContext();
+    await ctx.close();
+  });
+
+  const { log, error } = console;
+  afterEach(() => Object.assign(console, { log, error }));
+
+  /** Runs one command and catches what it prints. It needs no SECRETS_KEY. */
+  async function run(...argv: string[]) {
+    const out: string[] = [];
+    const err: string[] = [];
+    console.log = (line: unknown) => void out.push(String(line));
+    console.error = (line: unknown) => void err.push(String(line));
+    const settings = { SERVICE_ENV: 'development', MONGO_URL: process.env.TEST_MONGO_URL };
+    const code = await driversCommand(argv, settings).finally(() => Object.assign(console, { log, error }));
+    return { code, out, err, json: () => JSON.parse(out[0] ?? '') };
+  }
+  const dana = ['--name', 'Dana', '--phone', '+12025550100', '--vehicle', 'Prius, blue', '--plate', 'T 1'];
+  const car = ['--car-type', 'comfort', '--seats', '4'];
+  const create = async (...more: string[]) => (await run('create', ...dana, ...car, '--json', ...more)).json();
+  const listed = async (driverId: string) =>
+    (await run('list', '--json')).json().find((driver: { driverId: string }) => driver.driverId === driverId);
+
+  it('creates a driver and prints id and key in one line of JSON', async () => {
+    const { code, out, err, json } = await run('create', ...dana, ...car, '--rating', '4.5', '--json');
+    expect({ code, err, lines: out.length }).to.deep.equal({ code: 0, err: [], lines: 1 });
+    const made = json();
+    expect(Object.keys(made)).to.deep.equal(['driverId', 'key']);
+    expect(made.key).to.match(/^svc_driver_[0-9A-Za-z]{38}$/);
+    expect(isWellFormedDriverKey(made.key)).to.equal(true);
+    expect(await listed(made.driverId)).to.include({
+      name: 'Dana',
+      phone: '+12025550100',
+      vehicle: 'Prius, blue',
+      plate: 'T 1',
+      carType: 'comfort',
+      seats: 4,
+      rating: 4.5,
+      suspendedAt: null,
+      revokedAt: null,
+    });
+  });
+
+  it('stores no key, and lists none', async () => {
+    const { driverId, key } = await create();
+    await connectMongo(process.env.TEST_MONGO_URL ?? '');
+    const stored = JSON.stringify(await DriverModel.findById(driverId).lean());
+    await disconnectMongo();
+    const secret = key.slice('svc_driver_'.length, -6);
+    expect(stored).not.to.include(secret);
+    for (const more of [['--json'], []]) {
+      const { out } = await run('list', ...more);
+      expect(out.join('\n')).to.include(driverId).and.not.include(secret);
+    }
+  });
+
+  it('gives a driver the rating 5 where none is named', async () => {
+    const { driverId } = await create();
+    expect((await listed(driverId)).rating).to.equal(5);
+  });
+
+  it('rotates, suspends, resumes and revokes', async () => {
+    const { driverId, key } = await create();
+    const rotated = (await run('rotate', driverId, '--json')).json();
+    expect(Object.keys(rotated)).to.deep.equal(['driverId', 'key']);
+    expect(rotated).to.include({ driverId }).and.not.include({ key });
+    expect((await run('suspend', driverId, '--json')).json()).to.deep.equal({ driverId, suspended: true });
+    expect((await listed(driverId)).suspendedAt).to.be.a('string');
+    expect((await run('resume', driverId, '--json')).json()).to.deep.equal({ driverId, suspended: false });
+    expect((await listed(driverId)).suspendedAt).to.equal(null);
+    expect((await run('revoke', driverId, '--json')).json()).to.deep.equal({ driverId, revoked: true });
+    for (const command of ['rotate', 'suspend', 'resume', 'revoke']) {
+      expect((await run(command, driverId)).code, command).to.equal(1);
+    }
+  });
+
+  it('says what to do next in its last line', async () => {
+    const { out } = await run('create', ...dana, ...car);
+    const lines = out.join('\n').split('\n');
+    expect(lines.at(-1)).to.equal('Keep the secret key: it is not shown again.');
+    const driverId = lines[0]?.match(/^Driver id {7}(driver_\w+)$/)?.[1] ?? '';
+    expect((await run('suspend', driverId)).out.join('\n')).to.match(/Offers and ride end within seconds\.$/);
+  });
+
+  it('lists in labelled, aligned columns, and shows no control character of a name', () => {
+    const driver = {
+      driverId: 'driver_1a2B3c4D5e6F7g',
+      name: 'a\u001b[31m\nb',
+      phone: '+12025550100',
+      rating: 5,
+      vehicle: 'Prius, blue',
+      plate: 'T 1',
+      carType: 'comfort',
+      seats: 4,
+      key: 'svc_driver_...a1B2',
+      createdAt: '',
+      suspendedAt: null,
+      revokedAt: null,
+    };
+    expect(tableOf([driver, { ...driver, seats: 12, suspendedAt: 'x' }], 100)).to.deep.equal([
+      'DRIVER ID              CAR      SEATS  KEY ENDS IN  STATE      NAME',
+      'driver_1a2B3c4D5e6F7g  comfort  4      a1B2         active     a?[31m?b',
+      '  Prius, blue, T 1',
+      'driver_1a2B3c4D5e6F7g  comfort  12     a1B2         suspended  a?[31m?b',
+      '  Prius, blue, T 1',
+    ]);
+    expect(tableOf([])).to.deep.equal(['No drivers. Make one: npm run -s drivers -- create --help']);
+  });
+
+  for (const argv of [['--help'], ['-h'], ['help'], ...commandNames.map((name) => [name, '--help'])]) {
+    it(`says for "${argv.join(' ')}" in 60 columns how it is used, with an example`, async () => {
+      const { code, out, err } = await run(...argv);
+      const lines = out.join('\n').split('\n');
+      expect({ code, err }).to.deep.equal({ code: 0, err: [] });
+      expect(lines[0]).to.match(/^Usage: npm run -s drivers -- /);
+      expect(lines.findIndex((line) => /^Examples?$/.test(line))).to.be.at.least(3);
+      expect(Math.max(...lines.map(({ length }) => length))).to.be.at.most(60);
+    });
+  }
+
+  for (const argv of [
+    [],
+    ['nonsense'],
+    ['constructor'],
+    ['create'],
+    ['create', ...dana],
+    ['create', ...dana, '--car-type', 'comfort'],
+    ['create', ...dana, '--car-type', 'comfort', '--seats', 'four'],
+    ['create', ...dana, ...car, '--rating', 'x'],
+    ['create', ...dana, ...car, 'driver_x'],
+    ['list', 'driver_x'],
+    ['list', '--name', 'x'],
+    ['suspend'],
+    ['resume'],
+    ['rotate'],
+    ['revoke'],
+    ['revoke', 'driver_x', 'driver_y'],
+    ['revoke', 'driver_x', '--seats', '4'],
+  ]) {
+    it(`ends "${argv.join(' ')}" with exit code 2 and its usage`, async () => {
+      const { code, out, err } = await run(...argv);
+      expect({ code, out }).to.deep.equal({ code: 2, out: [] });
+      expect(err.join('\n')).to.match(/^drivers: .+\nUsage: /);
+    });
+  }
+
+  const person = ['--phone', '1', '--vehicle', 'x', '--plate', 'x'];
+  for (const argv of [
+    ['suspend', 'driver_unknown'],
+    ['resume', 'driver_unknown'],
+    ['rotate', 'driver_unknown'],
+    ['revoke', 'driver_unknown'],
+    ['create', '--name', ' ', ...person, ...car],
+    ['create', '--name', 'x'.repeat(101), ...person, ...car],
+    ['create', ...dana, '--car-type', 'truck', '--seats', '4'],
+    ['create', ...dana, '--car-type', 'comfort', '--seats', '0'],
+    ['create', ...dana, '--car-type', 'comfort', '--seats', '1.5'],
+    ['create', ...dana, ...car, '--rating', '5.1'],
+  ]) {
+    it(`ends "${argv.join(' ').slice(0, 90)}" with exit code 1 and one line`, async () => {
+      const { code, out, err } = await run(...argv);
+      expect({ code, out, lines: err.length }).to.deep.equal({ code: 1, out: [], lines: 1 });
+      expect(err[0])
+        .to.match(/^drivers: .+$/)
+        .and.not.include('\n');
+    });
+  }
+});
