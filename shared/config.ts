@@ -13,6 +13,8 @@ export interface Config {
   pickupTimeoutMs: number;
   tripTimeoutMs: number;
   simulationSpeed: number;
+  /** When a live ride is opened to drivers after its creation, and how far around the pickup; then again and again. */
+  dispatch: { rounds: readonly { radiusKm: number; afterMs: number }[]; repeatMs: number };
   webhookLocalTargets: readonly string[];
   trustedProxyHops: number;
   /** The pictures under the live map; without them it is drawn on a plain ground. */
@@ -23,7 +25,14 @@ export interface Config {
   maxKeysPerAccount: number;
   shutdownGraceMs: number;
   logLevel: string;
-  concurrency: { bidding: number; simulator: number; webhooks: number; 'webhooks-slow': number; mail: number };
+  concurrency: {
+    bidding: number;
+    simulator: number;
+    dispatch: number;
+    webhooks: number;
+    'webhooks-slow': number;
+    mail: number;
+  };
   /** Whom mails come from. */
   mailFrom: string;
   /** Apart from the rest, so that no one who shows the settings shows these. */
@@ -100,6 +109,17 @@ const settings = Joi.object({
   PICKUP_TIMEOUT_MS: durationMs.default(2 * 3_600_000),
   TRIP_TIMEOUT_MS: durationMs.default(12 * 3_600_000),
   SIMULATION_SPEED: Joi.number().min(0.01).max(1_000).default(1),
+  DISPATCH_ROUNDS: Joi.string()
+    .custom(readRounds)
+    .default([
+      { radiusKm: 3, afterMs: 0 },
+      { radiusKm: 6, afterMs: 20_000 },
+      { radiusKm: 12, afterMs: 60_000 },
+    ])
+    .messages({
+      'rounds.form': '{{#label}} must be a comma-separated list of KM@SECONDS, both rising, like 3@0,6@20,12@60',
+    }),
+  DISPATCH_REPEAT_MS: durationMs.default(30_000),
   WEBHOOK_LOCAL_TARGETS: Joi.string().custom(readOrigins).messages({
     'origins.form': '{{#label}} must be a comma-separated list of origins like http://127.0.0.1:4000',
     'production.localTargets': '{{#label}} is for development: production refuses to start with it',
@@ -118,6 +138,7 @@ const settings = Joi.object({
   LOG_LEVEL: Joi.string().valid('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
   BIDDING_CONCURRENCY: concurrency.default(50),
   SIMULATOR_CONCURRENCY: concurrency.default(50),
+  DISPATCH_CONCURRENCY: concurrency.default(50),
   WEBHOOKS_CONCURRENCY: concurrency.default(500),
   WEBHOOKS_SLOW_CONCURRENCY: concurrency.default(500),
   MAIL_CONCURRENCY: concurrency.default(10),
@@ -160,6 +181,7 @@ export function readConfig(
     pickupTimeoutMs: value.PICKUP_TIMEOUT_MS,
     tripTimeoutMs: value.TRIP_TIMEOUT_MS,
     simulationSpeed: value.SIMULATION_SPEED,
+    dispatch: Object.freeze({ rounds: Object.freeze(value.DISPATCH_ROUNDS), repeatMs: value.DISPATCH_REPEAT_MS }),
     webhookLocalTargets: Object.freeze(value.WEBHOOK_LOCAL_TARGETS ?? []),
     trustedProxyHops: value.TRUSTED_PROXY_HOPS,
     ...(value.TILE_URL && { tiles: Object.freeze({ url: value.TILE_URL, attribution: value.TILE_ATTRIBUTION }) }),
@@ -174,6 +196,7 @@ export function readConfig(
     concurrency: Object.freeze({
       bidding: value.BIDDING_CONCURRENCY,
       simulator: value.SIMULATOR_CONCURRENCY,
+      dispatch: value.DISPATCH_CONCURRENCY,
       webhooks: value.WEBHOOKS_CONCURRENCY,
       'webhooks-slow': value.WEBHOOKS_SLOW_CONCURRENCY,
       mail: value.MAIL_CONCURRENCY,
@@ -217,6 +240,18 @@ function readOrigins(list: string, helpers: Joi.CustomHelpers): unknown {
     (origin) => /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin,
   );
   return exact ? origins : helpers.error('origins.form');
+}
+
+function readRounds(list: string, helpers: Joi.CustomHelpers): unknown {
+  const rounds = list.split(',').map((entry) => {
+    const [, km, seconds] = /^(\d+(?:\.\d+)?)@(\d+(?:\.\d+)?)$/.exec(entry.trim()) ?? [];
+    return { radiusKm: Number(km), afterMs: Number(seconds) * 1_000 };
+  });
+  const areRising = rounds.every(({ radiusKm, afterMs }, index) => {
+    const before = rounds[index - 1] ?? { radiusKm: 0, afterMs: -1 };
+    return radiusKm > 0 && radiusKm <= 500 && radiusKm >= before.radiusKm && afterMs > before.afterMs;
+  });
+  return areRising && rounds.every(({ afterMs }) => afterMs <= 3_600_000) ? rounds : helpers.error('rounds.form');
 }
 
 function readSecretsKeys(list: string, helpers: Joi.CustomHelpers): unknown {

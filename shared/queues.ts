@@ -5,7 +5,7 @@ import type { Logger } from './logger.ts';
 import type { TimerName } from './rides/ride-types.ts';
 
 /** Each queue has one worker pool of the same name. */
-export const poolNames = ['bidding', 'simulator', 'webhooks', 'webhooks-slow', 'mail'] as const;
+export const poolNames = ['bidding', 'simulator', 'dispatch', 'webhooks', 'webhooks-slow', 'mail'] as const;
 export type PoolName = (typeof poolNames)[number];
 
 /** Job data holds ids only: the worker reads everything else from MongoDB. */
@@ -30,6 +30,7 @@ export interface AttemptJob {
 export interface Queues {
   bidding: Queue<TimerJob>;
   simulator: Queue<TimerJob>;
+  dispatch: Queue<TimerJob>;
   webhooks: Queue<DeliveryJob | AttemptJob>;
   'webhooks-slow': Queue<DeliveryJob | AttemptJob>;
   mail: Queue<MailJob>;
@@ -64,6 +65,7 @@ export function createQueues(connection: Redis, log: Logger): Queues {
   return {
     bidding: create('bidding'),
     simulator: create('simulator'),
+    dispatch: create('dispatch'),
     webhooks: create('webhooks'),
     'webhooks-slow': create('webhooks-slow'),
     mail: create('mail'),

@@ -5,26 +5,33 @@ import { connectSubscriberRedis } from './redis.ts';
 const channel = 'rides:changed';
 
 /**
- * Tells every process that waits that a ride has changed. Lossy: who waits also looks by itself every 2 s, so nothing is
- * awaited here and nothing fails.
+ * Tells every process that waits that a ride has changed, and which drivers that concerns. Lossy: who waits also looks by
+ * itself every 2 s, so nothing is awaited here and nothing fails.
  */
-export function publishRideChange({ redis }: Pick<Context, 'redis'>, rideId: string): void {
-  if (redis.status === 'ready') redis.publish(channel, rideId).catch(() => {});
+export function publishRideChange(
+  { redis }: Pick<Context, 'redis'>,
+  rideId: string,
+  driverIds: readonly string[] = [],
+): void {
+  if (redis.status === 'ready') redis.publish(channel, [rideId, ...driverIds].join(' ')).catch(() => {});
 }
+
+type Listener = (rideId: string, driverIds: readonly string[]) => void;
 
 export interface Wake {
   /** Calls the listener with the id of each ride that changes; answers how to stop that. */
-  onRideChange(listener: (rideId: string) => void): () => void;
+  onRideChange(listener: Listener): () => void;
   close(): void;
 }
 
-/** The process's one subscribing connection. */
+/** A subscribing connection. */
 export function subscribeToRideChanges({ config, log }: Pick<Context, 'config' | 'log'>): Wake {
-  const listeners = new Set<(rideId: string) => void>();
+  const listeners = new Set<Listener>();
   const subscriber: Redis = connectSubscriberRedis(config.secrets.redisUrl, log);
   subscriber.subscribe(channel).catch(() => {});
-  subscriber.on('message', (_channel, rideId) => {
-    for (const listener of listeners) listener(rideId);
+  subscriber.on('message', (_channel, message) => {
+    const [rideId = '', ...driverIds] = message.split(' ');
+    for (const listener of listeners) listener(rideId, driverIds);
   });
   return {
     onRideChange(listener) {

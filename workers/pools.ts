@@ -13,6 +13,7 @@ import {
   type TimerJob,
 } from '../shared/queues.ts';
 import { expireBidding } from './bidding-expiry.ts';
+import { dispatchRide } from './dispatch.ts';
 import type { Handler } from './handler.ts';
 import { sendStoredMail } from './mail.ts';
 import { redisBackendWithClock } from './queue-clock.ts';
@@ -28,6 +29,7 @@ const deliver: Handler<DeliveryJob | AttemptJob> = (ctx, job, run) =>
 const handlers = {
   bidding: expireBidding,
   simulator: simulateStep,
+  dispatch: dispatchRide,
   webhooks: deliver,
   'webhooks-slow': deliver,
   mail: sendStoredMail,

@@ -18,6 +18,7 @@ const contentPolicy =
 const descriptions: Record<PoolName, string> = {
   bidding: 'cancels a ride that nobody was chosen for in time',
   simulator: "test rides: the simulated driver's next step",
+  dispatch: 'live rides: opens a ride to drivers nearby, wider each round; and what follows when a driver is chosen',
   webhooks: 'one attempt of one event; an event that did not arrive is under Failed',
   'webhooks-slow': 'the same, for keys whose receiver has let an attempt time out',
   mail: 'sends one mail; here, without SMTP_URL, it is shown at /dev/mail instead',

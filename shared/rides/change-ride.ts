@@ -1,10 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
+import mongoose from 'mongoose';
 import { batchedUpdate } from '../batch.ts';
 import type { Context } from '../context.ts';
+import { findPosition } from '../drivers/positions.ts';
 import { AppError } from '../errors.ts';
 import { committedReads } from '../mongo/durability.ts';
 import { NotYetCommitted } from '../mongo/outage.ts';
 import { publishRideChange } from '../wake.ts';
+import { concernedDrivers } from './concerned-drivers.ts';
 import type { Change } from './decide.ts';
 import { eventBody } from './events.ts';
 import { enqueueNextDelivery, type Outbox } from './outbox.ts';
@@ -13,6 +16,7 @@ import { rides } from './ride.ts';
 import type { Origin, Ride, RideEvent, RideState } from './ride-types.ts';
 import { earliest, enqueueNextTimer } from './timers.ts';
 import { trackUrl } from './track-url.ts';
+import { hasEnded, movingStatuses } from './transitions.ts';
 
 /**
  * Decides how to change a ride as it was read; null leaves it as it is. `now` is MongoDB's clock, read together with
@@ -31,8 +35,8 @@ const commitLimitMs = 1_000;
  * process was first, repeat. Resolves with the ride after the change, with the unchanged ride when `decision` returns
  * null, or with null when the ride is unknown or belongs to another owner. An error thrown by `decision` is rethrown
  * and nothing is written. A result or error never reports a state that a failover could roll back: it waits until the
- * majority has that state, and throws NotYetCommitted after one second. Throws `unavailable` after 200 lost races.
- * `origin` is kept with the change's event.
+ * majority has that state, and throws NotYetCommitted after one second. Throws `driver_busy` when the change would give
+ * a driver a second moving ride, and `unavailable` after 200 lost races. `origin` is kept with the change's event.
  */
 export async function changeRide(
   ctx: Context,
@@ -55,11 +59,16 @@ export async function changeRide(
       if (refusal) throw refusal;
       return ride;
     }
-    const changed = await write(ctx, ride, change, { at, ...origin });
+    const changed = await write(ctx, ride, await withLastPosition(ride, change), { at, ...origin });
+    if (changed === 'driver_busy') {
+      if (await isOnAnotherRide(ride, change)) throw new AppError('driver_busy');
+      await waitForCommit(giveUpAt);
+      continue;
+    }
     if (!changed) continue;
     const { status, seq, rev, cancelledBy } = changed;
     ctx.log.info({ rideId, keyId: changed.keyId, status, rev, seq, event: change.event, cancelledBy }, 'ride changed');
-    publishRideChange(ctx, rideId);
+    publishRideChange(ctx, rideId, concernedDrivers(ride, changed));
     await Promise.all([
       enqueueNextTimer(ctx, changed, ride),
       // The write that makes an event the oldest unsettled one adds its job; otherwise settling the event before it
@@ -95,17 +104,37 @@ async function isCommitted({ _id, rev }: RideState): Promise<boolean> {
   return (await rides.findOne({ _id, rev }, { ...options, projection: { _id: 1 } })) !== null;
 }
 
+/** Whether the driver that the change assigns drives another ride, which no failover can roll back. */
+async function isOnAnotherRide({ _id }: RideState, { set }: Change): Promise<boolean> {
+  const driverId = set.driver?.driverId;
+  const filter = {
+    _id: { $ne: _id },
+    'driver.driverId': driverId,
+    mode: 'live',
+    status: { $in: movingStatuses },
+  } as const;
+  return (await rides.findOne(filter, { ...committedReads(), projection: { _id: 1 } })) !== null;
+}
+
+/** Adds where the car was last seen to a change that ends a live trip. */
+async function withLastPosition(ride: RideState, change: Change): Promise<Change> {
+  const endsTrip = ride.mode === 'live' && ride.driver && change.set.status && hasEnded(change.set.status);
+  const lastPosition = endsTrip && (await findPosition(ride.driver?.driverId ?? ''));
+  return lastPosition ? { ...change, set: { ...change.set, lastPosition } } : change;
+}
+
 const update = batchedUpdate<Ride, Outbox>(rides, { settledSeq: 1 });
 
 /**
- * Writes the change in one update. Resolves with null when another write was first or the bidding deadline has passed.
+ * Writes the change in one update. Resolves with null when another write was first or the bidding deadline has passed,
+ * and with `driver_busy` when the driver that it assigns has another moving ride.
  */
 async function write(
   ctx: Context,
   ride: RideState,
   change: Change,
   when: { at: Date } & Partial<Origin>,
-): Promise<RideState | null> {
+): Promise<RideState | 'driver_busy' | null> {
   const { newOffer, event } = change;
   const { at } = when;
   const nextDueAt = change.set.timers ? earliest(change.set.timers) : ride.nextDueAt;
@@ -123,7 +152,7 @@ async function write(
       trackUrl: trackUrl(ctx.config.trackBaseUrl, ride),
     }),
   };
-  const written = await update({
+  const written = await tryUpdate({
     filter: {
       _id: ride._id,
       rev: ride.rev,
@@ -142,7 +171,7 @@ async function write(
       $push: { ...(newOffer && { offers: newOffer }), ...(newEvent && { events: newEvent }) },
     },
   });
-  if (!written) return null;
+  if (!written || written === 'driver_busy') return written;
   const { settledSeq } = written;
   const seq = newEvent?.seq ?? ride.seq;
   return {
@@ -154,4 +183,14 @@ async function write(
     settledSeq,
     unsettled: seq - settledSeq,
   };
+}
+
+/** The only unique index that an update can violate is the one that gives a driver one moving ride. */
+async function tryUpdate(written: Parameters<typeof update>[0]): Promise<Outbox | 'driver_busy' | null> {
+  try {
+    return await update(written);
+  } catch (error) {
+    if (error instanceof mongoose.mongo.MongoServerError && error.code === 11_000) return 'driver_busy';
+    throw error;
+  }
 }

@@ -8,7 +8,7 @@ import type { Mode } from '../mode.ts';
 import { tryLimitMs } from '../mongo/connection.ts';
 import { committedReads } from '../mongo/durability.ts';
 import { isOutageOfMongo, wasNeverSent } from '../mongo/outage.ts';
-import { simulatedTimers } from './decide.ts';
+import { firstTimers } from './decide.ts';
 import { rides } from './ride.ts';
 import type { Origin, Ride, RideRequest, TestScenario, Timer } from './ride-types.ts';
 import { earliest, enqueueNextTimer } from './timers.ts';
@@ -68,7 +68,7 @@ function newDocument(ctx: Context, input: NewRide): Ride {
   const createdAt = new Date(now);
   const biddingEndsAt = new Date(now + ctx.config.biddingTimeoutMs);
   const expire: Timer = { name: 'expire', dueAt: biddingEndsAt };
-  const timers = [expire, ...simulatedTimers({ mode: key.mode, scenario }, 'create', createdAt, ctx.config)];
+  const timers = [expire, ...firstTimers({ mode: key.mode, scenario }, createdAt, ctx.config)];
   return {
     _id: newRideId(now),
     keyId: key.keyId,

@@ -127,11 +127,26 @@ function timersAfter(ride: RideState, action: RideAction, at: Date, timing: Timi
   const stall: Timer[] =
     timers === 'keep' || timers === 'none' ? [] : [{ name: 'stall', dueAt: new Date(at.getTime() + timing[timers]) }];
   // `fired` distinguishes the second and third offer from the first. The script also goes on after a partner's accept.
-  return [...stall, ...simulatedTimers(ride, (fired ?? action) as SimulatorStep, at, timing)];
+  return [
+    ...stall,
+    ...driverTimer(ride, action, at),
+    ...simulatedTimers(ride, (fired ?? action) as SimulatorStep, at, timing),
+  ];
+}
+
+/** Due at once where a live ride gets a driver or sets one free: other rides and the driver's position depend on it. */
+function driverTimer(ride: RideState, action: RideAction, at: Date): Timer[] {
+  const concernsDriver = action === 'accept' || (ride.driver !== undefined && hasEnded(transitionOf(action).to));
+  return ride.mode === 'live' && concernsDriver ? [{ name: 'driver', dueAt: at }] : [];
+}
+
+/** The timers of a new ride besides that of its bidding time: the first dispatch round, or the simulated driver's step. */
+export function firstTimers(ride: Pick<RideState, 'mode' | 'scenario'>, at: Date, timing: Timing): Timer[] {
+  return ride.mode === 'live' ? [{ name: 'dispatch', dueAt: at }] : simulatedTimers(ride, 'create', at, timing);
 }
 
 /** The timer of the simulated driver's next step; none for a live ride or at the end of the script. */
-export function simulatedTimers(
+function simulatedTimers(
   ride: Pick<RideState, 'mode' | 'scenario'>,
   done: SimulatorStep | 'create',
   at: Date,

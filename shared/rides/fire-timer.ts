@@ -12,27 +12,34 @@ export type TimerResult =
   /** The ride no longer has the timer. Normal: a job is not removed when its timer is. */
   | { result: 'stale' };
 
-/** What a timer does to the ride it belongs to, or null when there is nothing left to do. */
-export type CommandOf = (ride: RideState) => Command | null;
+/**
+ * What a timer does to the ride it belongs to: a command, a change that leaves the ride's status as it is, or null when
+ * there is nothing left to do. `now` is MongoDB's clock.
+ */
+export type EffectOf = (ride: RideState, now: Date) => Command | Change | null;
 
 /**
- * Carries out the command of a timer if the ride still has the timer and it is due by MongoDB's clock. Can run twice,
- * late or never: the write that carries out the command also removes the timer. A command that the ride's status no
- * longer allows only removes it. Throws what `changeRide` throws when MongoDB is away.
+ * Carries out the effect of a timer if the ride still has the timer and it is due by MongoDB's clock. Can run twice,
+ * late or never: the write that carries it out also removes the timer. A command that the ride's status no
+ * longer allows only removes it. With `dueAt` another timer of the
+ * same name, which was set since, stays. Throws what `changeRide` throws when MongoDB is away.
  */
 export async function fireTimer(
   ctx: Context,
   rideId: string,
   name: TimerName,
-  commandOf: CommandOf,
+  effectOf: EffectOf,
+  { dueAt }: { dueAt?: Date } = {},
 ): Promise<TimerResult> {
   let outcome: TimerResult = { result: 'stale' };
   const decision: Decision = (current, at, now) => {
-    const timer = current.timers.find((candidate) => candidate.name === name);
+    const timer = current.timers.find(
+      (candidate) => candidate.name === name && (!dueAt || candidate.dueAt.getTime() === dueAt.getTime()),
+    );
     const remainingMs = timer ? timer.dueAt.getTime() - now.getTime() : 0;
     outcome = timer && remainingMs > 0 ? { result: 'early', remainingMs } : { result: 'stale' };
     if (!timer || remainingMs > 0) return null;
-    const change = changeOf(ctx, current, name, commandOf(current), at);
+    const change = changeOf(ctx, current, name, effectOf(current, now), at);
     outcome = { result: 'done', status: change.set.status ?? current.status };
     return change;
   };
@@ -51,11 +58,13 @@ async function enqueueNextJobs(ctx: Context, ride: RideState): Promise<void> {
 }
 
 /** Removes the timer without acting when the command is not allowed: the sweeper would add its job again and again. */
-function changeOf(ctx: Context, ride: RideState, name: TimerName, command: Command | null, at: Date): Change {
-  const withoutTimer: Change = { set: { timers: ride.timers.filter((timer) => timer.name !== name) } };
-  if (!command) return withoutTimer;
+function changeOf(ctx: Context, ride: RideState, name: TimerName, effect: Command | Change | null, at: Date): Change {
+  const timers = ride.timers.filter((timer) => timer.name !== name);
+  const withoutTimer: Change = { set: { timers } };
+  if (!effect) return withoutTimer;
+  if ('set' in effect) return { ...effect, set: { timers, ...effect.set } };
   try {
-    return decide(ride, command, at, ctx.config, name) ?? withoutTimer;
+    return decide(ride, effect, at, ctx.config, name) ?? withoutTimer;
   } catch (error) {
     if (error instanceof AppError) return withoutTimer;
     throw error;

@@ -4,9 +4,10 @@ import type { Ride, RideState } from './ride-types.ts';
 
 /**
  * On whose behalf a ride is read or changed: for a key, a ride of another key counts as unknown (contract, section
- * 5.7). `anyone` is for the service itself: timers, the simulated driver, drivers.
+ * 5.7); for a driver, a ride that was not opened to that driver does. `anyone` is for the service itself: timers, the
+ * simulated driver.
  */
-export type RideOwner = { keyId: string } | 'anyone';
+export type RideOwner = { keyId: string } | { driverId: string } | 'anyone';
 
 export interface RideRef {
   rideId: string;
@@ -43,6 +44,9 @@ const stateFields: Record<keyof RideState, 1> = {
   driver: 1,
   leg: 1,
   cancelledBy: 1,
+  asked: 1,
+  rounds: 1,
+  lastPosition: 1,
   timers: 1,
   nextDueAt: 1,
   lastEventAt: 1,
@@ -59,7 +63,14 @@ const findWithClock = batchedFind<Ride, RideState & { now: Date }>(rides, '_id',
  */
 export async function readRide({ rideId, owner }: RideRef): Promise<{ ride: RideState; now: Date } | null> {
   const found = await findWithClock(rideId);
-  if (!found || (owner !== 'anyone' && found.keyId !== owner.keyId)) return null;
+  if (!found || !isFor(found, owner)) return null;
   const { now, ...ride } = found;
   return { ride, now };
+}
+
+function isFor({ keyId, mode, driver, asked = [] }: RideState, owner: RideOwner): boolean {
+  if (owner === 'anyone') return true;
+  if ('keyId' in owner) return keyId === owner.keyId;
+  const { driverId } = owner;
+  return mode === 'live' && (driver?.driverId === driverId || asked.some((each) => each.driverId === driverId));
 }

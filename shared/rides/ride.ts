@@ -1,5 +1,6 @@
 import mongoose from 'mongoose';
 import type { Ride } from './ride-types.ts';
+import { movingStatuses } from './transitions.ts';
 
 /** `strict: false`: the interface `Ride` is the schema, and only this folder and the delivery write to a ride. */
 const rideSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
@@ -34,6 +35,17 @@ export const tripIndex = {
   agreedPrice: 1,
 } as const;
 rideSchema.index(tripIndex, { partialFilterExpression: completedTrips });
+
+// A driver has one moving ride: the second accept of two fails. Test rides share their simulated drivers.
+rideSchema.index(
+  { 'driver.driverId': 1 },
+  { unique: true, partialFilterExpression: { mode: 'live', status: { $in: movingStatuses } } },
+);
+// The live rides that are open to a driver.
+rideSchema.index(
+  { 'asked.driverId': 1 },
+  { partialFilterExpression: { mode: 'live', status: 'bidding', 'asked.driverId': { $exists: true } } },
+);
 
 export const RideModel = mongoose.model('Ride', rideSchema);
 

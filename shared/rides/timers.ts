@@ -51,7 +51,10 @@ export async function enqueueTimers(
 }
 
 /** The queue of a timer's job. */
-export const timerPool = (name: TimerName): PoolName => (name === 'expire' ? 'bidding' : 'simulator');
+export function timerPool(name: TimerName): PoolName {
+  if (name === 'expire') return 'bidding';
+  return name === 'dispatch' || name === 'driver' ? 'dispatch' : 'simulator';
+}
 
 /** The dedupe id of a timer's job: a ride has at most one timer of each name. */
 export const timerJobId = (rideId: string, name: TimerName): string => `${rideId}_${name}`;

@@ -40,8 +40,9 @@ export const transitionOf = (action: RideAction): Transition => transitions[acti
 /** Whether a ride is completed or cancelled. No action leads out of these statuses. */
 export const hasEnded = (status: RideStatus): boolean => status === 'completed' || status === 'cancelled';
 
+export const movingStatuses: RideStatus[] = ['driver_arriving', 'arrived', 'in_progress'];
+
 /**
  * Whether a driver is assigned and the trip has not ended, so that there is a live location (contract, section 2.1).
  */
-export const isMoving = (status: RideStatus): boolean =>
-  status === 'driver_arriving' || status === 'arrived' || status === 'in_progress';
+export const isMoving = (status: RideStatus): boolean => movingStatuses.includes(status);

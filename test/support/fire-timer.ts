@@ -1,11 +1,13 @@
 import type { Context } from '../../shared/context.ts';
 import { fireTimer as fire, type TimerResult } from '../../shared/rides/fire-timer.ts';
-import type { TimerName } from '../../shared/rides/ride-types.ts';
+import type { SimulatorStep, TimerName } from '../../shared/rides/ride-types.ts';
 import { simulatedCommand } from '../../workers/simulated-driver.ts';
 
 /** Fires a ride's timer with the command that the worker or the sweeper gives it. */
 export function fireTimer(ctx: Context, rideId: string, name: TimerName): Promise<TimerResult> {
   return fire(ctx, rideId, name, (ride) =>
-    name === 'expire' || name === 'stall' ? { action: 'cancel', by: 'timeout' } : simulatedCommand(ride, name),
+    name === 'expire' || name === 'stall'
+      ? { action: 'cancel', by: 'timeout' }
+      : simulatedCommand(ride, name as SimulatorStep),
   );
 }

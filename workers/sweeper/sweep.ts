@@ -15,6 +15,7 @@ import { isSlow } from '../webhooks/slow-lane.ts';
 import { addMissing, type NeededJob } from './add-missing.ts';
 import { keepJobIdsUnique } from './job-ids.ts';
 import { atFront, type Progress } from './progress.ts';
+import { settleDrivers } from './settle-drivers.ts';
 import { addWaitingMails } from './waiting-mails.ts';
 import { type Position, type Walk, walk } from './walk.ts';
 
@@ -31,9 +32,11 @@ export interface Swept {
   mails: number;
   /** Trips without progress that were cancelled. */
   stalls: number;
+  /** Suspended and revoked drivers whose rides and offers were ended. */
+  drivers: number;
   /** Rides and attempts by hand that were read. */
   visited: number;
-  /** Rides, attempts and jobs that failed. Each is logged, and the next sweep tries it again. */
+  /** Rides, drivers, attempts and jobs that failed. Each is logged, and the next sweep tries it again. */
   failed: number;
 }
 
@@ -55,7 +58,16 @@ export interface SweepOptions {
 export async function sweep(ctx: Context, options: SweepOptions): Promise<Swept> {
   const { everything, progress = atFront(), mayGoOn = async () => true } = options;
   const now = await mongoNow();
-  const swept: Swept = { timers: 0, deliveries: 0, attempts: 0, mails: 0, stalls: 0, visited: 0, failed: 0 };
+  const swept: Swept = {
+    timers: 0,
+    deliveries: 0,
+    attempts: 0,
+    mails: 0,
+    stalls: 0,
+    drivers: 0,
+    visited: 0,
+    failed: 0,
+  };
   const current: Sweep = { ctx, everything, now, overdue: new Date(now.getTime() - graceMs), swept };
   await Promise.all(poolNames.map((pool) => keepJobIdsUnique(ctx.redis, ctx.queues[pool] as Queue, now.getTime())));
   const bounds = (of: keyof Progress) => ({
@@ -67,12 +79,19 @@ export async function sweep(ctx: Context, options: SweepOptions): Promise<Swept>
   });
   // All at the same time: after an outage, many timers and many events wait.
   await Promise.all([
+    endLeaving(current),
     walk(dueTimers(current), progress.timers, bounds('timers')),
     walk(unsettledEvents(current), progress.deliveries, bounds('deliveries')),
     walk(pendingAttempts(current), progress.attempts, bounds('attempts')),
     addWaitingMails(current, mayGoOn),
   ]);
   return swept;
+}
+
+async function endLeaving({ ctx, now, swept }: Sweep): Promise<void> {
+  const { settled, failed } = await settleDrivers(ctx, now);
+  swept.drivers += settled;
+  swept.failed += failed;
 }
 
 /** One sweep under way. */

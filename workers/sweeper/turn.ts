@@ -74,8 +74,8 @@ async function continueSweep(
   const mayGoOn = async () => !signal.aborted && (await lease.keep());
   try {
     const swept = await sweep(ctx, { everything, progress, mayGoOn });
-    const { timers, deliveries, attempts, mails, stalls, failed } = swept;
-    const found = timers + deliveries + attempts + mails + stalls + failed;
+    const { timers, deliveries, attempts, mails, stalls, drivers, failed } = swept;
+    const found = timers + deliveries + attempts + mails + stalls + drivers + failed;
     if (found > 0) ctx.log.info({ everything, ...swept }, 'sweep');
     // Record the sweep only while holding the lease: Redis may have been flushed.
     if (!isComplete(progress) || !(await lease.keep())) return false;

@@ -24,7 +24,14 @@ function rideAfter(minutes: number, changes: Partial<TrackedRide>): TrackedRide 
   } as TrackedRide;
 }
 
-const driver = { name: 'Dana van Okoye', phone: '+12025550100', vehicle: 'Prius', plate: 'T-1', rating: 4.8 };
+const driver = {
+  driverId: 'sim_1',
+  name: 'Dana van Okoye',
+  phone: '+12025550100',
+  vehicle: 'Prius',
+  plate: 'T-1',
+  rating: 4.8,
+};
 const accepted = {
   status: 'driver_arriving',
   statusAt: at(1),

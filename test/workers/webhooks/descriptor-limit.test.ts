@@ -24,7 +24,7 @@ describe('the attempts at a time of a process', () => {
   });
   after(() => ctx.close());
 
-  const wanted = { bidding: 50, simulator: 50, webhooks: 500, 'webhooks-slow': 500, mail: 10 };
+  const wanted = { bidding: 50, simulator: 50, dispatch: 50, webhooks: 500, 'webhooks-slow': 500, mail: 10 };
 
   it('stay as they are set where the limit of open files has room for them, and nothing is logged', () => {
     const logged = withLogLines(ctx);

@@ -1,0 +1,80 @@
+import type { Context } from '../../shared/context.ts';
+import { createDriver, type NewDriver } from '../../shared/drivers/manage-drivers.ts';
+import { goOnline } from '../../shared/drivers/positions.ts';
+import type { Point } from '../../shared/haversine.ts';
+import type { TimerName } from '../../shared/rides/ride-types.ts';
+import { dispatchRide } from '../../workers/dispatch.ts';
+import type { JobResult } from '../../workers/handler.ts';
+import { type Answer, call } from './client.ts';
+import { type EventStream, openEventStream } from './event-stream.ts';
+import { newRide, type RideWish } from './rides.ts';
+import type { TestApi } from './service.ts';
+
+/** A driver who calls the gateway: paths are relative to its base. */
+export interface GatewayDriver {
+  driverId: string;
+  key: string;
+  get(path: string): Promise<Answer>;
+  post(path: string, body?: unknown): Promise<Answer>;
+  put(path: string, body: unknown): Promise<Answer>;
+  remove(path: string): Promise<Answer>;
+  stream(): Promise<EventStream>;
+}
+
+const person: NewDriver = {
+  name: 'Dana Okoye',
+  phone: '+12025550100',
+  vehicle: 'Toyota Prius, blue',
+  plate: 'T 104',
+  carType: 'regular',
+  seats: 4,
+  rating: 4.8,
+};
+
+/** A new driver, online at `at` where that is given. */
+export async function newGatewayDriver(
+  { url, ctx }: Pick<TestApi, 'url' | 'ctx'>,
+  { at, ...changes }: Partial<NewDriver> & { at?: Point } = {},
+): Promise<GatewayDriver> {
+  const input = { ...person, ...changes };
+  const { driverId, key } = await createDriver(input);
+  if (at) await goOnline({ driverId, ...input }, at, new Date(ctx.now()));
+  return gatewayDriver(url, driverId, key);
+}
+
+export function gatewayDriver(url: string, driverId: string, key: string): GatewayDriver {
+  const authorization = { authorization: `Bearer ${key}` };
+  const send = (method: string) => (path: string, body?: unknown) =>
+    call(`${url}/drivers/v1${path}`, {
+      method,
+      headers: { ...authorization, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+  return {
+    driverId,
+    key,
+    get: send('GET'),
+    post: send('POST'),
+    put: send('PUT'),
+    remove: send('DELETE'),
+    stream: () => openEventStream(`${url}/drivers/v1/stream`, authorization),
+  };
+}
+
+/** A place where no other test has drivers or rides: rounds look 12 km around. */
+export const somewhere = (): Point => ({ lat: between(-60, 60), lng: between(-170, 170) });
+
+const between = (least: number, most: number): number => Number((least + Math.random() * (most - least)).toFixed(6));
+
+/** Runs a job of the queue `dispatch` once. */
+export function runDispatch(ctx: Context, rideId: string, timer: TimerName = 'dispatch'): Promise<JobResult> {
+  const run = { pool: 'dispatch', token: 'test', stopping: new AbortController().signal } as const;
+  return dispatchRide(ctx, { rideId, timer }, run);
+}
+
+/** A live ride from a place, after its first round: its id. */
+export async function dispatchedRide(ctx: Context, pickup: Point, wish: Omit<RideWish, 'by' | 'offers'> = {}) {
+  const rideId = await newRide(ctx, { pickup, ...wish });
+  await runDispatch(ctx, rideId);
+  return rideId;
+}

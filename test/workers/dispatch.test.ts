@@ -1,0 +1,256 @@
+import { expect } from 'chai';
+import type { Context } from '../../shared/context.ts';
+import { goOffline, goOnline, positions } from '../../shared/drivers/positions.ts';
+import type { Point } from '../../shared/haversine.ts';
+import { newDriverId } from '../../shared/ids.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
+import { pointAt } from '../../shared/rides/position.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import { sweep } from '../../workers/sweeper/sweep.ts';
+import { dispatchedRide, runDispatch, somewhere } from '../support/drivers.ts';
+import { newDriver, newRide, offerOn } from '../support/rides.ts';
+import { testContext } from '../support/service.ts';
+import { jobFor, makeDue, storedRide } from '../support/stored-rides.ts';
+
+describe('a dispatch round', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+
+  type Car = { carType?: 'regular' | 'comfort' | 'family'; seats?: number };
+  /** A driver who is online so many km away from a place: the id. */
+  async function driverAt(place: Point, km = 0, { carType = 'regular', seats = 4 }: Car = {}): Promise<string> {
+    const driverId = newDriverId();
+    await goOnline({ driverId, carType, seats }, km ? pointAt(place, km, 40) : place, new Date(ctx.now()));
+    return driverId;
+  }
+  const askedFor = async (rideId: string) => ((await storedRide(rideId)).asked ?? []).map(({ driverId }) => driverId);
+  const nextRound = async (rideId: string) => {
+    await makeDue(rideId, 'dispatch');
+    return runDispatch(ctx, rideId);
+  };
+
+  it('asks the available drivers within 3 km, then 6, then 12, the nearest first', async () => {
+    const place = somewhere();
+    const [far, near, middle, nearest] = [
+      await driverAt(place, 11),
+      await driverAt(place, 2.5),
+      await driverAt(place, 5),
+      await driverAt(place, 0.2),
+    ];
+    await driverAt(place, 12.2);
+    const rideId = await dispatchedRide(ctx, place);
+    expect(await askedFor(rideId)).to.deep.equal([nearest, near]);
+    await nextRound(rideId);
+    expect(await askedFor(rideId)).to.deep.equal([nearest, near, middle]);
+    await nextRound(rideId);
+    expect(await askedFor(rideId)).to.deep.equal([nearest, near, middle, far]);
+    expect((await storedRide(rideId)).asked?.map(({ pickupKm }) => pickupKm)).to.deep.equal([0.2, 2.5, 5, 11]);
+  });
+
+  it('comes at 0, 20 and 60 s after the creation, then every 30 s until the bidding ends', async () => {
+    const rideId = await newRide(ctx, { pickup: somewhere() });
+    const { createdAt, biddingEndsAt, timers } = await storedRide(rideId);
+    const dueAfter = async () => {
+      const timer = (await storedRide(rideId)).timers.find(({ name }) => name === 'dispatch');
+      return timer && timer.dueAt.getTime() - createdAt.getTime();
+    };
+    expect(timers.map(({ name }) => name)).to.have.members(['expire', 'dispatch']);
+    expect(await dueAfter()).to.equal(0);
+    await runDispatch(ctx, rideId);
+    expect(await dueAfter()).to.equal(20_000);
+    await nextRound(rideId);
+    expect(await dueAfter()).to.equal(60_000);
+    const startedAt = ctx.now();
+    const result = await nextRound(rideId);
+    expect(await dueAfter()).to.be.within(
+      startedAt - createdAt.getTime() + 29_900,
+      ctx.now() - createdAt.getTime() + 30_100,
+    );
+    expect(result).to.have.property('againInMs').that.is.within(29_000, 30_100);
+    // The last round before the end has no other one behind it.
+    await rides.updateOne({ _id: rideId }, { $set: { biddingEndsAt: new Date(ctx.now() + 20_000) } });
+    expect(await nextRound(rideId)).to.deep.include({ result: 'done' });
+    expect(await dueAfter()).to.equal(undefined);
+    expect(await storedRide(rideId)).to.include({ rounds: 4, status: 'bidding' });
+    expect(biddingEndsAt.getTime() - createdAt.getTime()).to.equal(600_000);
+  });
+
+  it('starts with the widest radius for a ride between cities', async () => {
+    const place = somewhere();
+    const far = await driverAt(place, 11);
+    expect(await askedFor(await dispatchedRide(ctx, place, { rideType: 'intercity' }))).to.deep.equal([far]);
+  });
+
+  it('asks the nearest 20 and no driver twice', async () => {
+    const place = somewhere();
+    const drivers: string[] = [];
+    for (let index = 0; index < 25; index++) drivers.push(await driverAt(place, 0.05 + index * 0.1));
+    const rideId = await dispatchedRide(ctx, place);
+    expect(await askedFor(rideId)).to.deep.equal(drivers.slice(0, 20));
+    await nextRound(rideId);
+    expect(await askedFor(rideId)).to.deep.equal(drivers);
+    await nextRound(rideId);
+    expect(await askedFor(rideId)).to.deep.equal(drivers);
+  });
+
+  it('asks cars of the type of a comfort or family ride, and all for a regular one', async () => {
+    const place = somewhere();
+    const cars = {
+      regular: await driverAt(place, 0.1),
+      comfort: await driverAt(place, 0.2, { carType: 'comfort' }),
+      family: await driverAt(place, 0.3, { carType: 'family' }),
+    };
+    expect(await askedFor(await dispatchedRide(ctx, place, { carType: 'comfort' }))).to.deep.equal([cars.comfort]);
+    expect(await askedFor(await dispatchedRide(ctx, place, { carType: 'family' }))).to.deep.equal([cars.family]);
+    expect(await askedFor(await dispatchedRide(ctx, place))).to.deep.equal(Object.values(cars));
+  });
+
+  it('asks cars with enough seats', async () => {
+    const place = somewhere();
+    await driverAt(place, 0.1, { seats: 4 });
+    const large = await driverAt(place, 0.2, { seats: 6 });
+    expect(await askedFor(await dispatchedRide(ctx, place, { passengerCount: 6 }))).to.deep.equal([large]);
+  });
+
+  it('asks nobody who is offline, silent for a minute, or on a ride', async () => {
+    const place = somewhere();
+    const [offline, silent, busy, free] = [
+      await driverAt(place, 0.1),
+      await driverAt(place, 0.1),
+      await driverAt(place, 0.1),
+      await driverAt(place, 0.5),
+    ];
+    await goOffline(offline);
+    await positions.updateOne({ _id: silent }, { $set: { seenAt: new Date(ctx.now() - 61_000) } });
+    const taken = await dispatchedRide(ctx, somewhere());
+    const { offerId } = await offerOn(ctx, taken, { driver: newDriver({ driverId: busy }) });
+    // The position does not say yet that the driver is on a ride.
+    await applyAction(ctx, taken, { action: 'accept', offerId }, 'anyone');
+    expect(await askedFor(await dispatchedRide(ctx, place))).to.deep.equal([free]);
+    await runDispatch(ctx, taken, 'driver');
+    expect(await positions.findOne({ _id: busy })).to.include({ available: false, rideId: taken });
+    expect(await askedFor(await dispatchedRide(ctx, place))).to.deep.equal([free]);
+  });
+
+  it('asks a driver again for other rides once the ride has ended', async () => {
+    const place = somewhere();
+    const driverId = await driverAt(place);
+    const taken = await dispatchedRide(ctx, place);
+    const { offerId } = await offerOn(ctx, taken, { driver: newDriver({ driverId }) });
+    await applyAction(ctx, taken, { action: 'accept', offerId }, 'anyone');
+    await runDispatch(ctx, taken, 'driver');
+    await applyAction(ctx, taken, { action: 'cancel', by: 'partner' }, 'anyone');
+    await runDispatch(ctx, taken, 'driver');
+    expect((await storedRide(taken)).timers).to.deep.equal([]);
+    expect(await askedFor(await dispatchedRide(ctx, place))).to.deep.equal([driverId]);
+  });
+
+  it('never gives a driver more than five open requests, however many rides come at once', async () => {
+    const place = somewhere();
+    const driverId = await driverAt(place);
+    const rideIds = await Promise.all(Array.from({ length: 12 }, () => newRide(ctx, { pickup: place })));
+    await Promise.all(rideIds.map((rideId) => runDispatch(ctx, rideId)));
+    for (const rideId of rideIds) await nextRound(rideId);
+    const asked = await Promise.all(rideIds.map(askedFor));
+    expect(asked.filter((drivers) => drivers.includes(driverId))).to.have.length(5);
+  });
+
+  it('gives a driver another request when one of five has ended', async () => {
+    const place = somewhere();
+    const driverId = await driverAt(place);
+    const [first = ''] = await Promise.all([1, 2, 3, 4, 5].map(() => dispatchedRide(ctx, place)));
+    // Concurrent rounds may have missed the driver.
+    for (let round = 0; round < 5; round++) await dispatchedRide(ctx, place);
+    expect((await positions.findOne({ _id: driverId }))?.requests).to.have.length(5);
+    const rideId = await dispatchedRide(ctx, place);
+    expect(await askedFor(rideId)).to.deep.equal([]);
+    const [ended = first] = (await positions.findOne({ _id: driverId }))?.requests ?? [];
+    await applyAction(ctx, ended, { action: 'cancel', by: 'partner' }, 'anyone');
+    await nextRound(rideId);
+    expect(await askedFor(rideId)).to.deep.equal([driverId]);
+  });
+
+  it('asks nobody while the ride has five live offers, and goes on when one is withdrawn', async () => {
+    const place = somewhere();
+    const rideId = await dispatchedRide(ctx, place);
+    const offers = [];
+    for (let index = 0; index < 5; index++) offers.push(await offerOn(ctx, rideId));
+    const driverId = await driverAt(place);
+    await nextRound(rideId);
+    expect(await askedFor(rideId)).to.deep.equal([]);
+    await applyAction(ctx, rideId, { action: 'withdrawOffer', offerId: offers[0]?.offerId ?? '' }, 'anyone');
+    await nextRound(rideId);
+    expect(await askedFor(rideId)).to.deep.equal([driverId]);
+  });
+
+  it('finds a driver who comes online in the fifth minute', async () => {
+    const place = somewhere();
+    const rideId = await dispatchedRide(ctx, place);
+    for (let round = 0; round < 8; round++) await nextRound(rideId);
+    const driverId = await driverAt(place, 11);
+    await nextRound(rideId);
+    expect(await askedFor(rideId)).to.deep.equal([driverId]);
+  });
+
+  it('never opens a test ride to a driver', async () => {
+    const place = somewhere();
+    await driverAt(place);
+    const rideId = await newRide(ctx, { mode: 'test', pickup: place });
+    expect((await storedRide(rideId)).timers.map(({ name }) => name)).not.to.include('dispatch');
+    expect(await runDispatch(ctx, rideId)).to.deep.equal({ result: 'stale' });
+    expect(await askedFor(rideId)).to.deep.equal([]);
+  });
+
+  it('asks nobody for a ride that was cancelled or whose bidding is over', async () => {
+    const place = somewhere();
+    await driverAt(place);
+    const cancelled = await newRide(ctx, { pickup: place });
+    await applyAction(ctx, cancelled, { action: 'cancel', by: 'partner' }, 'anyone');
+    expect(await runDispatch(ctx, cancelled)).to.deep.equal({ result: 'stale' });
+    const over = await newRide(ctx, { pickup: place });
+    await rides.updateOne({ _id: over }, { $set: { biddingEndsAt: new Date(ctx.now() - 1) } });
+    await runDispatch(ctx, over);
+    expect([...(await askedFor(cancelled)), ...(await askedFor(over))]).to.deep.equal([]);
+  });
+
+  it('runs once where two workers have its job', async () => {
+    const place = somewhere();
+    const drivers: string[] = [];
+    for (let index = 0; index < 25; index++) drivers.push(await driverAt(place, 0.05 + index * 0.1));
+    const rideId = await newRide(ctx, { pickup: place });
+    await Promise.all([runDispatch(ctx, rideId), runDispatch(ctx, rideId)]);
+    const asked = await askedFor(rideId);
+    expect(asked).to.have.length.within(1, 20);
+    expect(new Set(asked)).to.have.property('size', asked.length);
+    expect(await storedRide(rideId)).to.include({ rounds: 1 });
+    // Whom the other run had taken is asked in the next rounds.
+    for (let round = 0; round < 3; round++) await nextRound(rideId);
+    expect(await askedFor(rideId)).to.have.members(drivers);
+  });
+
+  it('does not run before it is due, and runs when it is late', async () => {
+    const place = somewhere();
+    const rideId = await dispatchedRide(ctx, place);
+    await driverAt(place);
+    const early = await runDispatch(ctx, rideId);
+    expect(early).to.have.property('againInMs').that.is.within(15_000, 20_000);
+    expect(await askedFor(rideId)).to.deep.equal([]);
+    await makeDue(rideId, 'dispatch', new Date(ctx.now() - 300_000));
+    await runDispatch(ctx, rideId);
+    expect(await askedFor(rideId)).to.have.length(1);
+  });
+
+  it('survives the loss of everything in Redis', async () => {
+    const place = somewhere();
+    const waiting = await newRide(ctx, { pickup: place });
+    const later = await dispatchedRide(ctx, somewhere());
+    await ctx.redis.flushall();
+    await sweep(ctx, { everything: true });
+    for (const rideId of [waiting, later]) {
+      expect((await jobFor(ctx, 'dispatch', `${rideId}_dispatch`))?.data).to.deep.equal({ rideId, timer: 'dispatch' });
+    }
+  });
+});

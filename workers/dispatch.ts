@@ -1,0 +1,101 @@
+import type { Context } from '../shared/context.ts';
+import { findNearby, type Nearby } from '../shared/drivers/nearby.ts';
+import { maxRequests, type RequestSlot, takeSlots } from '../shared/drivers/requests.ts';
+import type { TimerJob } from '../shared/queues.ts';
+import { enoughOffers, radiusKmOf, roundTimer } from '../shared/rides/dispatch-rounds.ts';
+import { movingRidesOf, openRidesOf } from '../shared/rides/driver-rides.ts';
+import { fireTimer } from '../shared/rides/fire-timer.ts';
+import { readRide } from '../shared/rides/read-ride.ts';
+import type { AskedDriver, Offer, RideState } from '../shared/rides/ride-types.ts';
+import { settleDriver } from '../shared/rides/settle-driver.ts';
+import { type Handler, type JobResult, timerOutcome } from './handler.ts';
+
+/** The jobs of the queue `dispatch`: the rounds of a live ride, and what follows when it gets a driver or ends. */
+export const dispatchRide: Handler<TimerJob> = (ctx, { rideId, timer }) =>
+  timer === 'dispatch' ? runRound(ctx, rideId) : settleDriverOf(ctx, rideId);
+
+/** How many drivers a round asks at most. */
+const roundSize = 20;
+/** In a crowd of drivers who cannot take another request, a round looks past so many. */
+const mostLookedAt = 120;
+
+/**
+ * One round: opens the ride to the nearest available drivers who were not asked before, unless it has enough offers, and
+ * sets the timer of the next round. All of that is one write, so a round that is cut off runs again.
+ */
+async function runRound(ctx: Context, rideId: string): Promise<JobResult> {
+  const read = await readRide({ rideId, owner: 'anyone' });
+  const timer = read?.ride.timers.find(({ name, dueAt }) => name === 'dispatch' && dueAt <= read.now);
+  const isDue = read && timer;
+  const [opened, busy] = await Promise.all([isDue ? openToDrivers(ctx, read) : [], isDue ? busyBidders(read) : none]);
+  let nextDueAt: Date | undefined;
+  const effectOf = (ride: RideState, now: Date) => {
+    const rounds = (ride.rounds ?? 0) + 1;
+    const next = roundTimer(ctx.config.dispatch, ride, rounds, now);
+    nextDueAt = next[0]?.dueAt;
+    const timers = [...ride.timers.filter(({ name }) => name !== 'dispatch'), ...next];
+    const offers = ride.offers.map((offer) => (isOf(offer, busy) ? { ...offer, withdrawnAt: now } : offer));
+    return { set: { rounds, timers, asked: [...(ride.asked ?? []), ...opened], ...(busy.size > 0 && { offers }) } };
+  };
+  const fired = await fireTimer(ctx, rideId, 'dispatch', effectOf, { dueAt: timer?.dueAt });
+  if (fired.result !== 'done') return timerOutcome(fired);
+  ctx.log.info({ rideId, asked: opened.length }, 'dispatch round');
+  if (!nextDueAt) return fired;
+  // This job again: another one under its id is not accepted while it runs.
+  return { againInMs: Math.max(0, nextDueAt.getTime() - ctx.now()), why: 'next round' };
+}
+
+const none: ReadonlyMap<string, string> = new Map();
+
+type ReadRide = { ride: RideState; now: Date };
+
+/** Takes a place in the requests of the nearest drivers who have one left, and resolves with those drivers. */
+async function openToDrivers(ctx: Context, { ride, now }: ReadRide): Promise<AskedDriver[]> {
+  const opened: AskedDriver[] = [];
+  const liveOffers = ride.offers.filter(({ withdrawnAt }) => !withdrawnAt).length;
+  if (ride.status !== 'bidding' || now >= ride.biddingEndsAt || liveOffers >= enoughOffers) return opened;
+  const radiusKm = radiusKmOf(ctx.config.dispatch, ride, ride.rounds ?? 0);
+  const passed = (ride.asked ?? []).map(({ driverId }) => driverId);
+  const lastToPass = passed.length + mostLookedAt;
+  while (opened.length < roundSize && passed.length < lastToPass) {
+    const limit = 2 * roundSize;
+    const found = await findNearby(ride, { radiusKm, passed, limit, now });
+    const [moving, open] = await Promise.all([
+      movingRidesOf(found.map(({ driverId }) => driverId)),
+      openRidesOf([...new Set(found.flatMap(({ requests }) => requests))], now),
+    ]);
+    const free = found.filter(({ driverId }) => !moving.has(driverId)).map((driver) => slotOf(driver, ride._id, open));
+    const wanted = free.filter((slot) => slot.open.length < maxRequests).slice(0, roundSize - opened.length);
+    const taken = await takeSlots(ride._id, wanted, now);
+    opened.push(...found.flatMap(({ driverId, pickupKm }) => (taken.has(driverId) ? { driverId, pickupKm } : [])));
+    passed.push(...found.map(({ driverId }) => driverId));
+    if (found.length < limit) break;
+  }
+  return opened;
+}
+
+/** Without this ride itself: an earlier run that was cut off may have taken the place already. */
+const slotOf = ({ driverId, requests }: Nearby, rideId: string, open: ReadonlySet<string>): RequestSlot => ({
+  driverId,
+  requests,
+  open: requests.filter((request) => request !== rideId && open.has(request)),
+});
+
+/** The drivers with a live offer who have taken another ride: nobody withdrew their offers before. */
+async function busyBidders({ ride }: ReadRide): Promise<ReadonlyMap<string, string>> {
+  return movingRidesOf(ride.offers.flatMap(({ driver, withdrawnAt }) => (withdrawnAt ? [] : driver.driverId)));
+}
+
+const isOf = ({ driver, withdrawnAt }: Offer, drivers: ReadonlyMap<string, string>): boolean =>
+  !withdrawnAt && drivers.has(driver.driverId);
+
+/** Follows a change of who drives the ride; again where the ride has changed meanwhile. */
+async function settleDriverOf(ctx: Context, rideId: string): Promise<JobResult> {
+  for (;;) {
+    const read = await readRide({ rideId, owner: 'anyone' });
+    const timer = read?.ride.timers.find(({ name }) => name === 'driver');
+    if (timer && read?.ride.driver) await settleDriver(ctx, read.ride.driver.driverId);
+    const fired = await fireTimer(ctx, rideId, 'driver', () => null, { dueAt: timer?.dueAt });
+    if (!timer || fired.result !== 'stale') return timerOutcome(fired);
+  }
+}
