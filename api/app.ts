@@ -3,6 +3,7 @@ import type { Context } from '../shared/context.ts';
 import { describeError } from '../shared/errors.ts';
 import { subscribeToRideChanges } from '../shared/wake.ts';
 import { dashboardPart } from './dashboard/dashboard-part.ts';
+import { driversPart } from './drivers/drivers-part.ts';
 import { findPart } from './http/find-part.ts';
 import { handleErrors } from './http/handle-errors.ts';
 import { noRoute } from './http/no-route.ts';
@@ -23,6 +24,7 @@ export function createApp(service: Context, more: Part[] = []): App {
   const creation = rideCreation(service);
   const parts = [
     ...partnerParts(service, creation),
+    driversPart(service, wake),
     trackPart(service, wake),
     dashboardPart(service, { wake, creation }),
     assetsPart(),

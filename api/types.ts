@@ -13,7 +13,10 @@ export interface RequestState {
   bodyAskedAt?: number;
   /** The route for the log where no router notes its pattern. Never a path: it may hold a secret token. */
   route?: string;
+  /** The partner's key that the request was made with. */
   caller?: Caller;
+  /** The driver whose key the request was made with. */
+  driverId?: string;
 }
 
 export type Middleware = Koa.Middleware<RequestState>;

@@ -1,6 +1,7 @@
 import type { Context } from '../../shared/context.ts';
 import { AppError, describeError } from '../../shared/errors.ts';
 import { committedReads } from '../../shared/mongo/durability.ts';
+import { withReportedPosition } from '../../shared/rides/reported-position.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Wake } from '../../shared/wake.ts';
 import { eventText, type Stream } from './streams.ts';
@@ -52,7 +53,7 @@ export function followRides<Read extends { _id: string }, State extends { now: n
     const found = await rides
       .find<Read>({ _id: { $in: rideIds } }, { ...committedReads(), projection: fields, batchSize: rideIds.length + 1 })
       .toArray();
-    for (const ride of found) show(ride);
+    for (const ride of await Promise.all(found.map(withReportedPosition))) show(ride);
   }
 
   function show(ride: Read): void {

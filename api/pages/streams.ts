@@ -24,6 +24,7 @@ export interface Streams {
 }
 
 /** An event in the form of server-sent events. */
+export const namedEvent = (name: string, data: string): string => `event: ${name}\ndata: ${data}\n\n`;
 export const eventText = (id: number, data: string): string => `id: ${id}\ndata: ${data}\n\n`;
 
 /** The streams that this process holds open for pages: at most `all`, and at most `perClient` of one client. */

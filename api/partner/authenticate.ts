@@ -2,6 +2,8 @@ import type { Context } from '../../shared/context.ts';
 import { AppError } from '../../shared/errors.ts';
 import { type Caller, findCaller } from '../../shared/keys/api-key.ts';
 import type { Origin, Ride } from '../../shared/rides/ride-types.ts';
+import { givenKey, unauthorized } from '../http/given-key.ts';
+import { rideIdOf } from '../http/route.ts';
 import type { RequestContext } from '../types.ts';
 import { batchedFindKeyAndRide } from './find-key-and-ride.ts';
 
@@ -37,19 +39,10 @@ async function admit<Found extends { caller: Caller }>(
 ): Promise<Found> {
   const secretKey = givenKey(ctx);
   const found = secretKey ? await find(secretKey) : null;
-  if (!found) throw new AppError('unauthorized', { headers: { 'WWW-Authenticate': 'Bearer' } });
+  if (!found) throw unauthorized();
   ctx.state.caller = found.caller;
   return found;
 }
-
-/** With the scheme Bearer, Authorization alone counts, even if its token is empty; otherwise X-Api-Key does. */
-function givenKey(ctx: RequestContext): string {
-  const bearer = /^Bearer(?:\s+(.*))?$/i.exec(ctx.get('authorization').trim());
-  return bearer ? (bearer[1] ?? '').trim() : ctx.get('x-api-key').trim();
-}
-
-export const rideIdOf = (ctx: RequestContext): string =>
-  (ctx as unknown as { params: { rideId: string } }).params.rideId;
 
 /** Who a change that this request makes is from. */
 export const originOf = (ctx: RequestContext): Origin => ({ by: 'partner', requestId: ctx.state.requestId });

@@ -1,7 +1,7 @@
 import type { Context } from '../../shared/context.ts';
 import { type CreationFields, createRide, findReplay, type NewRide } from '../../shared/rides/create-ride.ts';
+import type { ChangeSteps } from '../http/route.ts';
 import { limitCreations } from './rate-limit.ts';
-import type { ChangeSteps } from './route.ts';
 
 /** How a process creates rides: for the API and for the dashboard's test console, with one limit for both. */
 export type RideCreation = Required<ChangeSteps<NewRide, CreationFields>>;

@@ -1,15 +1,14 @@
-import Router from '@koa/router';
 import compose from 'koa-compose';
 import type { Context } from '../../shared/context.ts';
 import { answerInTime } from '../http/answer-in-time.ts';
 import { jsonError } from '../http/json-error.ts';
+import { requireHttps } from '../http/require-https.ts';
+import { routerOf } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
 import type { Part } from '../part.ts';
-import type { Middleware, RequestContext, RequestState } from '../types.ts';
+import type { Middleware, RequestContext } from '../types.ts';
 import { authenticate } from './authenticate.ts';
 import type { RideCreation } from './creation.ts';
-import { requireHttps } from './require-https.ts';
-import type { Route } from './route.ts';
 import { partnerRoutes } from './routes.ts';
 
 /** The versioned base and its older equivalent (contract, section 9): the same routes, keys, rides and limits. */
@@ -34,10 +33,4 @@ export function partnerParts(service: Context, creation: RideCreation): Part[] {
     handle: compose<RequestContext>([httpsOnly, answerInTime, routerOf(base, routes), requireKey]),
     renderError: jsonError,
   }));
-}
-
-function routerOf(base: string, routes: readonly Route[]): Middleware {
-  const router = new Router<RequestState>({ prefix: base });
-  for (const { method, path, handle } of routes) router.register(path, [method], handle);
-  return router.routes() as Middleware;
 }

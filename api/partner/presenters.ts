@@ -3,7 +3,7 @@ import type { CreationFields } from '../../shared/rides/create-ride.ts';
 import { publicOffer } from '../../shared/rides/events.ts';
 import { visibleOffers } from '../../shared/rides/offers.ts';
 import { positionAt } from '../../shared/rides/position.ts';
-import type { Driver, Ride } from '../../shared/rides/ride-types.ts';
+import type { Driver, ReportedPosition, Ride } from '../../shared/rides/ride-types.ts';
 import { trackUrl } from '../../shared/rides/track-url.ts';
 
 type Links = Pick<Config, 'trackBaseUrl'>;
@@ -46,6 +46,7 @@ export const shownFields = {
 export type ShownRide = Pick<Ride, '_id' | Exclude<keyof typeof shownFields, 'offersCount' | 'now'>> & {
   offersCount: number;
   now: Date;
+  reported?: ReportedPosition;
 };
 
 /** A ride's state (contract, section 4.2). */

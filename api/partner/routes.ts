@@ -1,6 +1,8 @@
 import type { Context } from '../../shared/context.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
-import { authenticate, authenticateForRide, originOf, rideIdOf } from './authenticate.ts';
+import { withReportedPosition } from '../../shared/rides/reported-position.ts';
+import { get, post, type Route, rideIdOf } from '../http/route.ts';
+import { authenticate, authenticateForRide, originOf } from './authenticate.ts';
 import type { RideCreation } from './creation.ts';
 import { bodyOf } from './ignored-fields.ts';
 import { newRide } from './new-ride.ts';
@@ -14,13 +16,13 @@ import {
   type ShownRide,
   shownFields,
 } from './presenters.ts';
-import { get, post, type Route } from './route.ts';
 import { acceptSchema } from './schemas.ts';
 
 /** Every route of the partner API: the service information (contract, section 2.6) and the operations (section 4). */
 export function partnerRoutes(service: Context, creation: RideCreation): Route[] {
   const { config } = service;
   const caller = authenticate(service);
+  const findShownRide = authenticateForRide<ShownRide>(service, shownFields);
   const acceptBody = bodyOf(acceptSchema);
 
   const operations = [
@@ -34,7 +36,7 @@ export function partnerRoutes(service: Context, creation: RideCreation): Route[]
       status: 201,
     }),
     get('/rides/:rideId', {
-      authenticate: authenticateForRide<ShownRide>(service, shownFields),
+      authenticate: async (ctx) => withReportedPosition(await findShownRide(ctx)),
       present: (ride) => presentRide(config, ride),
     }),
     get('/rides/:rideId/offers', {

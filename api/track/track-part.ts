@@ -4,6 +4,7 @@ import { batchedFind } from '../../shared/batch.ts';
 import type { Context } from '../../shared/context.ts';
 import { AppError } from '../../shared/errors.ts';
 import { committedReads } from '../../shared/mongo/durability.ts';
+import { withReportedPosition } from '../../shared/rides/reported-position.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';
@@ -86,7 +87,8 @@ interface Tracked {
 /** The ride of the link. Throws `link_not_found`, the same for a token that is malformed, unknown or has run out. */
 async function tracked(ctx: RequestContext): Promise<Tracked> {
   const { token } = (ctx as unknown as { params: { token: string } }).params;
-  const ride = tokenForm.test(token) ? await findByToken(token) : null;
+  const found = tokenForm.test(token) ? await findByToken(token) : null;
+  const ride = found && (await withReportedPosition(found));
   const state = ride && trackState(ride);
   if (!ride || !state) throw new AppError('link_not_found');
   return { ride, state };

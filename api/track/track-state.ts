@@ -1,5 +1,5 @@
 import { type LiveLocation, positionAt } from '../../shared/rides/position.ts';
-import type { Leg, Location, Ride, RideStatus } from '../../shared/rides/ride-types.ts';
+import type { Leg, Location, ReportedPosition, Ride, RideStatus } from '../../shared/rides/ride-types.ts';
 import { hasEnded, isMoving } from '../../shared/rides/transitions.ts';
 
 /** A link goes on for so long after the ride's end. */
@@ -42,6 +42,7 @@ export const trackFields = {
   pickup: 1,
   destination: 1,
   distanceKm: 1,
+  'driver.driverId': 1,
   'driver.name': 1,
   'driver.vehicle': 1,
   'driver.plate': 1,
@@ -72,7 +73,8 @@ export type TrackedRide = Pick<
   | 'cancelledBy'
   | 'acceptedOfferId'
 > & {
-  driver?: { name: string; vehicle: string; plate: string; rating: number };
+  driver?: { driverId: string; name: string; vehicle: string; plate: string; rating: number };
+  reported?: ReportedPosition;
   offers: { offerId: string; etaMinutes: number }[];
   statusesAt: Date[];
   now: Date;

@@ -10,7 +10,7 @@ import type { Form } from '../../http/form-body.ts';
 import { faultsIn, validate } from '../../http/validate.ts';
 import type { RideCreation } from '../../partner/creation.ts';
 import { rideRequest } from '../../partner/new-ride.ts';
-import { makeChange } from '../../partner/route.ts';
+import { makeChange } from '../../http/route.ts';
 import { newRideSchema } from '../../partner/schemas.ts';
 import type { Faults } from '../forms.tsx';
 import { type Answer, type DashboardRoute, formIdOf, type Sending, signedInRoutes, type Visit } from '../visit.ts';

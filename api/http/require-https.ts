@@ -1,7 +1,7 @@
 import type { Config } from '../../shared/config.ts';
 import { AppError } from '../../shared/errors.ts';
-import { cameOverHttps } from '../http/came-over-https.ts';
 import type { Middleware } from '../types.ts';
+import { cameOverHttps } from './came-over-https.ts';
 
 /**
  * In production, refuses a request that did not arrive over HTTPS. It is not redirected: its key has already leaked. TLS ends

@@ -1,8 +1,8 @@
-import type { Caller } from '../../shared/keys/api-key.ts';
-import type { Middleware, RequestContext } from '../types.ts';
+import Router from '@koa/router';
+import type { Middleware, RequestContext, RequestState } from '../types.ts';
 
 export interface Route {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   handle: Middleware;
 }
@@ -22,11 +22,12 @@ export interface ChangeSteps<Input, Result> {
   act(input: Input): Promise<Result>;
 }
 
-interface PostSteps<Input, Result> extends ChangeSteps<Input, Result> {
+interface ChangingSteps<Caller, Input, Result> extends ChangeSteps<Input, Result> {
   authenticate(ctx: RequestContext): Promise<Caller>;
   /** The validated input of `act`. Throws a 400. */
   validate(ctx: RequestContext, caller: Caller): Input | Promise<Input>;
-  present(result: Result): object;
+  /** The body of the answer; null for none. */
+  present(result: Result): object | null;
   status?: number;
 }
 
@@ -52,17 +53,37 @@ export async function makeChange<Input, Result>(
 }
 
 /** A route that changes something: it authenticates, validates, makes the change and presents its result. */
-export function post<Input, Result>(path: string, steps: PostSteps<Input, Result>): Route {
-  const { authenticate, validate, present, status = 200 } = steps;
-  return {
-    method: 'POST',
-    path,
-    handle: async (ctx) => {
-      const caller = await authenticate(ctx);
-      const input = await validate(ctx, caller);
-      const result = await makeChange(ctx, input, steps);
-      ctx.status = status;
-      ctx.body = present(result);
-    },
+const change =
+  (method: Route['method']) =>
+  <Caller, Input, Result>(path: string, steps: ChangingSteps<Caller, Input, Result>): Route => {
+    const { authenticate, validate, present, status = 200 } = steps;
+    return {
+      method,
+      path,
+      handle: async (ctx) => {
+        const caller = await authenticate(ctx);
+        const input = await validate(ctx, caller);
+        const result = await makeChange(ctx, input, steps);
+        ctx.status = status;
+        ctx.body = present(result);
+      },
+    };
   };
+
+export const post = change('POST');
+export const put = change('PUT');
+/** `delete` is a word of the language. */
+export const remove = change('DELETE');
+
+/** The routes below a base. */
+export function routerOf(base: string, routes: readonly Route[]): Middleware {
+  const router = new Router<RequestState>({ prefix: base });
+  for (const { method, path, handle } of routes) router.register(path, [method], handle);
+  return router.routes() as Middleware;
 }
+
+/** A part of the path that the route's pattern names. */
+export const paramOf = (ctx: RequestContext, name: string): string =>
+  (ctx as unknown as { params: Record<string, string> }).params[name] ?? '';
+
+export const rideIdOf = (ctx: RequestContext): string => paramOf(ctx, 'rideId');

@@ -1,0 +1,99 @@
+import type { Context } from '../../shared/context.ts';
+import { describeError } from '../../shared/errors.ts';
+import { findDriversWithRides } from '../../shared/rides/driver-rides.ts';
+import type { Wake } from '../../shared/wake.ts';
+import { namedEvent, type Stream } from '../pages/streams.ts';
+import { presentOwnRide, presentRequests } from './presenters.ts';
+
+/** Every followed driver is looked at this often: a wake-up can be lost, and a key can be revoked. */
+const lookMs = 2_000;
+/** Changes within this time are read in one query. */
+const batchMs = 50;
+
+/** One stream of a driver, and what it has sent last. */
+interface Follower {
+  stream: Stream;
+  /** Of the key that the stream was opened with. */
+  keyHash: string;
+  requests?: string;
+  ride?: string;
+}
+
+export interface FollowedDrivers {
+  /** Sends the driver's requests and ride now and whenever they change, and ends with the driver's key. */
+  follow(driverId: string, keyHash: string, stream: Stream): void;
+  close(): void;
+}
+
+/** The drivers whose streams this process holds. However many they are, each look is one query. */
+export function followDrivers(service: Context, wake: Wake): FollowedDrivers {
+  const followed = new Map<string, Set<Follower>>();
+  const toRead = new Set<string>();
+  let waiting: NodeJS.Timeout | undefined;
+  let isReading = false;
+
+  /** One look at a time, so that a later one shows the later state. */
+  async function readAll(): Promise<void> {
+    if (isReading) return;
+    isReading = true;
+    while (toRead.size > 0) {
+      const driverIds = [...toRead];
+      toRead.clear();
+      await look(driverIds).catch((error) =>
+        service.log.warn({ error: describeError(error) }, 'followed drivers could not be read'),
+      );
+    }
+    isReading = false;
+  }
+
+  async function look(driverIds: string[]): Promise<void> {
+    for (const { driverId, keyHash, rides } of await findDriversWithRides(driverIds, service.now())) {
+      const requests = JSON.stringify(presentRequests(rides));
+      const ride = JSON.stringify(presentOwnRide(rides));
+      for (const follower of followed.get(driverId) ?? []) {
+        if (follower.keyHash !== keyHash) follower.stream.end();
+        else show(follower, requests, ride);
+      }
+    }
+  }
+
+  const stopListening = wake.onRideChange((_rideId, driverIds) => {
+    const ours = driverIds.filter((driverId) => followed.has(driverId));
+    if (ours.length === 0) return;
+    for (const driverId of ours) toRead.add(driverId);
+    waiting ??= setTimeout(() => {
+      waiting = undefined;
+      void readAll();
+    }, batchMs);
+  });
+  const timer = setInterval(() => {
+    for (const driverId of followed.keys()) toRead.add(driverId);
+    void readAll();
+  }, lookMs).unref();
+
+  return {
+    follow(driverId, keyHash, stream) {
+      const followers = followed.get(driverId) ?? new Set();
+      const follower: Follower = { stream, keyHash };
+      followers.add(follower);
+      followed.set(driverId, followers);
+      stream.onClose(() => {
+        followers.delete(follower);
+        if (followers.size === 0 && followed.get(driverId) === followers) followed.delete(driverId);
+      });
+      toRead.add(driverId);
+      void readAll();
+    },
+    close() {
+      stopListening();
+      clearInterval(timer);
+      clearTimeout(waiting);
+    },
+  };
+}
+
+function show(follower: Follower, requests: string, ride: string): void {
+  if (follower.requests !== requests) follower.stream.send(namedEvent('requests', requests));
+  if (follower.ride !== ride) follower.stream.send(namedEvent('ride', ride));
+  Object.assign(follower, { requests, ride });
+}

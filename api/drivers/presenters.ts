@@ -1,0 +1,71 @@
+import type { ActiveDriver } from '../../shared/drivers/driver.ts';
+import { reportLifeMs, type StoredPosition, shownPosition } from '../../shared/drivers/positions.ts';
+import type { DriverRequest, DriverRides, RideOfDriver } from '../../shared/rides/driver-rides.ts';
+import type { Location } from '../../shared/rides/ride-types.ts';
+
+/** A driver as the driver sees it. */
+export function presentMe(driver: ActiveDriver, position: StoredPosition | null, { ride }: DriverRides, nowMs: number) {
+  const { driverId, name, rating, vehicle, plate, carType, seats } = driver;
+  const isHeard = position !== null && nowMs - position.seenAt.getTime() < reportLifeMs;
+  return {
+    driverId,
+    name,
+    rating,
+    vehicle,
+    plate,
+    carType,
+    seats,
+    available: isHeard && position.isOnline && !ride,
+    ...(position && { position: presentPosition(position) }),
+    ...(ride && { rideId: ride._id }),
+  };
+}
+
+function presentPosition(position: StoredPosition) {
+  const { at, ...place } = shownPosition(position);
+  return { ...place, at: at.getTime() };
+}
+
+/** The rides that are open to a driver. No passenger, notes or address: these are for the chosen driver alone. */
+export const presentRequests = ({ requests }: DriverRides) => ({ requests: requests.map(presentRequest) });
+
+function presentRequest({ ride, pickupKm, offer }: DriverRequest) {
+  const { _id, fare, carType, rideType, passengerCount, pickup, destination, distanceKm, biddingEndsAt } = ride;
+  return {
+    rideId: _id,
+    fare,
+    carType,
+    rideType,
+    passengerCount,
+    pickup: withoutAddress(pickup),
+    destination: withoutAddress(destination),
+    distanceKm,
+    pickupKm,
+    biddingEndsAt: biddingEndsAt.getTime(),
+    ...(offer && { offer: { offerId: offer.offerId, price: offer.price, etaMinutes: offer.etaMinutes } }),
+  };
+}
+
+const withoutAddress = ({ lat, lng }: Location) => ({ lat, lng });
+
+/** The ride that a driver was chosen for, until its end. */
+export const presentOwnRide = ({ ride }: DriverRides) => ({ ride: ride && ownRide(ride) });
+
+function ownRide(ride: RideOfDriver) {
+  const { fare, agreedPrice, carType, rideType, passengerCount, distanceKm, pickup, destination } = ride;
+  return {
+    rideId: ride._id,
+    status: ride.status,
+    statusAt: ride.statusAt.getTime(),
+    fare,
+    agreedPrice,
+    carType,
+    rideType,
+    passengerCount,
+    distanceKm,
+    pickup,
+    destination,
+    ...(ride.passenger && { passenger: ride.passenger }),
+    ...(ride.notes !== undefined && { notes: ride.notes }),
+  };
+}

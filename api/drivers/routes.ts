@@ -1,0 +1,111 @@
+import type Joi from 'joi';
+import type { Context } from '../../shared/context.ts';
+import type { ActiveDriver } from '../../shared/drivers/driver.ts';
+import { positionReports } from '../../shared/drivers/position-reports.ts';
+import { goOffline, goOnline, type Report, readPosition } from '../../shared/drivers/positions.ts';
+import type { Point } from '../../shared/haversine.ts';
+import { makeOffer, withdrawOwnOffer } from '../../shared/rides/driver-offers.ts';
+import { ridesOfDriver } from '../../shared/rides/driver-rides.ts';
+import { type DriverStep, takeDriverStep } from '../../shared/rides/driver-steps.ts';
+import { settleDriver } from '../../shared/rides/settle-driver.ts';
+import { readJsonBody } from '../http/json-body.ts';
+import { get, paramOf, post, put, type Route, remove, rideIdOf } from '../http/route.ts';
+import { validate } from '../http/validate.ts';
+import type { RequestContext } from '../types.ts';
+import { authenticateDriver } from './authenticate.ts';
+import { presentMe, presentOwnRide, presentRequests } from './presenters.ts';
+import { offerSchema, placeSchema, reportSchema, stepSchema } from './schemas.ts';
+
+/** Reports come from every driver all the time: their keys are read together, a few times a second. */
+const reportWindowMs = 250;
+
+/** Every route of the drivers' gateway but its stream. */
+export function driverRoutes(service: Context): Route[] {
+  const authenticate = authenticateDriver();
+  const authenticatePatiently = authenticateDriver(reportWindowMs);
+  const ridesOf = ridesOfDriver(service.now);
+  const reports = positionReports(service);
+
+  const findRides = async (ctx: RequestContext) => ridesOf((await authenticate(ctx)).driverId);
+
+  const step = (name: DriverStep) =>
+    post(`/ride/${name}`, {
+      authenticate,
+      validate: withBody(stepSchema, ({ rideId }, driver) => ({ rideId, driver })),
+      act: async ({ rideId, driver: { driverId } }) => ({
+        rideId,
+        status: await takeDriverStep(service, rideId, name, { driverId }),
+      }),
+      present: (answer) => answer,
+    });
+
+  return [
+    get('/me', {
+      authenticate: async (ctx) => {
+        const driver = await authenticate(ctx);
+        const { driverId } = driver;
+        const [position, rides] = await Promise.all([readPosition(driverId), ridesOf(driverId)]);
+        return { driver, position, rides };
+      },
+      present: ({ driver, position, rides }) => presentMe(driver, position, rides, service.now()),
+    }),
+    post('/me/online', {
+      authenticate,
+      validate: withBody(placeSchema, (place, driver) => ({ place, driver })),
+      act: ({ place, driver }) => putOnline(service, driver, place),
+      present: (available) => ({ available }),
+    }),
+    post('/me/offline', {
+      authenticate,
+      // A body is ignored.
+      validate: (_ctx, driver) => driver,
+      act: ({ driverId }) => goOffline(driverId),
+      present: () => ({ available: false }),
+    }),
+    put('/me/position', {
+      authenticate: authenticatePatiently,
+      validate: withBody(reportSchema, ({ at = service.now(), ...report }, { driverId }) => ({
+        driverId,
+        // A clock that is ahead would make every later report of another device an older one.
+        report: { ...report, at: new Date(Math.min(at, service.now())) } satisfies Report,
+      })),
+      act: ({ driverId, report }) => reports.add(driverId, report),
+      present: () => null,
+      status: 204,
+    }),
+    get('/requests', { authenticate: findRides, present: presentRequests }),
+    post('/requests/:rideId/offers', {
+      authenticate,
+      validate: withBody(offerSchema, (terms, driver, ctx) => ({ terms, driver, rideId: rideIdOf(ctx) })),
+      act: ({ rideId, terms, driver }) => makeOffer(service, rideId, terms, driver),
+      present: ({ offerId }) => ({ offerId }),
+      status: 201,
+    }),
+    remove('/requests/:rideId/offers/:offerId', {
+      authenticate,
+      validate: (ctx, { driverId }) => ({ driverId, rideId: rideIdOf(ctx), offerId: paramOf(ctx, 'offerId') }),
+      act: ({ driverId, rideId, offerId }) => withdrawOwnOffer(service, rideId, offerId, { driverId }),
+      present: () => null,
+      status: 204,
+    }),
+    get('/ride', { authenticate: findRides, present: presentOwnRide }),
+    step('arrive'),
+    step('start'),
+    step('complete'),
+    step('cancel'),
+  ];
+}
+
+/** Resolves with whether rides are opened to the driver from now on: a driver who is on a ride goes online after it. */
+async function putOnline(service: Context, driver: ActiveDriver, place: Point): Promise<boolean> {
+  await goOnline(driver, place, new Date(service.now()));
+  return (await settleDriver(service, driver.driverId)) === null;
+}
+
+/** Reads and validates the body of a request, and makes the input of a route from it. */
+function withBody<Body, Input>(
+  schema: Joi.Schema<Body>,
+  inputOf: (body: Body, driver: ActiveDriver, ctx: RequestContext) => Input,
+): (ctx: RequestContext, driver: ActiveDriver) => Promise<Input> {
+  return async (ctx, driver) => inputOf(validate(schema, await readJsonBody(ctx)), driver, ctx);
+}

@@ -1,0 +1,272 @@
+import { expect } from 'chai';
+import { resumeDriver, revokeDriver, rotateDriverKey, suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
+import { positions } from '../../../shared/drivers/positions.ts';
+import { newDriverKey } from '../../../shared/keys/key-format.ts';
+import { call } from '../../support/client.ts';
+import { gatewayDriver, newGatewayDriver, somewhere } from '../../support/drivers.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+
+describe("the drivers' gateway", () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  const base = '/drivers/v1';
+  const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+    call(`${api.url}${base}${path}`, { method, headers });
+
+  describe('keys', () => {
+    it('are taken in Authorization and in X-Api-Key, and Authorization counts', async () => {
+      const { key, driverId } = await newGatewayDriver(api);
+      const other = await newGatewayDriver(api);
+      expect((await ask('/me', { authorization: `Bearer ${key}` })).body).to.include({ driverId });
+      expect((await ask('/me', { 'x-api-key': key })).body).to.include({ driverId });
+      expect((await ask('/me', { authorization: `bearer ${key}`, 'x-api-key': other.key })).body).to.include({
+        driverId,
+      });
+      expect((await ask('/me', { authorization: 'Bearer', 'x-api-key': key })).status).to.equal(401);
+    });
+
+    it('of partners, unknown ones, wrong ones and none get a 401 on every path', async () => {
+      const partner = await api.partner('live');
+      const { key } = await newGatewayDriver(api);
+      const keys = [partner.key, newDriverKey(), key.slice(0, -1), `${key}x`, '{"$gt":""}', ''];
+      for (const path of ['/me', '/requests', '/stream', '/ride', '/nothing', '']) {
+        for (const wrong of keys) {
+          const { status, body, headers } = await ask(path, { authorization: `Bearer ${wrong}` });
+          expect({ status, body }).to.deep.equal({ status: 401, body: { error: 'Missing or invalid API key' } });
+          expect(headers.get('www-authenticate')).to.equal('Bearer');
+        }
+        expect((await ask(path)).status).to.equal(401);
+      }
+    });
+
+    it('of drivers are refused by the partner API', async () => {
+      const { key } = await newGatewayDriver(api);
+      const { status } = await call(`${api.url}/v1/rides`, { headers: { authorization: `Bearer ${key}` } });
+      expect(status).to.equal(401);
+    });
+
+    it('are dead on the next request after rotate, suspend and revoke, and live again after resume', async () => {
+      const driver = await newGatewayDriver(api);
+      const status = async () => (await driver.get('/me')).status;
+      expect(await status()).to.equal(200);
+      await suspendDriver(driver.driverId);
+      expect(await status()).to.equal(401);
+      await resumeDriver(driver.driverId);
+      expect(await status()).to.equal(200);
+      const { key } = await rotateDriverKey(driver.driverId);
+      expect(await status()).to.equal(401);
+      const renewed = gatewayDriver(api.url, driver.driverId, key);
+      expect((await renewed.get('/me')).status).to.equal(200);
+      await revokeDriver(driver.driverId);
+      expect((await renewed.get('/me')).status).to.equal(401);
+      expect((await renewed.put('/me/position', { lat: 1, lng: 1 })).status).to.equal(401);
+    });
+  });
+
+  it('answers 404 for an unknown path, 405 for a wrong method, in JSON, with the headers of data', async () => {
+    const driver = await newGatewayDriver(api);
+    const unknown = await driver.get('/nothing');
+    expect({ status: unknown.status, body: unknown.body }).to.deep.equal({ status: 404, body: { error: 'Not found' } });
+    for (const [send, path, allow] of [
+      ['post', '/me', 'HEAD, GET'],
+      ['post', '/stream', 'HEAD, GET'],
+      ['get', '/me/online', 'POST'],
+      ['remove', '/me/position', 'PUT'],
+      ['get', '/ride/arrive', 'POST'],
+    ] as const) {
+      const { status, headers } = await driver[send](path, {});
+      expect([status, headers.get('allow')], path).to.deep.equal([405, allow]);
+    }
+    expect(unknown.headers.get('cache-control')).to.equal('no-store');
+    expect(unknown.headers.get('content-security-policy')).to.include("default-src 'none'");
+    expect(unknown.headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
+    for (const path of ['/drivers', '/drivers/v2/me', '/drivers/v1x']) {
+      expect((await call(api.url + path)).status, path).to.equal(404);
+    }
+  });
+
+  describe('GET /me', () => {
+    it('answers who the driver is, without phone or key', async () => {
+      const { driverId, get } = await newGatewayDriver(api, { carType: 'comfort', seats: 6, rating: 4.25 });
+      expect((await get('/me')).body).to.deep.equal({
+        driverId,
+        name: 'Dana Okoye',
+        rating: 4.25,
+        vehicle: 'Toyota Prius, blue',
+        plate: 'T 104',
+        carType: 'comfort',
+        seats: 6,
+        available: false,
+      });
+    });
+  });
+
+  describe('POST /me/online and /me/offline', () => {
+    it('make a driver available at a place, and take that back', async () => {
+      const { get, post } = await newGatewayDriver(api);
+      const place = somewhere();
+      const online = await post('/me/online', place);
+      expect({ status: online.status, body: online.body }).to.deep.equal({ status: 200, body: { available: true } });
+      const { body } = await get('/me');
+      expect(body.available).to.equal(true);
+      expect(body.position).to.include({ ...place, heading: 0 });
+      expect(body.position.at).to.be.within(api.ctx.now() - 10_000, api.ctx.now());
+      const offline = await post('/me/offline');
+      expect({ status: offline.status, body: offline.body }).to.deep.equal({ status: 200, body: { available: false } });
+      expect((await get('/me')).body).to.deep.include({ available: false, position: body.position });
+      expect((await post('/me/offline', 'not even JSON')).status).to.equal(200);
+    });
+
+    it('count a driver who has not reported for 60 s as offline, until the next report', async () => {
+      const { driverId, get, post, put } = await newGatewayDriver(api);
+      await post('/me/online', somewhere());
+      const at = (secondsAgo: number) => new Date(api.ctx.now() - secondsAgo * 1_000);
+      await positions.updateOne({ _id: driverId }, { $set: { seenAt: at(59) } });
+      expect((await get('/me')).body.available).to.equal(true);
+      await positions.updateOne({ _id: driverId }, { $set: { seenAt: at(60), at: at(60) } });
+      expect((await get('/me')).body.available).to.equal(false);
+      await put('/me/position', somewhere());
+      expect((await get('/me')).body.available).to.equal(true);
+    });
+  });
+
+  describe('PUT /me/position', () => {
+    it('answers 204 without a body, and GET /me shows it', async () => {
+      const { get, put } = await newGatewayDriver(api);
+      const place = somewhere();
+      const { status, text } = await put('/me/position', { ...place, heading: 271.5 });
+      expect({ status, text }).to.deep.equal({ status: 204, text: '' });
+      const { body } = await get('/me');
+      expect(body.position).to.include({ ...place, heading: 271.5 });
+      expect(body.available).to.equal(false);
+    });
+
+    it('changes nothing with an `at` that is older, or that of the last report', async () => {
+      const { get, put, post } = await newGatewayDriver(api);
+      const online = somewhere();
+      await post('/me/online', online);
+      const { at } = (await get('/me')).body.position;
+      for (const older of [at, at - 1, 0]) {
+        expect((await put('/me/position', { ...somewhere(), at: older })).status).to.equal(204);
+        expect((await get('/me')).body.position).to.include({ ...online, at });
+      }
+      const newer = somewhere();
+      await put('/me/position', { ...newer, at: at + 1 });
+      expect((await get('/me')).body.position).to.include({ ...newer, at: at + 1 });
+    });
+
+    it('takes an `at` in the future for now, so that a clock that is ahead stops nothing', async () => {
+      const { get, put } = await newGatewayDriver(api);
+      await put('/me/position', { ...somewhere(), at: api.ctx.now() + 3_600_000 });
+      const { at } = (await get('/me')).body.position;
+      expect(at).to.be.at.most(api.ctx.now());
+      const next = somewhere();
+      await put('/me/position', next);
+      expect((await get('/me')).body.position).to.include(next);
+    });
+
+    it('keeps the last heading where none is reported', async () => {
+      const { get, put } = await newGatewayDriver(api);
+      await put('/me/position', { ...somewhere(), heading: 90 });
+      await put('/me/position', { ...somewhere(), heading: null });
+      expect((await get('/me')).body.position.heading).to.equal(90);
+    });
+
+    it('is written at most once a second, and the newest of many is kept', async () => {
+      const { driverId, get, put } = await newGatewayDriver(api);
+      await put('/me/position', somewhere());
+      const first = await positions.findOne({ _id: driverId });
+      const now = api.ctx.now();
+      const last = somewhere();
+      const reports = [1, 2, 3, 4, 5].map((n) => put('/me/position', { ...somewhere(), at: now - 100 + n }));
+      const answers = await Promise.all([...reports, put('/me/position', { ...last, at: now })]);
+      expect(answers.map(({ status }) => status)).to.deep.equal([204, 204, 204, 204, 204, 204]);
+      const stored = await positions.findOne({ _id: driverId });
+      expect((stored?.reportedAt?.getTime() ?? 0) - (first?.reportedAt?.getTime() ?? 0)).to.be.at.least(1_000);
+      expect((await get('/me')).body.position).to.include({ ...last, at: now });
+    });
+  });
+
+  const place = { lat: 1, lng: 2 };
+  const badPlaces = [
+    {},
+    { lat: 1 },
+    { lng: 1 },
+    { lat: '1', lng: 2 },
+    { lat: 90.1, lng: 2 },
+    { lat: 1, lng: -180.1 },
+    { lat: null, lng: 2 },
+    { lat: { $gt: 0 }, lng: 2 },
+  ];
+  const bad: ['post' | 'put', string, unknown[]][] = [
+    ['post', '/me/online', badPlaces],
+    ['put', '/me/position', [...badPlaces, { ...place, heading: -1 }, { ...place, heading: 361 }]],
+    [
+      'put',
+      '/me/position',
+      [
+        { ...place, at: -1 },
+        { ...place, at: 1.5 },
+        { ...place, at: '2026-01-01' },
+      ],
+    ],
+    ['post', '/requests/ride_x/offers', [{}, { price: 1 }, { etaMinutes: 1 }, { price: 0, etaMinutes: 1 }]],
+    [
+      'post',
+      '/requests/ride_x/offers',
+      [
+        { price: '9', etaMinutes: 1 },
+        { price: 1, etaMinutes: -1 },
+        { price: 1, etaMinutes: 1_441 },
+      ],
+    ],
+    ...['arrive', 'start', 'complete', 'cancel'].map((step): ['post', string, unknown[]] => [
+      'post',
+      `/ride/${step}`,
+      [{}, { rideId: 1 }, { rideId: '' }, { rideId: null }, { rideId: { $ne: null } }],
+    ]),
+  ];
+  for (const [method, path, bodies] of bad) {
+    for (const body of [...bodies, '', '{', '[]', '"x"', 'null']) {
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      it(`answers 400 to ${method.toUpperCase()} ${path} with ${text || 'no body'}`, async () => {
+        const driver = await newGatewayDriver(api);
+        const answer = await driver[method](path, text);
+        expect(answer.status).to.equal(400);
+        expect(answer.body).to.have.all.keys('error');
+      });
+    }
+  }
+
+  it('answers 413 to a body over 16,384 bytes', async () => {
+    const { post } = await newGatewayDriver(api);
+    expect((await post('/me/online', { ...place, padding: 'x'.repeat(17_000) })).status).to.equal(413);
+  });
+
+  it('ignores fields that it does not know', async () => {
+    const { post } = await newGatewayDriver(api);
+    expect((await post('/me/online', { ...place, available: false, $set: { x: 1 } })).status).to.equal(200);
+  });
+});
+
+describe("the drivers' gateway in production", () => {
+  it('demands HTTPS on every route, streams included', async () => {
+    const production = await startTestApi({ SERVICE_ENV: 'production', TRUSTED_PROXY_HOPS: '1' });
+    try {
+      const { key } = await newGatewayDriver(production);
+      const status = async (path: string, headers: Record<string, string>) =>
+        (await call(`${production.url}/drivers/v1${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } }))
+          .status;
+      expect(await status('/me', {})).to.equal(403);
+      expect(await status('/stream', {})).to.equal(403);
+      expect(await status('/me', { 'x-forwarded-proto': 'http' })).to.equal(403);
+      expect(await status('/me', { 'x-forwarded-proto': 'https' })).to.equal(200);
+    } finally {
+      await production.close();
+    }
+  });
+});
