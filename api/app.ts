@@ -4,6 +4,7 @@ import { describeError } from '../shared/errors.ts';
 import { subscribeToRideChanges } from '../shared/wake.ts';
 import { dashboardPart } from './dashboard/dashboard-part.ts';
 import { driversPart } from './drivers/drivers-part.ts';
+import { createGateway } from './drivers/gateway.ts';
 import { findPart } from './http/find-part.ts';
 import { handleErrors } from './http/handle-errors.ts';
 import { noRoute } from './http/no-route.ts';
@@ -22,9 +23,10 @@ import type { RequestState } from './types.ts';
 export function createApp(service: Context, more: Part[] = []): App {
   const wake = subscribeToRideChanges(service);
   const creation = rideCreation(service);
+  const gateway = createGateway(service, wake);
   const parts = [
     ...partnerParts(service, creation),
-    driversPart(service, wake),
+    driversPart(service, gateway),
     trackPart(service, wake),
     dashboardPart(service, { wake, creation }),
     assetsPart(),
@@ -43,10 +45,12 @@ export function createApp(service: Context, more: Part[] = []): App {
   return {
     callback: () => app.callback(),
     endHeld() {
+      gateway.endStreams();
       for (const part of parts) part.endHeld?.();
     },
     async close() {
       await Promise.all(parts.map((part) => part.close?.()));
+      gateway.close();
       wake.close();
     },
   };

@@ -15,8 +15,8 @@ export interface RequestState {
   route?: string;
   /** The partner's key that the request was made with. */
   caller?: Caller;
-  /** The driver whose key the request was made with. */
-  driverId?: string;
+  /** The driver that the request was made by, and the hash of the key. */
+  driver?: { driverId: string; keyHash: string };
 }
 
 export type Middleware = Koa.Middleware<RequestState>;

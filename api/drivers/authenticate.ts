@@ -1,20 +1,28 @@
-import { type ActiveDriver, batchedFindDriver } from '../../shared/drivers/driver.ts';
+import { type ActiveDriver, batchedFindDriver, hashOfDriverKey } from '../../shared/drivers/driver.ts';
 import { givenKey, unauthorized } from '../http/given-key.ts';
 import type { RequestContext } from '../types.ts';
 
+/** Finds the driver that a request was made by and notes who that is in the request's state, or throws a 401. */
 export type Authenticate = (ctx: RequestContext) => Promise<ActiveDriver>;
 
-/**
- * Finds the driver by the request's secret key, or throws a 401, also for a driver who is suspended or revoked. With
- * `windowMs` it waits for other requests first: see `batchedFindDriver`.
- */
-export function authenticateDriver(windowMs?: number): Authenticate {
-  const find = batchedFindDriver(windowMs);
-  return async (ctx) => {
-    const key = givenKey(ctx);
-    const driver = key ? await find(key) : null;
-    if (!driver) throw unauthorized();
-    ctx.state.driverId = driver.driverId;
-    return driver;
-  };
+export interface Authenticators {
+  authenticate: Authenticate;
+  /** The same for the reports of positions, which all drivers send all the time: many share one read of the keys. */
+  authenticatePatiently: Authenticate;
+}
+
+const patienceMs = 250;
+
+/** By the secret key that a request carries, in the same two headers as a partner's. */
+export function authenticateByKey(): Authenticators {
+  const by =
+    (find: ReturnType<typeof batchedFindDriver>): Authenticate =>
+    async (ctx) => {
+      const keyHash = hashOfDriverKey(givenKey(ctx));
+      const driver = keyHash && (await find(keyHash));
+      if (!driver) throw unauthorized();
+      ctx.state.driver = { driverId: driver.driverId, keyHash };
+      return driver;
+    };
+  return { authenticate: by(batchedFindDriver()), authenticatePatiently: by(batchedFindDriver(patienceMs)) };
 }

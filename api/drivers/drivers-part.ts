@@ -1,40 +1,22 @@
 import compose from 'koa-compose';
 import type { Context } from '../../shared/context.ts';
-import { sha256 } from '../../shared/ids.ts';
-import type { Wake } from '../../shared/wake.ts';
 import { answerInTime } from '../http/answer-in-time.ts';
-import { givenKey } from '../http/given-key.ts';
 import { jsonError } from '../http/json-error.ts';
 import { requireHttps } from '../http/require-https.ts';
-import { type Route, routerOf } from '../http/route.ts';
+import { routerOf } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
-import { createStreams } from '../pages/streams.ts';
 import type { Part } from '../part.ts';
 import type { Middleware, RequestContext } from '../types.ts';
-import { authenticateDriver } from './authenticate.ts';
-import { followDrivers } from './followed-drivers.ts';
-import { driverRoutes } from './routes.ts';
+import { authenticateByKey } from './authenticate.ts';
+import type { Gateway } from './gateway.ts';
 
 const base = '/drivers/v1';
-/** A phone that has lost its connection opens another one before the service notices. */
-const streamsPerDriver = 5;
 
-/** The drivers' gateway, which takes drivers' keys alone. Without one, every path below it answers 401. */
-export function driversPart(service: Context, wake: Wake): Part {
-  const { config } = service;
-  const streams = createStreams({ all: config.streams.all, perClient: streamsPerDriver });
-  const followed = followDrivers(service, wake);
-  const authenticate = authenticateDriver();
-  const stream: Route = {
-    method: 'GET',
-    path: '/stream',
-    async handle(ctx) {
-      const { driverId } = await authenticate(ctx);
-      followed.follow(driverId, sha256(givenKey(ctx)), streams.open(ctx, driverId));
-    },
-  };
+/** The drivers' gateway for programs, which takes drivers' keys alone. Without one, every path below it answers 401. */
+export function driversPart({ config }: Pick<Context, 'config'>, gateway: Gateway): Part {
+  const byKey = authenticateByKey();
   const requireKey: Middleware = async (ctx, next) => {
-    await authenticate(ctx);
+    await byKey.authenticate(ctx);
     await next();
   };
   return {
@@ -44,16 +26,11 @@ export function driversPart(service: Context, wake: Wake): Part {
     handle: compose<RequestContext>([
       requireHttps(config),
       // A stream is never answered in time: it goes on.
-      routerOf(base, [stream]),
+      routerOf(base, [gateway.stream(byKey.authenticate)]),
       answerInTime,
-      routerOf(base, driverRoutes(service)),
+      routerOf(base, gateway.routes(byKey)),
       requireKey,
     ]),
     renderError: jsonError,
-    endHeld: streams.endAll,
-    async close() {
-      streams.close();
-      followed.close();
-    },
   };
 }

@@ -1,7 +1,7 @@
 import type Joi from 'joi';
 import type { Context } from '../../shared/context.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
-import { positionReports } from '../../shared/drivers/position-reports.ts';
+import type { PositionReports } from '../../shared/drivers/position-reports.ts';
 import { goOffline, goOnline, type Report, readPosition } from '../../shared/drivers/positions.ts';
 import type { Point } from '../../shared/haversine.ts';
 import { makeOffer, withdrawOwnOffer } from '../../shared/rides/driver-offers.ts';
@@ -12,20 +12,17 @@ import { readJsonBody } from '../http/json-body.ts';
 import { get, paramOf, post, put, type Route, remove, rideIdOf } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
 import type { RequestContext } from '../types.ts';
-import { authenticateDriver } from './authenticate.ts';
+import type { Authenticators } from './authenticate.ts';
 import { presentMe, presentOwnRide, presentRequests } from './presenters.ts';
 import { offerSchema, placeSchema, reportSchema, stepSchema } from './schemas.ts';
 
-/** Reports come from every driver all the time: their keys are read together, a few times a second. */
-const reportWindowMs = 250;
-
 /** Every route of the drivers' gateway but its stream. */
-export function driverRoutes(service: Context): Route[] {
-  const authenticate = authenticateDriver();
-  const authenticatePatiently = authenticateDriver(reportWindowMs);
+export function driverRoutes(
+  service: Context,
+  reports: PositionReports,
+  { authenticate, authenticatePatiently }: Authenticators,
+): Route[] {
   const ridesOf = ridesOfDriver(service.now);
-  const reports = positionReports(service);
-
   const findRides = async (ctx: RequestContext) => ridesOf((await authenticate(ctx)).driverId);
 
   const step = (name: DriverStep) =>

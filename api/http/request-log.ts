@@ -15,13 +15,14 @@ export function requestLog({ log, config }: Context): Middleware {
     ctx.state.startedAt = startedAt;
     ctx.set('X-Request-Id', ctx.state.requestId);
     await next();
-    const { requestId, part, route = routeOf(ctx), caller, driverId } = ctx.state;
+    const { requestId, part, route = routeOf(ctx), caller, driver } = ctx.state;
     const { method, status } = ctx;
     const durationMs = Math.round(performance.now() - startedAt);
     const details = isDevelopment
       ? { rideId: rideIdOf(ctx), path: route === 'none' && part?.name !== 'track' ? rawPath(ctx.url) : undefined }
       : {};
-    log.info({ requestId, method, route, ...details, status, durationMs, keyId: caller?.keyId, driverId }, 'request');
+    const ids = { keyId: caller?.keyId, driverId: driver?.driverId };
+    log.info({ requestId, method, route, ...details, status, durationMs, ...ids }, 'request');
   };
 }
 

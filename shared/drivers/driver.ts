@@ -77,16 +77,19 @@ export const activeDriverFields = {
 export const isActive = (driver: Pick<DriverRecord, 'suspendedAt' | 'revokedAt'>): boolean =>
   !driver.suspendedAt && !driver.revokedAt;
 
+/** The SHA-256 of a driver's secret key, or null for a text that has not the form of one. Pure. */
+export const hashOfDriverKey = (secretKey: string): string | null =>
+  isWellFormedDriverKey(secretKey) ? sha256(secretKey) : null;
+
 /**
- * Resolves with the driver of a secret key, or with null when the key is invalid or the driver is suspended or revoked.
- * Reads the database each time: a change holds on the next request, in every process. With `windowMs` it waits that
- * long for other requests, whose keys are then read in the same query.
+ * Resolves with the driver whose key has this hash, or with null when there is none or the driver is suspended or
+ * revoked. Reads the database each time: a change holds on the next request, in every process. With `windowMs` it waits
+ * that long for other requests, whose keys are then read in the same query.
  */
-export function batchedFindDriver(windowMs = 0): (secretKey: string) => Promise<ActiveDriver | null> {
+export function batchedFindDriver(windowMs = 0): (keyHash: string) => Promise<ActiveDriver | null> {
   const find = batchedFind<DriverRecord>(drivers, 'hash', activeDriverFields, timeLimit, windowMs);
-  return async (secretKey) => {
-    if (!isWellFormedDriverKey(secretKey)) return null;
-    const found = await find(sha256(secretKey));
+  return async (keyHash) => {
+    const found = await find(keyHash);
     return found && isActive(found) ? activeDriver(found) : null;
   };
 }

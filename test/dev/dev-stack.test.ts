@@ -115,7 +115,7 @@ describe('npm run dev', function () {
     }
     const { queues } = JSON.parse((await board('/api/queues?activeQueue=simulator&status=latest')).text);
     const names = queues.map((queue: { name: string }) => queue.name);
-    expect(names).to.have.members(['bidding', 'simulator', 'webhooks', 'webhooks-slow', 'mail']);
+    expect(names).to.have.members(['bidding', 'simulator', 'dispatch', 'webhooks', 'webhooks-slow', 'mail']);
     const { jobs } = queues.find((queue: { name: string }) => queue.name === 'simulator');
     const job = jobs.find(({ name }: { name: string }) => name === `offer ${rideId}`);
     expect(job.data).to.include({ ride: rideId, step: 'offer', outcome: 'none yet' });

@@ -26,7 +26,7 @@ describe('docker-compose.yml', function () {
   };
   const namesWhere = (has: (service: ComposeService, name: string) => unknown): string[] =>
     Object.keys(compose.services).filter((name) => has(service(name), name));
-  const ours = ['api', 'bidding', 'mail', 'migrate', 'simulator', 'webhooks', 'webhooks-slow'];
+  const ours = ['api', 'bidding', 'dispatch', 'mail', 'migrate', 'simulator', 'webhooks', 'webhooks-slow'];
 
   const settingsOfApi = ({ services }: Compose) => readConfig(services.api?.environment);
 

@@ -35,6 +35,14 @@ describe('the settings', () => {
       pickupTimeoutMs: 7_200_000,
       tripTimeoutMs: 43_200_000,
       simulationSpeed: 1,
+      dispatch: {
+        rounds: [
+          { radiusKm: 3, afterMs: 0 },
+          { radiusKm: 6, afterMs: 20_000 },
+          { radiusKm: 12, afterMs: 60_000 },
+        ],
+        repeatMs: 30_000,
+      },
       webhookLocalTargets: [],
       trustedProxyHops: 0,
     });
@@ -171,6 +179,15 @@ describe('the settings', () => {
     ]);
   });
 
+  it('read dispatch rounds as a list of kilometres at seconds', () => {
+    const { dispatch } = readConfig({ ...production, DISPATCH_ROUNDS: '1.5@0, 20@7.5', DISPATCH_REPEAT_MS: '1000' });
+    expect(dispatch.rounds).to.deep.equal([
+      { radiusKm: 1.5, afterMs: 0 },
+      { radiusKm: 20, afterMs: 7_500 },
+    ]);
+    expect(dispatch.repeatMs).to.equal(1_000);
+  });
+
   it('have a default base address in development', () => {
     expect(readConfig({ ...development, PORT: '4444' }).publicBaseUrl).to.equal('http://127.0.0.1:4444');
   });
@@ -226,6 +243,9 @@ describe('the settings', () => {
     ['WEBHOOKS_SLOW_CONCURRENCY', '0'],
     ['BIDDING_CONCURRENCY', '1.5'],
     ['SIMULATOR_CONCURRENCY', '-1'],
+    ['DISPATCH_CONCURRENCY', '0'],
+    ['DISPATCH_ROUNDS', '3', '3@', '@0', '3@0;6@20', '0@0', '3@0,2@20', '3@0,6@0', '501@0', '3@sEcReT', '3@0,6@3601'],
+    ['DISPATCH_REPEAT_MS', '0', 'sEcReT'],
     ['WEBHOOK_LOCAL_TARGETS', 'http://127.0.0.1:4000/sEcReT', '127.0.0.1:4999', 'http://sEcReT:x@127.0.0.1', '*'],
   ];
   for (const [name, ...values] of wrong) {

@@ -17,7 +17,7 @@ export interface GatewayDriver {
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown): Promise<Answer>;
   put(path: string, body: unknown): Promise<Answer>;
-  remove(path: string): Promise<Answer>;
+  remove(path: string, body?: unknown): Promise<Answer>;
   stream(): Promise<EventStream>;
 }
 

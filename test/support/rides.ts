@@ -1,5 +1,5 @@
 import type { Context } from '../../shared/context.ts';
-import { newKeyId } from '../../shared/ids.ts';
+import { newDriverId, newKeyId } from '../../shared/ids.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { createRide, type NewRide } from '../../shared/rides/create-ride.ts';
 import type { Command } from '../../shared/rides/decide.ts';
@@ -77,7 +77,7 @@ let driversMade = 0;
 export function newDriver(changes: Partial<Driver> = {}): Driver {
   driversMade += 1;
   return {
-    driverId: `driver_${driversMade}`,
+    driverId: newDriverId(),
     name: 'Dana Okoye',
     phone: '+12025550100',
     rating: 4.8,

@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { newOfferId, newRideId, newTrackToken } from '../../../shared/ids.ts';
+import { newDriverId, newOfferId, newRideId, newTrackToken } from '../../../shared/ids.ts';
 import { eventBody } from '../../../shared/rides/events.ts';
 import { greatCircleKm, legBetween } from '../../../shared/rides/position.ts';
 import { rides as storedRides } from '../../../shared/rides/ride.ts';
@@ -13,14 +13,15 @@ const destination = place(40.7128, -74.006, 'City Hall, New York');
 /** What a partner posts: the fields that most requests have. */
 export const rideRequest = { pickup, destination, fare: 24.5, passenger: { name: 'Ada', phone: '+12025550100' } };
 
-const driver: Driver = {
-  driverId: 'sim_1',
+/** Each ride has a driver of its own: a driver has one moving live ride. */
+const newDriver = (): Driver => ({
+  driverId: newDriverId(),
   name: 'Alex Rivera',
   phone: '+12025550143',
   rating: 4.9,
   vehicle: 'Toyota Camry, silver',
   plate: 'TST 1043',
-};
+});
 
 /** A ride that still takes offers, with nothing due soon. */
 export function biddingRide(key: BenchKey, offers = 0, nowMs = Date.now()): Ride {
@@ -53,7 +54,7 @@ export function biddingRide(key: BenchKey, offers = 0, nowMs = Date.now()): Ride
 }
 
 const newOffer = (at: Date, index = 0): Offer => {
-  return { offerId: newOfferId(), price: 24.5 + ((index * 7) % 5), etaMinutes: 4 + index, driver, at };
+  return { offerId: newOfferId(), price: 24.5 + ((index * 7) % 5), etaMinutes: 4 + index, driver: newDriver(), at };
 };
 
 const trip: [RideStatus, EventName][] = [
@@ -68,7 +69,8 @@ const trip: [RideStatus, EventName][] = [
 export function tripRide(key: BenchKey, status: RideStatus, nowMs = Date.now()): Ride {
   const at = new Date(nowMs);
   const offer = newOffer(at);
-  const ride: Ride = { ...biddingRide(key, 0, nowMs), offers: [offer], acceptedOfferId: offer.offerId, driver };
+  const ride: Ride = { ...biddingRide(key, 0, nowMs), offers: [offer], acceptedOfferId: offer.offerId };
+  ride.driver = offer.driver;
   ride.agreedPrice = offer.price;
   ride.leg = legBetween(pickup, destination, at, 3_000);
   const steps = trip.slice(0, 1 + trip.findIndex(([step]) => step === status));

@@ -18,7 +18,7 @@ export const races: Figure = {
   goal: '0 double accepts, 0 illegal steps in 10,000 races',
   async measure(run) {
     const count = run.short ? 600 : 10_000;
-    const options = { build: run.build, settings, pools: ['bidding', 'simulator'] as const, copies: 1 };
+    const options = { build: run.build, settings, pools: ['bidding', 'simulator', 'dispatch'] as const, copies: 1 };
     const { measured, crashes } = await inWorld(options, (world) =>
       withContext(world, async (ctx) => {
         let raced = 0;

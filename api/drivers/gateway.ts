@@ -1,0 +1,42 @@
+import type { Context } from '../../shared/context.ts';
+import { positionReports } from '../../shared/drivers/position-reports.ts';
+import type { Wake } from '../../shared/wake.ts';
+import type { Route } from '../http/route.ts';
+import { createStreams } from '../pages/streams.ts';
+import type { Authenticate, Authenticators } from './authenticate.ts';
+import { followDrivers } from './followed-drivers.ts';
+import { driverRoutes } from './routes.ts';
+
+/** A phone that has lost its connection opens another one before the service notices. */
+const streamsPerDriver = 5;
+
+/** What drivers can do in this process, however they say who they are. */
+export interface Gateway {
+  routes(by: Authenticators): Route[];
+  stream(authenticate: Authenticate): Route;
+  endStreams(): void;
+  close(): void;
+}
+
+/** The one gateway of a process: the parts that let drivers in share its streams and its writing of positions. */
+export function createGateway(service: Context, wake: Wake): Gateway {
+  const streams = createStreams({ all: service.config.streams.all, perClient: streamsPerDriver });
+  const followed = followDrivers(service, wake);
+  const reports = positionReports(service);
+  return {
+    routes: (by) => driverRoutes(service, reports, by),
+    stream: (authenticate) => ({
+      method: 'GET',
+      path: '/stream',
+      async handle(ctx) {
+        const { driverId } = await authenticate(ctx);
+        followed.follow(driverId, ctx.state.driver?.keyHash ?? '', streams.open(ctx, driverId));
+      },
+    }),
+    endStreams: streams.endAll,
+    close() {
+      streams.close();
+      followed.close();
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import { revokeDriver, rotateDriverKey, suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
+import type { Point } from '../../../shared/haversine.ts';
+import type { Client } from '../../support/client.ts';
+import { newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';
+import type { EventStream } from '../../support/event-stream.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+
+describe("a driver's stream", () => {
+  let api: TestApi;
+  let partner: Client;
+  const opened: EventStream[] = [];
+  before(async () => {
+    api = await startTestApi();
+    partner = await api.partner('live');
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((stream) => stream.close()));
+  });
+  after(() => api.close());
+
+  async function streamOf(driver: { stream(): Promise<EventStream> }): Promise<EventStream> {
+    const stream = await driver.stream();
+    opened.push(stream);
+    return stream;
+  }
+  /** A driver with a stream that has sent how things are. */
+  async function following(at: Point) {
+    const driver = await newGatewayDriver(api, { at });
+    const stream = await streamOf(driver);
+    expect(await stream.next()).to.deep.equal({ requests: [] });
+    expect(await stream.next()).to.deep.equal({ ride: null });
+    return { ...driver, next: stream.next };
+  }
+  async function openRide(pickup: Point): Promise<string> {
+    const { body } = await partner.createRide({ pickup });
+    await runDispatch(api.ctx, body.rideId);
+    return body.rideId;
+  }
+  const offer = { price: 20, etaMinutes: 5 };
+
+  it('begins with the requests and the ride, in the form of server-sent events', async () => {
+    const place = somewhere();
+    const driver = await newGatewayDriver(api, { at: place });
+    const rideId = await openRide(place);
+    const stream = await streamOf(driver);
+    expect(stream.status).to.equal(200);
+    expect(stream.headers.get('content-type')).to.match(/^text\/event-stream/);
+    expect(stream.headers.get('cache-control')).to.equal('no-store, no-transform');
+    expect(await stream.next()).to.deep.equal((await driver.get('/requests')).body);
+    expect(await stream.next()).to.deep.equal({ ride: null });
+    const response = await fetch(`${api.url}/drivers/v1/stream`, { headers: { 'x-api-key': driver.key } });
+    const reader = response.body?.getReader();
+    const { value } = (await reader?.read()) ?? {};
+    expect(new TextDecoder().decode(value)).to.match(/^event: requests\ndata: \{"requests":\[.*\n\n/);
+    expect(new TextDecoder().decode(value)).to.include(rideId);
+    await reader?.cancel();
+  });
+
+  it('tells of a new request, of the own offer, and that the ride is gone', async () => {
+    const place = somewhere();
+    const driver = await following(place);
+    const rideId = await openRide(place);
+    expect((await driver.next()).requests[0]).to.include({ rideId });
+    const { offerId } = (await driver.post(`/requests/${rideId}/offers`, offer)).body;
+    expect((await driver.next()).requests[0].offer).to.include({ offerId });
+    await driver.remove(`/requests/${rideId}/offers/${offerId}`);
+    expect((await driver.next()).requests[0]).not.to.have.property('offer');
+    await partner.post(`/rides/${rideId}/cancel`);
+    expect(await driver.next()).to.deep.equal({ requests: [] });
+  });
+
+  it('tells the chosen driver of the ride, and the others that it is gone', async () => {
+    const place = somewhere();
+    const [winner, loser] = [await following(place), await following(place)];
+    const rideId = await openRide(place);
+    expect((await winner.next()).requests).to.have.length(1);
+    expect((await loser.next()).requests).to.have.length(1);
+    const { offerId } = (await winner.post(`/requests/${rideId}/offers`, offer)).body;
+    expect((await winner.next()).requests[0]).to.have.property('offer');
+    await partner.post(`/rides/${rideId}/accept`, { offerId });
+    expect(await winner.next()).to.deep.equal({ requests: [] });
+    expect((await winner.next()).ride).to.include({ rideId, status: 'driver_arriving', agreedPrice: 20 });
+    expect(await loser.next()).to.deep.equal({ requests: [] });
+    await winner.post('/ride/arrive', { rideId });
+    expect((await winner.next()).ride).to.include({ status: 'arrived' });
+    await partner.post(`/rides/${rideId}/cancel`);
+    expect(await winner.next()).to.deep.equal({ ride: null });
+  });
+
+  for (const [name, end] of [
+    ['suspended', suspendDriver],
+    ['revoked', revokeDriver],
+    ['given a new key', rotateDriverKey],
+  ] as const) {
+    it(`ends when the driver is ${name}, without a word about rides that come later`, async () => {
+      const place = somewhere();
+      const driver = await following(place);
+      await end(driver.driverId);
+      await openRide(place);
+      expect(await driver.next()).to.equal(null);
+      expect((await driver.stream()).status).to.equal(401);
+    });
+  }
+
+  it('is open five times for each driver, and of another driver all the same', async () => {
+    const driver = await newGatewayDriver(api);
+    const statuses = [];
+    for (let count = 0; count < 6; count++) statuses.push((await streamOf(driver)).status);
+    expect(statuses).to.deep.equal([200, 200, 200, 200, 200, 429]);
+    expect((await streamOf(await newGatewayDriver(api))).status).to.equal(200);
+  });
+
+  it('is told of changes that no process announced, because it also looks by itself', async () => {
+    const place = somewhere();
+    const driver = await following(place);
+    const publish = api.ctx.redis.publish;
+    api.ctx.redis.publish = (async () => 0) as typeof publish;
+    try {
+      const rideId = await openRide(place);
+      expect((await driver.next()).requests[0]).to.include({ rideId });
+    } finally {
+      api.ctx.redis.publish = publish;
+    }
+  });
+});
