@@ -7,6 +7,7 @@ import type { Point } from '../../shared/haversine.ts';
 import { makeOffer, withdrawOwnOffer } from '../../shared/rides/driver-offers.ts';
 import { ridesOfDriver } from '../../shared/rides/driver-rides.ts';
 import { type DriverStep, takeDriverStep } from '../../shared/rides/driver-steps.ts';
+import type { Origin } from '../../shared/rides/ride-types.ts';
 import { settleDriver } from '../../shared/rides/settle-driver.ts';
 import { readJsonBody } from '../http/json-body.ts';
 import { get, paramOf, post, put, type Route, remove, rideIdOf } from '../http/route.ts';
@@ -28,10 +29,10 @@ export function driverRoutes(
   const step = (name: DriverStep) =>
     post(`/ride/${name}`, {
       authenticate,
-      validate: withBody(stepSchema, ({ rideId }, driver) => ({ rideId, driver })),
-      act: async ({ rideId, driver: { driverId } }) => ({
+      validate: withBody(stepSchema, ({ rideId }, driver, ctx) => ({ rideId, driver, origin: originOf(ctx) })),
+      act: async ({ rideId, driver: { driverId }, origin }) => ({
         rideId,
-        status: await takeDriverStep(service, rideId, name, { driverId }),
+        status: await takeDriverStep(service, rideId, name, { driverId }, origin),
       }),
       present: (answer) => answer,
     });
@@ -73,8 +74,13 @@ export function driverRoutes(
     get('/requests', { authenticate: findRides, present: presentRequests }),
     post('/requests/:rideId/offers', {
       authenticate,
-      validate: withBody(offerSchema, (terms, driver, ctx) => ({ terms, driver, rideId: rideIdOf(ctx) })),
-      act: ({ rideId, terms, driver }) => makeOffer(service, rideId, terms, driver),
+      validate: withBody(offerSchema, (terms, driver, ctx) => ({
+        terms,
+        driver,
+        rideId: rideIdOf(ctx),
+        origin: originOf(ctx),
+      })),
+      act: ({ rideId, terms, driver, origin }) => makeOffer(service, rideId, terms, driver, origin),
       present: ({ offerId }) => ({ offerId }),
       status: 201,
     }),
@@ -92,6 +98,8 @@ export function driverRoutes(
     step('cancel'),
   ];
 }
+
+const originOf = (ctx: RequestContext): Origin => ({ by: 'driver', requestId: ctx.state.requestId });
 
 /** Resolves with whether rides are opened to the driver from now on: a driver who is on a ride goes online after it. */
 async function putOnline(service: Context, driver: ActiveDriver, place: Point): Promise<boolean> {

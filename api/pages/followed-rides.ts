@@ -1,7 +1,6 @@
 import type { Context } from '../../shared/context.ts';
 import { AppError, describeError } from '../../shared/errors.ts';
 import { committedReads } from '../../shared/mongo/durability.ts';
-import { withReportedPosition } from '../../shared/rides/reported-position.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Wake } from '../../shared/wake.ts';
 import { eventText, type Stream } from './streams.ts';
@@ -13,6 +12,8 @@ const batchMs = 50;
 export interface RideView<Read, State> {
   /** What is read of a ride: a projection. */
   fields: object;
+  /** Adds to a ride that was read what is not stored with it. */
+  complete?(ride: Read): Promise<Read>;
   /** The ride as it is shown, or null where it is not shown any more: then its streams end. Pure. */
   stateOf(ride: Read): State | null;
   /** Whether nothing comes after this state. */
@@ -42,7 +43,14 @@ export interface FollowedRides<Read, State> {
 export function followRides<Read extends { _id: string }, State extends { now: number }>(
   service: Context,
   wake: Wake,
-  { fields, stateOf, isLast, isAlwaysNews = () => false, lookMs }: RideView<Read, State>,
+  {
+    fields,
+    complete = async (ride) => ride,
+    stateOf,
+    isLast,
+    isAlwaysNews = () => false,
+    lookMs,
+  }: RideView<Read, State>,
 ): FollowedRides<Read, State> {
   const followed = new Map<string, Followed>();
   let changed = new Set<string>();
@@ -53,7 +61,7 @@ export function followRides<Read extends { _id: string }, State extends { now: n
     const found = await rides
       .find<Read>({ _id: { $in: rideIds } }, { ...committedReads(), projection: fields, batchSize: rideIds.length + 1 })
       .toArray();
-    for (const ride of await Promise.all(found.map(withReportedPosition))) show(ride);
+    for (const ride of await Promise.all(found.map(complete))) show(ride);
   }
 
   function show(ride: Read): void {

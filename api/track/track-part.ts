@@ -38,6 +38,7 @@ export function trackPart(service: Context, wake: Wake): Part {
   const streams = createStreams(config.streams);
   const followed = followRides<TrackedRide, TrackState>(service, wake, {
     fields: trackFields,
+    complete: withReportedPosition,
     stateOf: trackState,
     isLast: ({ status }) => hasEnded(status),
     // A moving car.

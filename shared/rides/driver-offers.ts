@@ -7,7 +7,7 @@ import { changeRide } from './change-ride.ts';
 import { decide } from './decide.ts';
 import { movingRidesOf } from './driver-rides.ts';
 import { readRide } from './read-ride.ts';
-import type { Offer } from './ride-types.ts';
+import type { Offer, Origin } from './ride-types.ts';
 
 /**
  * Makes a driver's offer on a ride that was opened to the driver. Throws `ride_not_found` for any other ride,
@@ -18,12 +18,13 @@ export async function makeOffer(
   rideId: string,
   terms: { price: number; etaMinutes: number },
   { carType: _, seats: __, ...driver }: ActiveDriver,
+  origin?: Origin,
 ): Promise<Offer> {
   const { driverId } = driver;
   const [read, moving] = await Promise.all([readRide({ rideId, owner: { driverId } }), movingRidesOf([driverId])]);
   if (!read) throw new AppError('ride_not_found');
   if (moving.has(driverId)) throw new AppError('on_a_ride');
-  const ride = await applyAction(ctx, rideId, { action: 'offer', driver, ...terms }, { driverId });
+  const ride = await applyAction(ctx, rideId, { action: 'offer', driver, ...terms }, { driverId }, origin);
   const offer = ride.offers.at(-1) as Offer;
   await withdrawIfGone(ctx, rideId, offer, driverId);
   return offer;

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
-import { changeRide } from './change-ride.ts';
+import { changeRide, type Decision } from './change-ride.ts';
 import { decide } from './decide.ts';
-import type { RideState, RideStatus } from './ride-types.ts';
+import type { Origin, RideState, RideStatus } from './ride-types.ts';
 import { transitionOf } from './transitions.ts';
 
 /** The steps of a chosen driver, in the order of a trip; and `cancel`, which ends it. */
@@ -20,12 +20,14 @@ export async function takeDriverStep(
   rideId: string,
   step: DriverStep,
   owner: { driverId: string },
+  origin?: Origin,
 ): Promise<RideStatus> {
-  const ride = await changeRide(ctx, { rideId, owner }, (current, at) => {
+  const decision: Decision = (current, at) => {
     if (current.driver?.driverId !== owner.driverId) throw new AppError('not_own_ride');
     if (wasTaken(current, step)) return null;
     return decide(current, step === 'cancel' ? { action: step, by: 'driver' } : { action: step }, at, ctx.config);
-  });
+  };
+  const ride = await changeRide(ctx, { rideId, owner }, decision, origin);
   if (!ride) throw new AppError('not_own_ride');
   return transitionOf(step).to;
 }

@@ -54,7 +54,7 @@ async function withdrawOffers(ctx: Context, driverId: string): Promise<void> {
 
 /** A command that is no longer allowed has nothing left to do. */
 async function applyIfAllowed(ctx: Context, rideId: string, command: Command): Promise<void> {
-  await applyAction(ctx, rideId, command, 'anyone').catch((error) => {
+  await applyAction(ctx, rideId, command, 'anyone', { by: 'driver' }).catch((error) => {
     if (!(error instanceof AppError) || error.status !== 409) throw error;
   });
 }

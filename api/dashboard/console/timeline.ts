@@ -97,6 +97,8 @@ const stepWords: Record<TimerName, string> = {
   start: 'The trip begins',
   complete: 'The trip ends',
   driver_cancel: 'The driver cancels',
+  dispatch: 'More drivers are asked',
+  driver: 'The driver is told',
   expire: 'The bidding time ends and the ride is cancelled',
   stall: 'The ride is cancelled, since it makes no progress',
 };
