@@ -16,7 +16,7 @@ const usage = `Usage: npm run worker -- [POOL...]
        node dist/workers/main.js [POOL...]
 
 Works off the queues of the named pools, or of all:
-  ${poolNames.join(', ')}
+  ${poolNames.join(' ')}
 
 Its settings come from the environment: MONGO_URL, REDIS_URL
 and PUBLIC_BASE_URL are required, SECRETS_KEY for the

@@ -169,12 +169,12 @@ describe('the sweeper', () => {
     it('jobs that are there: each keeps its place and its time, and has no twin', async () => {
       const rideId = await rideWithEvents(ctx, await newKey(ctx), 1);
       const delivery = await jobFor(ctx, 'webhooks', `${rideId}_1`);
-      const expiry = await jobFor(ctx, 'bidding', `${rideId}_expire`);
+      const round = await jobFor(ctx, 'dispatch', `${rideId}_dispatch`);
       for (let times = 0; times < 3; times++) await sweep(ctx, { everything: true });
       expect((await jobFor(ctx, 'webhooks', `${rideId}_1`))?.id).to.equal(delivery?.id);
-      const dueAt = (job: typeof expiry) => (job?.timestamp ?? 0) + (job?.opts.delay ?? 0);
-      expect(dueAt(await jobFor(ctx, 'bidding', `${rideId}_expire`))).to.equal(dueAt(expiry));
-      for (const pool of ['bidding', 'webhooks'] as const) {
+      const dueAt = (job: typeof round) => (job?.timestamp ?? 0) + (job?.opts.delay ?? 0);
+      expect(dueAt(await jobFor(ctx, 'dispatch', `${rideId}_dispatch`))).to.equal(dueAt(round));
+      for (const pool of ['dispatch', 'webhooks'] as const) {
         const jobs = await ctx.queues[pool].getJobs(['waiting', 'delayed', 'active']);
         expect(jobs.filter(({ data }) => 'rideId' in data && data.rideId === rideId)).to.have.length(1);
       }
