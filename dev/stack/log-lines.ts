@@ -23,6 +23,7 @@ export type LogEntry = {
   cancelledBy?: string;
   scenario?: string;
   mode?: string;
+  asked?: number;
   error?: { at?: string };
 };
 
@@ -52,10 +53,12 @@ export function parseEntry(line: string): LogEntry | undefined {
 }
 
 /** Whether to show a line. What the developer's own tools ask for is hidden: some of them poll every few seconds. */
-export function isWorthShowing({ msg, route, path, level }: LogEntry): boolean {
+export function isWorthShowing({ msg, method, route, path, level, status }: LogEntry): boolean {
   const isFromTools =
     route === queueBoardPath || route === mailBoxPath || route === '/healthz' || path === '/favicon.ico';
-  return level >= 40 || !(hiddenMessages.has(msg) || isFromTools);
+  // Each driver reports every few seconds.
+  const isReport = method === 'PUT' && route?.endsWith('/position') && Number(status) < 400;
+  return level >= 40 || !(hiddenMessages.has(msg) || isFromTools || isReport);
 }
 
 /** Formats an entry as one short line: the time, the ride (its last six characters), what happened, and the result. */
@@ -67,6 +70,8 @@ export function readable(name: string, entry: LogEntry): string {
       return row(entry, 'bidding', entry.mode === 'test' ? `test ride, ${entry.scenario ?? 'default'}` : 'live ride');
     case 'ride changed':
       return row(entry, step(entry), '');
+    case 'dispatch round':
+      return row(entry, 'drivers asked', String(entry.asked));
     case 'delivery':
       return row(entry, `event ${entry.seq} ${entry.event}`, delivery(entry));
     case 'mail':
