@@ -1,4 +1,5 @@
 import type { Context } from '../shared/context.ts';
+import { inactiveAmong } from '../shared/drivers/driver.ts';
 import { findNearby, type Nearby } from '../shared/drivers/nearby.ts';
 import { maxRequests, type RequestSlot, takeSlots } from '../shared/drivers/requests.ts';
 import type { TimerJob } from '../shared/queues.ts';
@@ -25,19 +26,21 @@ const mostLookedAt = 120;
  */
 async function runRound(ctx: Context, rideId: string): Promise<JobResult> {
   const read = await readRide({ rideId, owner: 'anyone' });
-  const timer = read?.ride.timers.find(({ name, dueAt }) => name === 'dispatch' && dueAt <= read.now);
-  const isDue = read && timer;
-  const [opened, busy] = await Promise.all([isDue ? openToDrivers(ctx, read) : [], isDue ? busyBidders(read) : none]);
+  const timer = read?.ride.timers.find(({ name }) => name === 'dispatch');
+  const remainingMs = read && timer ? timer.dueAt.getTime() - read.now.getTime() : 0;
+  // It may be due by the time that it fires, and would then ask nobody.
+  if (remainingMs > 0) return timerOutcome({ result: 'early', remainingMs });
+  const [opened, gone] = read && timer ? await Promise.all([openToDrivers(ctx, read), goneBidders(read)]) : [[], none];
   let nextDueAt: Date | undefined;
   const effectOf = (ride: RideState, now: Date) => {
     const rounds = (ride.rounds ?? 0) + 1;
     const next = roundTimer(ctx.config.dispatch, ride, rounds, now);
     nextDueAt = next[0]?.dueAt;
     const timers = [...ride.timers.filter(({ name }) => name !== 'dispatch'), ...next];
-    const offers = ride.offers.map((offer) => (isOf(offer, busy) ? { ...offer, withdrawnAt: now } : offer));
-    return { set: { rounds, timers, asked: [...(ride.asked ?? []), ...opened], ...(busy.size > 0 && { offers }) } };
+    const offers = ride.offers.map((offer) => (isOf(offer, gone) ? { ...offer, withdrawnAt: now } : offer));
+    return { set: { rounds, timers, asked: [...(ride.asked ?? []), ...opened], ...(gone.size > 0 && { offers }) } };
   };
-  const fired = await fireTimer(ctx, rideId, 'dispatch', effectOf, { dueAt: timer?.dueAt });
+  const fired = await fireTimer(ctx, rideId, 'dispatch', effectOf, { dueAt: timer?.dueAt ?? null });
   if (fired.result !== 'done') return timerOutcome(fired);
   ctx.log.info({ rideId, asked: opened.length }, 'dispatch round');
   if (!nextDueAt) return fired;
@@ -45,7 +48,7 @@ async function runRound(ctx: Context, rideId: string): Promise<JobResult> {
   return { againInMs: Math.max(0, nextDueAt.getTime() - ctx.now()), why: 'next round' };
 }
 
-const none: ReadonlyMap<string, string> = new Map();
+const none: ReadonlySet<string> = new Set();
 
 type ReadRide = { ride: RideState; now: Date };
 
@@ -81,12 +84,14 @@ const slotOf = ({ driverId, requests }: Nearby, rideId: string, open: ReadonlySe
   open: requests.filter((request) => request !== rideId && open.has(request)),
 });
 
-/** The drivers with a live offer who have taken another ride: nobody withdrew their offers before. */
-async function busyBidders({ ride }: ReadRide): Promise<ReadonlyMap<string, string>> {
-  return movingRidesOf(ride.offers.flatMap(({ driver, withdrawnAt }) => (withdrawnAt ? [] : driver.driverId)));
+/** The drivers with a live offer who have taken another ride or may not drive: nobody withdrew their offers before. */
+async function goneBidders({ ride }: ReadRide): Promise<ReadonlySet<string>> {
+  const bidders = ride.offers.flatMap(({ driver, withdrawnAt }) => (withdrawnAt ? [] : driver.driverId));
+  const [moving, inactive] = await Promise.all([movingRidesOf(bidders), inactiveAmong(bidders)]);
+  return new Set([...moving.keys(), ...inactive]);
 }
 
-const isOf = ({ driver, withdrawnAt }: Offer, drivers: ReadonlyMap<string, string>): boolean =>
+const isOf = ({ driver, withdrawnAt }: Offer, drivers: ReadonlySet<string>): boolean =>
   !withdrawnAt && drivers.has(driver.driverId);
 
 /** Follows a change of who drives the ride; again where the ride has changed meanwhile. */
@@ -95,7 +100,7 @@ async function settleDriverOf(ctx: Context, rideId: string): Promise<JobResult> 
     const read = await readRide({ rideId, owner: 'anyone' });
     const timer = read?.ride.timers.find(({ name }) => name === 'driver');
     if (timer && read?.ride.driver) await settleDriver(ctx, read.ride.driver.driverId);
-    const fired = await fireTimer(ctx, rideId, 'driver', () => null, { dueAt: timer?.dueAt });
+    const fired = await fireTimer(ctx, rideId, 'driver', () => null, { dueAt: timer?.dueAt ?? null });
     if (!timer || fired.result !== 'stale') return timerOutcome(fired);
   }
 }

@@ -77,6 +77,18 @@ export const activeDriverFields = {
 export const isActive = (driver: Pick<DriverRecord, 'suspendedAt' | 'revokedAt'>): boolean =>
   !driver.suspendedAt && !driver.revokedAt;
 
+/** Which of these drivers are suspended or revoked. */
+export async function inactiveAmong(driverIds: readonly string[]): Promise<string[]> {
+  if (driverIds.length === 0) return [];
+  const found = await drivers
+    .find(
+      { _id: { $in: [...driverIds] } },
+      { ...timeLimit(), projection: { suspendedAt: 1, revokedAt: 1 }, batchSize: driverIds.length + 1 },
+    )
+    .toArray();
+  return found.filter((driver) => !isActive(driver)).map(({ _id }) => _id);
+}
+
 /** The SHA-256 of a driver's secret key, or null for a text that has not the form of one. Pure. */
 export const hashOfDriverKey = (secretKey: string): string | null =>
   isWellFormedDriverKey(secretKey) ? sha256(secretKey) : null;

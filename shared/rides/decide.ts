@@ -134,10 +134,15 @@ function timersAfter(ride: RideState, action: RideAction, at: Date, timing: Timi
   ];
 }
 
-/** Due at once where a live ride gets a driver or sets one free: other rides and the driver's position depend on it. */
+/**
+ * Due at once where a live ride gets a driver or sets one free: other rides and the driver's position depend on it. It stays
+ * where the driver takes the next step first.
+ */
 function driverTimer(ride: RideState, action: RideAction, at: Date): Timer[] {
-  const concernsDriver = action === 'accept' || (ride.driver !== undefined && hasEnded(transitionOf(action).to));
-  return ride.mode === 'live' && concernsDriver ? [{ name: 'driver', dueAt: at }] : [];
+  const { to, timers } = transitionOf(action);
+  const concernsDriver = action === 'accept' || (ride.driver !== undefined && hasEnded(to));
+  if (ride.mode === 'live' && concernsDriver) return [{ name: 'driver', dueAt: at }];
+  return timers === 'keep' ? [] : ride.timers.filter(({ name }) => name === 'driver');
 }
 
 /** The timers of a new ride besides that of its bidding time: the first dispatch round, or the simulated driver's step. */

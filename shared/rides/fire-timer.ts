@@ -21,20 +21,20 @@ export type EffectOf = (ride: RideState, now: Date) => Command | Change | null;
 /**
  * Carries out the effect of a timer if the ride still has the timer and it is due by MongoDB's clock. Can run twice,
  * late or never: the write that carries it out also removes the timer. A command that the ride's status no
- * longer allows only removes it. With `dueAt` another timer of the
- * same name, which was set since, stays. Throws what `changeRide` throws when MongoDB is away.
+ * longer allows only removes it. With `dueAt` only the timer that is due then fires; another one of the same name, which was
+ * set since, stays. Null is for a ride that had no such timer. Throws what `changeRide` throws when MongoDB is away.
  */
 export async function fireTimer(
   ctx: Context,
   rideId: string,
   name: TimerName,
   effectOf: EffectOf,
-  { dueAt }: { dueAt?: Date } = {},
+  { dueAt }: { dueAt?: Date | null } = {},
 ): Promise<TimerResult> {
   let outcome: TimerResult = { result: 'stale' };
   const decision: Decision = (current, at, now) => {
     const timer = current.timers.find(
-      (candidate) => candidate.name === name && (!dueAt || candidate.dueAt.getTime() === dueAt.getTime()),
+      (candidate) => candidate.name === name && (dueAt === undefined || candidate.dueAt.getTime() === dueAt?.getTime()),
     );
     const remainingMs = timer ? timer.dueAt.getTime() - now.getTime() : 0;
     outcome = timer && remainingMs > 0 ? { result: 'early', remainingMs } : { result: 'stale' };

@@ -7,7 +7,10 @@ interface Transition {
   event: EventName | null;
   /** Allowed only before the bidding deadline, by MongoDB's clock. */
   beforeDeadline?: true;
-  /** The setting that limits how long the new status may last; `keep` leaves the ride's timers unchanged. */
+  /**
+   * The setting that limits how long the new status may last; `keep` leaves the ride's timers unchanged. A
+   * change of status drops them, but for `driver`.
+   */
   timers: 'keep' | 'pickupTimeoutMs' | 'tripTimeoutMs' | 'none';
 }
 

@@ -4,6 +4,7 @@ import { goOffline, goOnline, positions } from '../../shared/drivers/positions.t
 import type { Point } from '../../shared/haversine.ts';
 import { newDriverId } from '../../shared/ids.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
+import { fireTimer } from '../../shared/rides/fire-timer.ts';
 import { pointAt } from '../../shared/rides/position.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { sweep } from '../../workers/sweeper/sweep.ts';
@@ -241,6 +242,28 @@ describe('a dispatch round', () => {
     await makeDue(rideId, 'dispatch', new Date(ctx.now() - 300_000));
     await runDispatch(ctx, rideId);
     expect(await askedFor(rideId)).to.have.length(1);
+  });
+
+  it('asks the drivers nearby in every round that it counts, however close to its time its job comes', async () => {
+    const counted: number[] = [];
+    for (let remainingMs = 0; remainingMs < 40; remainingMs++) {
+      const place = somewhere();
+      await driverAt(place);
+      const rideId = await newRide(ctx, { pickup: place });
+      await makeDue(rideId, 'dispatch', new Date(ctx.now() + (remainingMs % 8)));
+      await runDispatch(ctx, rideId);
+      const { rounds = 0, asked = [] } = await storedRide(rideId);
+      if (rounds > 0) counted.push(asked.length);
+    }
+    expect(new Set(counted)).to.deep.equal(new Set([1]));
+  });
+
+  it('leaves a timer that was set since its job looked at the ride', async () => {
+    const rideId = await newRide(ctx, { pickup: somewhere() });
+    const { offerId } = await offerOn(ctx, rideId);
+    await applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone');
+    expect(await fireTimer(ctx, rideId, 'driver', () => null, { dueAt: null })).to.deep.equal({ result: 'stale' });
+    expect((await storedRide(rideId)).timers.map(({ name }) => name)).to.deep.equal(['stall', 'driver']);
   });
 
   it('survives the loss of everything in Redis', async () => {

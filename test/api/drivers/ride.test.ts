@@ -427,6 +427,21 @@ describe("a driver's ride", () => {
       expect((await storedRide(taken)).timers.map(({ name }) => name)).to.deep.equal(['stall']);
     });
 
+    it("withdraws the driver's other offers, also where the driver takes the next steps before a worker comes to it", async () => {
+      const place = somewhere();
+      const driver = await newGatewayDriver(api, { at: place });
+      const [taken, open] = [await openRide(place), await openRide(place)];
+      const offerId = await offerBy(driver, taken);
+      await offerBy(driver, open);
+      await accept(taken, offerId);
+      await step(driver, 'arrive', taken);
+      await step(driver, 'start', taken);
+      await runDispatch(api.ctx, taken, 'driver');
+      expect((await storedRide(open)).offers[0]).to.have.property('withdrawnAt');
+      expect(await positions.findOne({ _id: driver.driverId })).to.include({ available: false, rideId: taken });
+      expect((await storedRide(taken)).timers.map(({ name }) => name)).to.deep.equal(['stall']);
+    });
+
     it('withdraws in the next round an offer that nobody withdrew', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
@@ -456,6 +471,19 @@ describe("a driver's ride", () => {
       for (const { driverId } of [driver, bidder]) {
         expect(await positions.findOne({ _id: driverId })).to.include({ available: false, isOnline: false });
       }
+    });
+
+    it('loses in the next round an offer that was made in the same moment', async () => {
+      const place = somewhere();
+      const driver = await newGatewayDriver(api, { at: place });
+      const open = await openRide(place);
+      await suspendDriver(driver.driverId);
+      await sweep(api.ctx, { everything: false });
+      // As an offer that was under way during the suspension would be, had the API died right after it.
+      await offerOn(api.ctx, open, { driver: newDriver({ driverId: driver.driverId }) });
+      await makeDue(open, 'dispatch');
+      await runDispatch(api.ctx, open);
+      expect((await storedRide(open)).offers[0]).to.have.property('withdrawnAt');
     });
 
     it('cannot keep a ride that was accepted in the same moment', async () => {
