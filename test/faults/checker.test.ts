@@ -5,14 +5,20 @@ import { disconnectMongo } from '../../shared/mongo/connection.ts';
 import { buildService } from '../support/service-process.ts';
 import { violationsIn } from './check/checker.ts';
 import { gatherEvidence } from './check/evidence.ts';
+import { type FleetLog, startFleet } from './load/fleet.ts';
 import { type Call, startPartners } from './load/partners.ts';
-import { plant, plantedBugs } from './planted-bugs.ts';
+import { plant, plantedBugs, plantedTogether } from './planted-bugs.ts';
 import { seededRandom } from './random.ts';
-import { startWorld } from './world/world.ts';
+import { startWorld, type World } from './world/world.ts';
 
 /** Runs real processes under a short load, quick enough for a test, and checks what is left. */
-async function violationsOf(build: string): Promise<string[]> {
-  const settings = { SIMULATION_SPEED: '10' };
+async function violationsOf(build: string, { withDrivers = false } = {}): Promise<string[]> {
+  const settings = {
+    SIMULATION_SPEED: '10',
+    BIDDING_TIMEOUT_MS: '2000',
+    DISPATCH_ROUNDS: '3@0,12@0.3',
+    DISPATCH_REPEAT_MS: '500',
+  };
   const world = await startWorld({ build, apis: 1, copies: 1, together: true, settings });
   try {
     // So many that no limit on creations ends the load.
@@ -21,14 +27,25 @@ async function violationsOf(build: string): Promise<string[]> {
       scenarios: ['default', 'three_offers', 'three_offers'],
       atOnce: 30,
     });
-    while (!isEnough(partners.journal)) await setTimeout(20);
-    const journal = await partners.stop();
+    const drivers = withDrivers ? 6 : 0;
+    const fleet = await startFleet(world, seededRandom(2), { drivers, pauseMs: 50, areConstant: true });
+    const live = withDrivers ? await startLivePartners(world) : undefined;
+    while (!isEnough(partners.journal) || (live && !isEnoughLive(fleet.log))) await setTimeout(20);
+    const journal = [...(await partners.stop()), ...((await live?.stop()) ?? [])];
     await world.quiet(240_000);
-    return violationsIn(await gatherEvidence(world, journal, []));
+    return violationsIn(await gatherEvidence(world, { journal, fleet: await fleet.stop() }, []));
   } finally {
     await world.stop();
   }
 }
+
+async function startLivePartners(world: World) {
+  const keys = await Promise.all([1, 2, 3, 4].map(() => world.newKey({ mode: 'live' })));
+  return startPartners(world, keys, seededRandom(3), 4, { areLive: true, acceptShare: 0.8, atOnce: 8 });
+}
+
+const isEnoughLive = ({ calls }: FleetLog): boolean =>
+  calls.filter(({ operation, status }) => operation === 'complete' && status === 200).length >= 3;
 
 /** What each of the bugs needs to show: rides that are left alone, and some whose partner accepted one of two offers at once. */
 function isEnough(journal: readonly Call[]): boolean {
@@ -54,14 +71,21 @@ describe('the checker of the fault suite', function () {
   after(() => Promise.all(copies.map((folder) => fs.rm(folder, { recursive: true, force: true }))));
 
   it('finds nothing wrong with the service as it is', async () => {
-    expect(await violationsOf(build)).to.deep.equal([]);
+    expect(await violationsOf(build, { withDrivers: true })).to.deep.equal([]);
   });
 
   for (const bug of plantedBugs) {
     it(`catches a service that ${bug.what}`, async () => {
-      const copy = await plant(build, bug);
+      const copy = await plant(build, [bug]);
       copies.push(copy);
       expect((await violationsOf(copy)).join('\n')).to.match(bug.caughtAs);
     });
   }
+
+  it(`catches a service that ${plantedTogether.map(({ what }) => what).join(', or ')}`, async () => {
+    const copy = await plant(build, plantedTogether);
+    copies.push(copy);
+    const violations = (await violationsOf(copy, { withDrivers: true })).join('\n');
+    for (const { caughtAs } of plantedTogether) expect(violations).to.match(caughtAs);
+  });
 });

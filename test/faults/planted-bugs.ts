@@ -9,7 +9,10 @@ export interface PlantedBug {
   caughtAs: RegExp;
 }
 
-/** Each breaks one promise, and only the checker can see it: no process fails, no request is refused. */
+/**
+ * Each breaks one promise, and only the checker can see it: no process fails, no request is refused. These are planted one
+ * at a time, since one may hide another.
+ */
 export const plantedBugs: readonly PlantedBug[] = [
   {
     what: 'drops an event',
@@ -73,6 +76,45 @@ export const plantedBugs: readonly PlantedBug[] = [
     ],
     caughtAs: /goes from driver_arriving to driver_arriving/,
   },
+];
+
+/** Bugs that do not hide each other, for one run with live rides and drivers. */
+export const plantedTogether: readonly PlantedBug[] = [
+  {
+    what: 'asks drivers who are offline',
+    edits: [
+      {
+        file: 'shared/drivers/positions.js',
+        find: "available: { $and: ['$isOnline', withoutRide] }",
+        replace: 'available: withoutRide',
+      },
+    ],
+    caughtAs: /was opened to driver_\w+, who was offline/,
+  },
+  {
+    what: 'shows an address to drivers who are not chosen',
+    edits: [
+      {
+        file: 'api/drivers/presenters.js',
+        find: 'const withoutAddress = ({ lat, lng }) => ({ lat, lng });',
+        replace: 'const withoutAddress = (place) => place;',
+      },
+    ],
+    caughtAs: /was shown the passenger, notes or address of an open request/,
+  },
+  {
+    what: 'sends another driver than the chosen one',
+    edits: [
+      {
+        file: 'shared/rides/decide.js',
+        find: 'agreedPrice: price, driver,',
+        // Never the nearest driver, who is offline for good and would not end the ride.
+        replace: `agreedPrice: price,
+          driver: { ...driver, ...ride.asked?.slice(1).find((asked) => asked.driverId !== driver.driverId) },`,
+      },
+    ],
+    caughtAs: /is driven by another driver than the chosen one/,
+  },
   {
     what: "logs a passenger's phone number",
     edits: [
@@ -86,11 +128,11 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
 ];
 
-/** A copy of a compiled service with the bug in it, beside the original. Throws where the code has changed too much for it. */
-export async function plant(build: string, { what, edits }: PlantedBug): Promise<string> {
-  const copy = `${build}-that-${what.replaceAll(/\W+/g, '-')}`;
+/** A copy of a compiled service with the bugs in it, beside the original. Throws where the code has changed too much for it. */
+export async function plant(build: string, bugs: readonly PlantedBug[]): Promise<string> {
+  const copy = `${build}-that-${bugs[0]?.what.replaceAll(/\W+/g, '-')}`;
   await fs.cp(build, copy, { recursive: true });
-  for (const { file, find, replace } of edits) {
+  for (const { file, find, replace } of bugs.flatMap(({ edits }) => edits)) {
     const code = await fs.readFile(path.join(copy, file), 'utf8');
     if (!code.includes(find)) throw new Error(`${file} holds no ${JSON.stringify(find)} any more: plant the bug anew`);
     await fs.writeFile(

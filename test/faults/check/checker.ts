@@ -1,8 +1,10 @@
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { Fault } from '../faults-log.ts';
+import type { FleetLog } from '../load/fleet.ts';
 import type { Call } from '../load/partners.ts';
 import type { Manner, Receipt } from '../world/receivers.ts';
 import { deliveryViolations } from './deliveries.ts';
+import { driverViolations } from './drivers.ts';
 import { lifecycleViolations } from './lifecycle.ts';
 import { requestViolations } from './requests.ts';
 
@@ -12,6 +14,8 @@ export interface Evidence {
   receipts: Receipt[];
   journal: Call[];
   faults: Fault[];
+  /** What the drivers of live rides did and were shown. */
+  fleet: FleetLog;
   /** How the receiver of each key answers. */
   manners: Map<string, Manner | 'none'>;
   /** Logs, Redis and the bodies of errors: none of the secrets may be in them. */
@@ -35,6 +39,7 @@ export function violationsIn(evidence: Evidence): string[] {
       ...lifecycleViolations(ride),
       ...deliveryViolations(ride, ofRide.get(ride._id) ?? [], manners.get(ride.keyId) ?? 'none', faults),
     ]),
+    ...driverViolations(evidence),
     ...leaks(evidence),
     ...evidence.crashes.map((crash) => `a process ended by itself: ${crash}`),
   ];

@@ -3,29 +3,34 @@ import path from 'node:path';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { Fault } from '../faults-log.ts';
-import { type Call, canaries } from '../load/partners.ts';
+import { canaries } from '../load/partners.ts';
+import type { Answered } from '../load/request.ts';
 import { canaryOfUrls } from '../world/receivers.ts';
-import type { World } from '../world/world.ts';
+import { driverCanaries, type World } from '../world/world.ts';
 import type { Evidence } from './checker.ts';
 import { redisText } from './redis-text.ts';
 
 /** What the simulated drivers are called stands in no log either. */
-const driversName = 'Alex Rivera';
-const driversPhone = '+12025550143';
+const simulated = { name: 'Alex Rivera', phone: '+12025550143' };
 
 /** Gathers what a run has left, before its world is stopped. */
-export async function gatherEvidence(world: World, journal: Call[], faults: Fault[]): Promise<Evidence> {
+export async function gatherEvidence(
+  world: World,
+  { journal, fleet }: Pick<Evidence, 'journal' | 'fleet'>,
+  faults: Fault[],
+): Promise<Evidence> {
   const processes = [...world.apis, ...world.workers];
   return {
     rides: (await rides.find({}).toArray()) as Ride[],
     receipts: world.receivers.receipts,
     journal,
+    fleet,
     faults,
     manners: world.manners,
     texts: [
       ...(await logTexts(world.logDir)),
       { where: 'Redis', text: await redisText(world.redis.url) },
-      { where: 'the body of an error', text: errorBodies(journal) },
+      { where: 'the body of an error', text: errorBodies([...journal, ...fleet.calls]) },
     ],
     secrets: secretsOf(world),
     speed: world.config.simulationSpeed,
@@ -40,7 +45,7 @@ async function logTexts(logDir: string): Promise<Evidence['texts']> {
   );
 }
 
-const errorBodies = (journal: readonly Call[]): string =>
+const errorBodies = (journal: readonly Answered[]): string =>
   journal
     .filter(({ status }) => status >= 400)
     .map(({ text }) => text)
@@ -53,9 +58,12 @@ function secretsOf(world: World): Evidence['secrets'] {
     { what: 'a note', value: canaries.note },
     { what: 'an address', value: canaries.address },
     { what: "a webhook URL's query", value: canaryOfUrls },
-    { what: "a driver's name", value: driversName },
-    { what: "a driver's phone number", value: driversPhone },
+    ...[simulated, driverCanaries].flatMap(({ name, phone }) => [
+      { what: "a driver's name", value: name },
+      { what: "a driver's phone number", value: phone },
+    ]),
     { what: 'the key that secrets are encrypted with', value: world.env.SECRETS_KEY },
+    ...[...world.driverKeys].map((value) => ({ what: "a driver's key", value })),
     ...[...world.keys.values()].flatMap(({ key, signingSecret }) => [
       { what: 'an API key', value: key },
       { what: 'a signing secret', value: signingSecret },

@@ -1,6 +1,7 @@
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { type Fault, overlaps } from '../faults-log.ts';
 import type { Call } from '../load/partners.ts';
+import type { Answered } from '../load/request.ts';
 
 /** MongoDB away is answered within 3 s; a busy machine may add a little, a hang is far more. */
 const hangMs = 5_000;
@@ -17,10 +18,8 @@ export function requestViolations(
   const byId = new Map(rides.map((ride) => [ride._id, ride]));
   for (const call of journal) {
     const say = (what: string) => violations.push(`${call.tag}, ${call.operation} at ${call.api}, ${call.at}: ${what}`);
-    if (call.ms > hangMs) say(`took ${call.ms} ms`);
-    if (call.status === 0 && !isExcused(call, faults, 'api')) say(`had no answer: ${call.text}`);
-    if (call.status >= 500 && !isExcused(call, faults, 'mongo')) say(`was answered ${call.status}`);
-    if (call.status !== 0 && call.body === undefined) say(`was answered ${call.status} without JSON`);
+    const fault = faultOf(call, faults);
+    if (fault) say(fault);
     if (!expectedStatuses[call.operation].includes(call.status)) say(`was answered ${call.status}`);
     if (call.status >= 300) continue;
     const ride = call.rideId === undefined ? undefined : byId.get(call.rideId);
@@ -44,8 +43,17 @@ const expectedStatuses: Record<Call['operation'], readonly number[]> = {
   cancel: [200, 409, 500, 503, 0],
 };
 
+/** What is wrong with an answer of the API, whoever asked: it took too long, is missing, a 5xx or no JSON without a reason. */
+export function faultOf(call: Answered & { api: string }, faults: readonly Fault[]): string | undefined {
+  if (call.ms > hangMs) return `took ${call.ms} ms`;
+  if (call.status === 0 && !isExcused(call, faults, 'api')) return `had no answer: ${call.text}`;
+  if (call.status >= 500 && !isExcused(call, faults, 'mongo')) return `was answered ${call.status}`;
+  const isEmpty = call.status === 0 || call.status === 204;
+  return !isEmpty && call.body === undefined ? `was answered ${call.status} without JSON` : undefined;
+}
+
 /** No answer is excused by the end of the process that was asked, a 5xx by MongoDB's being away. */
-function isExcused(call: Call, faults: readonly Fault[], hit: 'api' | 'mongo'): boolean {
+function isExcused(call: Answered & { api: string }, faults: readonly Fault[], hit: 'api' | 'mongo'): boolean {
   const slackMs = hit === 'mongo' ? recoveryMs : 0;
   return faults.some(
     (fault) =>

@@ -4,9 +4,10 @@ import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import type { TestScenario } from '../../../shared/rides/ride-types.ts';
 import { between, oneOf, type Random } from '../random.ts';
 import type { World } from '../world/world.ts';
+import { type Answered, request } from './request.ts';
 
 /** One request of a partner and its answer: the partner's own journal, which is evidence. */
-export interface Call {
+export interface Call extends Answered {
   operation: 'create' | 'retrieve' | 'offers' | 'accept' | 'cancel';
   /** The creation that it belongs to; it stands in the ride's notes. */
   tag: string;
@@ -15,15 +16,6 @@ export interface Call {
   api: string;
   rideId?: string;
   offerId?: string;
-  /** 0 where there was no answer. */
-  status: number;
-  /** The answer's body; undefined where it was no JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: the checker says what it expects of an answer.
-  body?: any;
-  text: string;
-  /** Unix time in ms. */
-  at: number;
-  ms: number;
 }
 
 /** What no log, queue or error may hold of a ride. */
@@ -52,6 +44,10 @@ export interface PartnersOptions {
   scenarios?: readonly TestScenario[];
   /** How many rides are used at a time: a slow machine then gets less to do, instead of more than it can. */
   atOnce?: number;
+  /** The keys are live ones: their partners wait for drivers, and ask for cars of every kind. */
+  areLive?: boolean;
+  /** Of how many rides an offer is accepted; a fifth is cancelled. */
+  acceptShare?: number;
 }
 
 /** Partners at work on all API processes of a world: they create rides and ignore, read, cancel or accept them. */
@@ -60,7 +56,12 @@ export function startPartners(
   keys: NewKey[],
   random: Random,
   perSecond: number,
-  { scenarios = everyScenario, atOnce = Number.POSITIVE_INFINITY }: PartnersOptions = {},
+  {
+    scenarios = everyScenario,
+    atOnce = Number.POSITIVE_INFINITY,
+    areLive = false,
+    acceptShare = 0.3,
+  }: PartnersOptions = {},
 ): Partners {
   const agent = new http.Agent({ keepAlive: true });
   const journal: Call[] = [];
@@ -72,9 +73,12 @@ export function startPartners(
 
   const call = async (key: NewKey, asked: Pick<Call, 'operation' | 'tag' | 'rideId' | 'offerId'>, more: More = {}) => {
     const api = oneOf(random, world.apis);
-    const at = Date.now();
-    const answer = await request(agent, `${api.url}${pathOf(asked)}`, key.key, asked, more);
-    const entry: Call = { ...asked, keyId: key.keyId, api: api.name, ...answer, at, ms: Date.now() - at };
+    const { operation, offerId } = asked;
+    const method = operation === 'retrieve' || operation === 'offers' ? 'GET' : 'POST';
+    const { headers, body = offerId && { offerId } } = more;
+    const url = `${api.url}${pathOf(asked)}`;
+    const answer = await request(agent, { method, url, key: key.key, headers, body });
+    const entry: Call = { ...asked, keyId: key.keyId, api: api.name, ...answer };
     entry.rideId ??= entry.body?.rideId;
     journal.push(entry);
     return entry;
@@ -83,8 +87,9 @@ export function startPartners(
   async function create(key: NewKey, tag: string, scenario: TestScenario): Promise<string | undefined> {
     const retries = random() < 0.5 ? 3 : 0;
     const headers = { 'x-service-test-scenario': scenario, ...(retries && { 'idempotency-key': tag }) };
+    const body = { ...newRide(tag), ...(areLive && carFor(random)) };
     for (let round = 0; ; round++) {
-      const { status, rideId } = await call(key, { operation: 'create', tag }, { headers, body: newRide(tag) });
+      const { status, rideId } = await call(key, { operation: 'create', tag }, { headers, body });
       if (status === 201) return rideId;
       if (round >= retries || (status > 0 && status < 500)) return undefined;
       await setTimeout(500);
@@ -92,11 +97,11 @@ export function startPartners(
   }
 
   async function accept(key: NewKey, tag: string, rideId: string, scenario: TestScenario): Promise<void> {
-    const enough = scenario === 'three_offers' ? 2 : 1;
-    for (let look = 0; look < 15; look++) {
+    const enough = scenario === 'three_offers' || (areLive && random() < 0.5) ? 2 : 1;
+    for (let look = 0; look < 15 && !stopped; look++) {
       const { body } = await call(key, { operation: 'offers', tag, rideId });
       const offers: { offerId: string }[] = body?.offers ?? [];
-      if (offers.length < enough) {
+      if (offers.length < (areLive && look > 7 ? 1 : enough)) {
         await setTimeout(150);
         continue;
       }
@@ -116,9 +121,9 @@ export function startPartners(
     if (inclination < 0.2) {
       await setTimeout(between(random, 0, rideMs));
       await call(key, { operation: 'cancel', tag, rideId });
-    } else if (inclination < 0.5) {
+    } else if (inclination < 0.2 + acceptShare) {
       await accept(key, tag, rideId, scenario);
-    } else if (inclination < 0.7) {
+    } else if (inclination < 0.4 + acceptShare) {
       await setTimeout(between(random, 0, rideMs));
       await call(key, { operation: 'retrieve', tag, rideId });
     }
@@ -139,7 +144,7 @@ export function startPartners(
     while (!stopped) {
       while (underWay.size >= atOnce) await Promise.race(underWay);
       begun += 1;
-      const use = useRide(`request-${begun}`);
+      const use = useRide(`${areLive ? 'live' : 'request'}-${begun}`);
       underWay.add(use);
       void use.finally(() => underWay.delete(use));
       await setTimeout((1_000 / partners.perSecond) * between(random, 0.5, 1.5));
@@ -148,12 +153,20 @@ export function startPartners(
   return partners;
 }
 
+/** Where every ride begins; drivers are around it. */
+export const pickup = { lat: 40.758, lng: -73.9855 };
+
 const newRide = (tag: string) => ({
-  pickup: { lat: 40.758, lng: -73.9855, address: canaries.address },
+  pickup: { ...pickup, address: canaries.address },
   destination: { lat: 40.7128, lng: -74.006 },
   fare: 24.5,
   notes: `${tag} ${canaries.note}`,
   passenger: { name: canaries.name, phone: canaries.phone },
+});
+
+const carFor = (random: Random) => ({
+  carType: oneOf(random, ['regular', 'regular', 'regular', 'comfort', 'family'] as const),
+  passengerCount: 1 + Math.floor(random() * 6),
 });
 
 function pathOf({ operation, rideId }: Pick<Call, 'operation' | 'rideId'>): string {
@@ -164,53 +177,4 @@ function pathOf({ operation, rideId }: Pick<Call, 'operation' | 'rideId'>): stri
 interface More {
   headers?: Record<string, string>;
   body?: unknown;
-}
-
-/** The longest time a partner waits. The checker reports an answer that took far less. */
-const patienceMs = 20_000;
-
-function request(
-  agent: http.Agent,
-  url: string,
-  key: string,
-  { operation, offerId }: Pick<Call, 'operation' | 'offerId'>,
-  { headers, body = offerId && { offerId } }: More,
-): Promise<Pick<Call, 'status' | 'body' | 'text'>> {
-  const method = operation === 'retrieve' || operation === 'offers' ? 'GET' : 'POST';
-  const content = body === undefined ? undefined : JSON.stringify(body);
-  return new Promise((resolve) => {
-    const without = (error: Error) => resolve({ status: 0, text: error.message });
-    const sent = http.request(
-      url,
-      {
-        method,
-        agent,
-        headers: {
-          authorization: `Bearer ${key}`,
-          ...(content && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }),
-          ...headers,
-        },
-      },
-      async (response) => {
-        try {
-          let text = '';
-          for await (const chunk of response.setEncoding('utf8')) text += chunk;
-          resolve({ status: response.statusCode ?? 0, text, body: parsed(text) });
-        } catch (error) {
-          without(error as Error);
-        }
-      },
-    );
-    sent.setTimeout(patienceMs, () => sent.destroy(new Error(`no answer within ${patienceMs} ms`)));
-    sent.on('error', without);
-    sent.end(content);
-  });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -13,6 +13,13 @@ const killPlaces = {
     'between enqueue and answer',
     'before a job is finished',
   ],
+  dispatch: [
+    'before a change',
+    'between asking drivers and the change',
+    'between noting a ride and withdrawing offers',
+    'between change and enqueue',
+    'before a job is finished',
+  ],
   webhooks: [
     'before the claim',
     'between claim and send',

@@ -5,6 +5,7 @@ import { type Evidence, violationsIn } from '../check/checker.ts';
 import { repeatsAmong } from '../check/deliveries.ts';
 import { gatherEvidence } from '../check/evidence.ts';
 import type { FigureRun, Measured } from '../figure.ts';
+import { startFleet } from '../load/fleet.ts';
 import { startPartners } from '../load/partners.ts';
 import { between, seededRandom, shuffled } from '../random.ts';
 import { manners } from '../world/receivers.ts';
@@ -32,6 +33,10 @@ export interface Outcome {
 
 /** The last event of a ride whose receiver is silent comes a minute after the ride's end. */
 const quietMs = 150_000;
+/** How long live rides go on after the last fault. */
+const calmMs = 30_000;
+const livePerSecond = 1;
+const livesManners = ['prompt', 'prompt', 'prompt', 'prompt', 'failing', 'resetting', 'none'] as const;
 
 /**
  * Starts a world, puts partners to work in it, makes the faults, waits until nothing is left to do, and gathers the
@@ -52,14 +57,21 @@ export async function undergo({
   try {
     const keys = await keysOfEveryManner(world);
     const partners = startPartners(world, keys, seededRandom(run.seed + 1), perSecond);
+    const liveKeys = await Promise.all(livesManners.map((manner) => world.newKey({ manner, mode: 'live' })));
+    const liveRandom = seededRandom(run.seed + 2);
+    const fleet = await startFleet(world, liveRandom);
+    const live = startPartners(world, liveKeys, liveRandom, livePerSecond, { areLive: true, acceptShare: 0.6 });
     const arena: Arena = { world, random, faults: [], longestMs: longestMs ?? 60_000, say: run.say };
     await setTimeout(2_000);
     await faults(arena, partners);
     await setTimeout(1_000);
     const journal = await partners.stop();
+    // Silent receivers take that long in any case; meanwhile no fault excuses a round that does not run.
+    await setTimeout(calmMs);
+    journal.push(...(await live.stop()));
     run.say(`${journal.length} requests made; waiting until nothing is left to do`);
     await world.quiet(quietMs);
-    evidence = await gatherEvidence(world, journal, arena.faults);
+    evidence = await gatherEvidence(world, { journal, fleet: await fleet.stop() }, arena.faults);
     violations = [...violationsIn(evidence), ...(judge?.(evidence) ?? [])];
     return { evidence, violations };
   } finally {
@@ -71,8 +83,9 @@ export async function undergo({
 
 async function keepEvidence(world: World, evidence: Evidence | undefined, say: FigureRun['say']): Promise<void> {
   const file = path.join(world.logDir, 'evidence.json');
-  const { rides, receipts, journal, faults } = evidence ?? {};
-  await fs.writeFile(file, JSON.stringify({ rides, receipts, journal, faults }));
+  const { rides, receipts, journal, faults, fleet } = evidence ?? {};
+  const { calls, sights, suspensions } = fleet ?? {};
+  await fs.writeFile(file, JSON.stringify({ rides, receipts, journal, faults, calls, sights, suspensions }));
   say(`the evidence and the logs are kept in ${world.logDir}`);
 }
 
@@ -107,10 +120,12 @@ export async function runRounds(
 }
 
 /** What the evidence is about, in a line. */
-export function summaryOf({ rides, receipts, journal, faults }: Evidence): string {
+export function summaryOf({ rides, receipts, journal, faults, fleet }: Evidence): string {
+  const driven = rides.filter(({ mode, driver }) => mode === 'live' && driver).length;
   const created = journal.filter(({ status }) => status === 201).length;
   return (
     `${faults.length} faults, ${journal.length} requests, ${created} creations acknowledged, ${rides.length} rides, ` +
-    `${receipts.length} attempts received, ${repeatsAmong(receipts)} of them second ones`
+    `${receipts.length} attempts received, ${repeatsAmong(receipts)} of them second ones; ` +
+    `${fleet.drivers.length} drivers made ${fleet.calls.length} requests and drove ${driven} rides`
   );
 }

@@ -16,6 +16,16 @@ const places = {
   'between enqueue and answer': { server: 'redis', when: 'answered', has: ['"rideId"'] },
   'before a change': { server: 'mongo', when: 'asked', has: [update, '\x10rev\0'] },
   'between change and enqueue': { server: 'mongo', when: 'answered', has: [update, '\x10rev\0'] },
+  'between asking drivers and the change': {
+    server: 'mongo',
+    when: 'answered',
+    has: ['bulkWrite\0', '.positions\0', 'requests\0'],
+  },
+  'between noting a ride and withdrawing offers': {
+    server: 'mongo',
+    when: 'answered',
+    has: ['update\0', 'positions\0', 'settledAt\0'],
+  },
   'before the claim': { server: 'mongo', when: 'asked', has: [update, '$claim.until'] },
   'between claim and send': { server: 'mongo', when: 'answered', has: [update, '$claim.until'] },
   'between outcome and settling': { server: 'mongo', when: 'asked', has: [update, 'events.$.delivery'] },

@@ -7,6 +7,7 @@ import { freePort } from '../../../dev/servers/ports.ts';
 import { startRedis } from '../../../dev/servers/redis.ts';
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { type Config, readConfig } from '../../../shared/config.ts';
+import { createDriver, type NewDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { createKey, type NewKey, setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
 import { migrate } from '../../../shared/migrate.ts';
 import type { Mode } from '../../../shared/mode.ts';
@@ -30,7 +31,8 @@ export interface WorldOptions {
   copies?: number;
   /** One process for all of these pools, rather than some for each. */
   together?: boolean;
-  /** Beyond the settings of every world, which are quick: a trip takes 3 s, a bidding 8 s. */
+  /** Beyond the settings of every world, which are quick: a trip takes 3 s, a bidding 8 s, and a live ride is
+   * opened to more drivers each second. */
   settings?: Record<string, string>;
   /** Puts wires between each process and its servers, by which it can be killed at any place of its work. */
   wired?: boolean;
@@ -48,6 +50,16 @@ export interface Inhabitant extends ServiceProcess {
   wires?: Wires;
 }
 
+type Car = Pick<NewDriver, 'carType' | 'seats'>;
+
+export interface FleetDriver extends Car {
+  driverId: string;
+  key: string;
+}
+
+/** What no log, queue or error may hold of a driver. */
+export const driverCanaries = { name: 'CANARY-driver', phone: '+15550007777' };
+
 /** The whole service as real processes on loopback, with its own servers and its partners' receivers. */
 export interface World {
   /** Of the processes' settings. This process is connected to the same MongoDB. */
@@ -63,6 +75,10 @@ export interface World {
   keys: Map<string, NewKey>;
   /** How the receiver of each key answers. */
   manners: Map<string, Manner | 'none'>;
+  /** The drivers' secret keys. */
+  driverKeys: Set<string>;
+  /** A new driver. */
+  newDriver(car: Car): Promise<FleetDriver>;
   /** A new key whose events go to a receiver of that manner; `none` has no webhook URL. */
   newKey(options?: { mode?: Mode; manner?: Manner | 'none' }): Promise<NewKey>;
   /** Where the processes' logs are, and where Redis keeps its data. */
@@ -89,6 +105,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     return startRedis({ dataDir: path.join(folder, 'redis'), appendonly: true, port });
   });
   const keys = new Map<string, NewKey>();
+  const driverKeys = new Set<string>();
   const manners = new Map<string, Manner | 'none'>();
   const receivers = await startReceivers(
     (keyId) => keys.get(keyId)?.signingSecret ?? '',
@@ -134,8 +151,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     receivers,
     keys,
     manners,
+    driverKeys,
     logDir,
     redisDir: path.join(folder, 'redis'),
+    async newDriver(car) {
+      const made = await createDriver({ ...driverCanaries, vehicle: 'Toyota Prius, blue', plate: 'T 104', ...car });
+      driverKeys.add(made.key);
+      return { ...made, ...car };
+    },
     async newKey({ mode = 'test', manner = 'prompt' } = {}) {
       const key = await createKey(config, { accountId: account._id, name: 'faults', mode });
       keys.set(key.keyId, key);
@@ -200,6 +223,8 @@ function settingsOf(options: WorldOptions, mongoUrl: string, redisUrl: string, r
     WEBHOOK_LOCAL_TARGETS: receiversOrigin,
     SIMULATION_SPEED: '5',
     BIDDING_TIMEOUT_MS: '8000',
+    DISPATCH_ROUNDS: '3@0,6@0.5,12@1.5',
+    DISPATCH_REPEAT_MS: '1000',
     ...options.settings,
   };
 }

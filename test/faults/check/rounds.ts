@@ -1,0 +1,114 @@
+import type { Ride } from '../../../shared/rides/ride-types.ts';
+import type { DriverCall, Sight } from '../load/driver-at-work.ts';
+import type { FleetLog } from '../load/fleet.ts';
+import type { FleetDriver } from '../world/world.ts';
+import { biddingEndOf, type DriverEvidence, isCalm, promptMs, tripOf } from './live-history.ts';
+
+/** A ride with so many offers need not be opened to more drivers; a driver with so many requests need not be asked. */
+const enough = 5;
+
+/**
+ * How the rounds of live rides broke a promise: each ride is opened to drivers whose car serves it, never to one who is
+ * offline, and, where no fault holds that up, in the end to everyone who is there and free.
+ */
+export function roundViolations(evidence: DriverEvidence): string[] {
+  const live = evidence.rides.filter(({ mode }) => mode === 'live');
+  const times = evidence.fleet.drivers.map((driver) => ({ driver, online: onlineTimes(driver, evidence.fleet) }));
+  const firstSights = firstSightsIn(evidence.fleet.sights);
+  return live.flatMap((ride) => {
+    const asked = new Set((ride.asked ?? []).map(({ driverId }) => driverId));
+    const say = (what: string) => [`${ride._id}: ${what}`];
+    if (asked.size < (ride.asked?.length ?? 0)) return say('was opened twice to a driver');
+    return times.flatMap(({ driver, online }) => {
+      const { driverId } = driver;
+      if (!asked.has(driverId)) {
+        return isDue(ride, driver, online, evidence, live) ? say(`was never opened to ${driverId}`) : [];
+      }
+      const from = ride.createdAt.getTime();
+      const until = Math.min(
+        biddingEndOf(ride),
+        firstSights.get(`${driverId} ${ride._id}`) ?? Number.POSITIVE_INFINITY,
+      );
+      const mayBeOnline = online.some((time) => time.asked <= until && time.left >= from);
+      return [
+        ...(serves(driver, ride) ? [] : say(`was opened to ${driverId}, whose car does not serve it`)),
+        ...(mayBeOnline ? [] : say(`was opened to ${driverId}, who was offline`)),
+      ];
+    });
+  });
+}
+
+const serves = ({ carType, seats }: FleetDriver, ride: Ride): boolean =>
+  (ride.carType === 'regular' || carType === ride.carType) && seats >= ride.passengerCount;
+
+/** A stretch online: asked for, there for certain, asked to be over, and over for certain. Unix ms. */
+interface Online {
+  asked: number;
+  from: number;
+  until: number;
+  left: number;
+}
+
+function onlineTimes({ driverId }: FleetDriver, { calls, suspensions }: FleetLog): Online[] {
+  const never = Number.POSITIVE_INFINITY;
+  const times: Online[] = [];
+  const isAvailability = ({ operation }: DriverCall) => operation === 'online' || operation === 'offline';
+  for (const { operation, status, at, ms } of calls.filter(
+    (call) => call.driverId === driverId && isAvailability(call),
+  )) {
+    const last = times.at(-1);
+    // What had no answer may have been done, then or at any time while the request was under way.
+    if (operation === 'online' && status !== 401) {
+      if (last) last.until = Math.min(last.until, at);
+      times.push({ asked: at, from: status === 200 ? at + ms : never, until: never, left: never });
+    } else if (last && operation === 'offline') {
+      last.until = Math.min(last.until, at);
+      if (status === 200) for (const time of times) time.left = Math.min(time.left, at + ms);
+    }
+  }
+  // A suspension takes the driver offline, at the latest a moment after it was lifted.
+  for (const { askedAt, liftedAt } of suspensions.filter((each) => each.driverId === driverId)) {
+    for (const time of times) if (time.asked <= liftedAt + promptMs) time.until = Math.min(time.until, askedAt);
+  }
+  return times;
+}
+
+/** When each driver was first shown each ride, by both ids. */
+function firstSightsIn(sights: readonly Sight[]): Map<string, number> {
+  const first = new Map<string, number>();
+  for (const { driverId, seenAt, requests = [] } of sights) {
+    for (const { rideId } of requests) {
+      const which = `${driverId} ${rideId}`;
+      first.set(which, Math.min(first.get(which) ?? seenAt, seenAt));
+    }
+  }
+  return first;
+}
+
+/**
+ * Whether the ride should have been opened to the driver: in the last seconds of its bidding the driver was there, free and
+ * with few requests, the ride had few offers, and no fault held up a round.
+ */
+function isDue(
+  ride: Ride,
+  driver: FleetDriver,
+  online: readonly Online[],
+  { faults }: DriverEvidence,
+  live: readonly Ride[],
+): boolean {
+  const until = biddingEndOf(ride);
+  const from = until - promptMs;
+  if (from < ride.createdAt.getTime() || !serves(driver, ride) || !isCalm(faults, from, until)) return false;
+  if (!online.some((time) => time.from <= from && time.until >= until)) return false;
+  const offers = ride.offers.filter(({ withdrawnAt }) => !withdrawnAt || withdrawnAt.getTime() > from);
+  if (offers.length >= enough) return false;
+  const { driverId } = driver;
+  const meanwhile = live.filter((other) => other.createdAt.getTime() <= until && biddingEndOf(other) >= from);
+  const requests = meanwhile.filter(({ asked = [] }) => asked.some((each) => each.driverId === driverId));
+  const isBusy = live.some((other) => {
+    const trip = other.driver?.driverId === driverId && tripOf(other);
+    // A driver is free again a moment after the end of a ride.
+    return trip && trip.from <= until && trip.until >= from - promptMs;
+  });
+  return requests.length < enough && !isBusy;
+}
