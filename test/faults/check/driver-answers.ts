@@ -10,7 +10,7 @@ export function answerViolations({ fleet: { calls, suspensions }, rides, faults 
     const what = [
       faultOf(call, faults),
       statusFault(call, suspensions),
-      call.status < 300 && call.rideId ? historyFault(call, byId.get(call.rideId)) : undefined,
+      call.status >= 200 && call.status < 300 && call.rideId ? historyFault(call, byId.get(call.rideId)) : undefined,
     ];
     return what.flatMap((fault) =>
       fault ? [`${call.driverId}, ${call.operation} at ${call.api}, ${call.at}: ${fault}`] : [],
