@@ -4,8 +4,11 @@ import { accountOf, operatorEmail } from '../shared/accounts/account.ts';
 import { asksForHelp, said } from '../shared/cli/command-line.ts';
 import { ConfigError, readConfig } from '../shared/config.ts';
 import { createKey } from '../shared/keys/manage-keys.ts';
+import type { Mode } from '../shared/mode.ts';
 import { playRide } from './demo/demo-ride.ts';
-import { partnerWith } from './demo/partner.ts';
+import { startLiveDrivers } from './demo/live-drivers.ts';
+import { playLiveRide } from './demo/live-ride.ts';
+import { type Partner, partnerWith } from './demo/partner.ts';
 import { type Receiver, startReceiver } from './demo/receiver.ts';
 import { createTimeline } from './demo/timeline.ts';
 import { freePort } from './servers/ports.ts';
@@ -18,18 +21,21 @@ import { type Stack, startStack } from './stack/stack.ts';
 const keptLines = 20;
 const pauseMs = 5_000;
 
-const usage = `Usage: npm run demo [-- --open]
+const usage = `Usage: npm run demo [-- [--live] [--open]]
 
 Takes one ride from request to completed before your eyes,
 on a service of its own that is removed afterwards. It takes
 about 15 s; SIMULATION_SPEED makes it quicker.
 
+  --live   plays a live ride, for which simulated drivers of
+           a fleet compete, not a test ride; about 25 s
   --open   keeps the service up and starts ride after ride,
            until Ctrl-C: time to look at the live map
 
 Examples
   npm run demo
   npm run demo -- --open
+  npm run demo -- --live
   SIMULATION_SPEED=5 npm run demo`;
 
 const args = process.argv.slice(2);
@@ -37,11 +43,12 @@ if (asksForHelp(args)) {
   console.log(usage);
   process.exit();
 }
-const staysOpen = args.length === 1 && args[0] === '--open';
-if (args.length > 0 && !staysOpen) {
-  console.error(`demo: it takes --open alone, and was given ${args.join(' ')}\n${usage}`);
+const surplus = args.find((arg) => arg !== '--open' && arg !== '--live');
+if (surplus !== undefined) {
+  console.error(`demo: it takes --live and --open, and was given ${surplus}\n${usage}`);
   process.exit(2);
 }
+const [staysOpen, isLive] = [args.includes('--open'), args.includes('--live')];
 
 /** `npm run demo`: a whole stack of its own, and a partner who takes one ride from request to completed. */
 const timeline = createTimeline();
@@ -57,11 +64,11 @@ async function demo(): Promise<number> {
   const receiver = await startReceiver();
   const stops = [async () => receiver.stop(), () => fs.rm(dataDir, { recursive: true, force: true })];
   try {
-    timeline.note('\nA ride from request to completed, on a service of its own\n');
+    timeline.note(`\nA ${isLive ? 'live ' : ''}ride from request to completed, on a service of its own\n`);
     const stack = await startDemoStack(dataDir, receiver);
     stops.unshift(stack.stop);
     ending.throwIfAborted();
-    const playOne = await player(stack, receiver);
+    const playOne = isLive ? await livePlayer(stack, receiver, stops) : await player(stack, receiver);
     const events = await Promise.race([playOne(), interrupted()]);
     timeline.note(`\nAll ${events} events came, in order, each with a verified signature.`);
     if (staysOpen) await playOn(playOne);
@@ -119,16 +126,36 @@ async function playOn(playOne: () => Promise<number>): Promise<void> {
   }
 }
 
-/** A partner with a key of its own, who plays a ride and resolves with the number of its events. */
-async function player(stack: Stack, receiver: Receiver): Promise<() => Promise<number>> {
-  const config = readConfig(stack.env);
-  const { key, signingSecret } = await withDatabase(stack.env.MONGO_URL, async () => {
-    const { _id: accountId } = await accountOf(operatorEmail);
-    return createKey(config, { accountId, name: 'demo', mode: 'test', webhookUrl: `${receiver.origin}/webhooks` });
-  });
+/** Plays a ride and resolves with the number of its events. */
+type PlayOne = () => Promise<number>;
+
+async function player(stack: Stack, receiver: Receiver): Promise<PlayOne> {
+  const { simulationSpeed } = readConfig(stack.env);
+  const partner = await withDatabase(stack.env.MONGO_URL, () => newPartner(stack, receiver, 'test'));
+  return () => playRide(timeline, partner, receiver, simulationSpeed);
+}
+
+/** The same with drivers who compete for live rides, until the demo stops. */
+async function livePlayer(stack: Stack, receiver: Receiver, stops: (() => Promise<void>)[]): Promise<PlayOne> {
+  const { simulationSpeed: speed } = readConfig(stack.env);
+  timeline.progress('drivers go online');
+  const [partner, fleet] = await withDatabase(stack.env.MONGO_URL, async () => [
+    await newPartner(stack, receiver, 'live'),
+    await startLiveDrivers(stack.url, speed),
+  ]);
+  stops.unshift(fleet.stop);
+  const { online } = fleet.figures;
+  timeline.note(`${online} drivers are online nearby.`);
+  return () => playLiveRide(timeline, partner, receiver, Math.max(30_000, 30_000 / speed));
+}
+
+/** A partner with a key of its own, whose events go to the receiver. The stack's database has to be connected. */
+async function newPartner(stack: Stack, receiver: Receiver, mode: Mode): Promise<Partner> {
+  const { _id: accountId } = await accountOf(operatorEmail);
+  const webhookUrl = `${receiver.origin}/webhooks`;
+  const { key, signingSecret } = await createKey(readConfig(stack.env), { accountId, name: 'demo', mode, webhookUrl });
   receiver.secret = signingSecret;
-  const partner = partnerWith(key, `${stack.url}/v1`);
-  return () => playRide(timeline, partner, receiver, config.simulationSpeed);
+  return partnerWith(key, `${stack.url}/v1`);
 }
 
 async function interrupted(): Promise<never> {

@@ -3,17 +3,25 @@ export type Ride = {
   rideId: string;
   status: string;
   fare: number;
+  agreedPrice?: number;
   distanceKm: number;
   trackUrl: string;
   driver?: { name: string };
   liveLocation?: { lat: number; lng: number };
 };
 
+export type ListedOffer = {
+  offerId: string;
+  price: number;
+  etaMinutes: number;
+  driver: { name: string; plate: string };
+};
+
 /** A partner's client of the API: the operations that the demo uses. */
 export type Partner = {
   createRide(ride: object): Promise<Ride>;
   retrieveRide(rideId: string): Promise<Ride>;
-  listOffers(rideId: string): Promise<{ offers: { offerId: string; price: number }[] }>;
+  listOffers(rideId: string): Promise<{ offers: ListedOffer[] }>;
   acceptOffer(rideId: string, offerId: string): Promise<{ status: string }>;
 };
 

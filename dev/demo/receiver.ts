@@ -17,6 +17,7 @@ export type EventBody = {
   driver?: { name: string; vehicle: string; plate: string } | null;
   fare?: number;
   agreedPrice?: number;
+  testMode?: boolean;
 };
 
 export type Receiver = {

@@ -12,7 +12,7 @@ const offer = { price: 24.5, etaMinutes: 4, driver: { name: 'Alex' } };
 const partner: Partner = {
   createRide: async () => ride,
   retrieveRide: async () => ({ ...ride, status: 'completed' }),
-  listOffers: async () => ({ offers: [{ offerId: 'offer_1', price: 24.5 }] }),
+  listOffers: async () => ({ offers: [{ offerId: 'offer_1', ...offer, driver: { name: 'Alex', plate: 'T 1' } }] }),
   acceptOffer: async () => ({ status: 'driver_arriving' }),
 };
 

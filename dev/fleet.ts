@@ -1,0 +1,80 @@
+import fs from 'node:fs/promises';
+import { asksForHelp, said, UsageError } from '../shared/cli/command-line.ts';
+import { ConfigError } from '../shared/config.ts';
+import { type FleetArguments, readArguments, usage } from './fleet/arguments.ts';
+import { showFigures } from './fleet/figures-line.ts';
+import { startFleet } from './fleet/fleet.ts';
+import { Refusal } from './fleet/gateway-client.ts';
+import { dismissDrivers, hireDrivers } from './fleet/hire.ts';
+import { askedStack } from './stack/asked-stack.ts';
+import { withDatabase } from './stack/database.ts';
+import { reachedAt } from './stack/settings.ts';
+import { aborted, endSignal } from './stack/signals.ts';
+
+/** `npm run fleet`: simulated drivers on a running stack, or on another service with keys of its own. */
+process.exitCode = await main().catch((error: Error) => {
+  const hint = error instanceof UsageError ? ' (npm run fleet -- --help)' : '';
+  console.error(said('fleet', problemOf(error)) + hint);
+  return error instanceof UsageError ? 2 : 1;
+});
+process.exit();
+
+async function main(): Promise<number> {
+  const given = process.argv.slice(2);
+  if (asksForHelp(given)) {
+    console.log(usage);
+    return 0;
+  }
+  const { argv, settings } = askedStack('fleet', given);
+  const args = readArguments(argv, process.env);
+  const ending = endSignal();
+  if (args.keysFile !== undefined && args.url !== undefined) {
+    await drive(args, args.url, await keysIn(args.keysFile), ending);
+    return 0;
+  }
+  const env = await settings();
+  const url = args.url ?? `http://${reachedAt(env.HOST)}:${env.PORT || 4100}`;
+  await withDatabase(env.MONGO_URL ?? '', async () => {
+    const hired = await hireDrivers(args.drivers ?? 0, args.seed);
+    const keys = hired.map(({ key }) => key);
+    const dismiss = () => dismissDrivers(hired.map(({ driverId }) => driverId));
+    await drive(args, url, keys, ending).finally(dismiss);
+  });
+  return 0;
+}
+
+/** Drives until a signal comes or the output is closed. */
+async function drive(
+  { area, seed, speed }: FleetArguments,
+  url: string,
+  keys: readonly string[],
+  ending: AbortSignal,
+): Promise<void> {
+  console.error(`fleet: ${keys.length} drivers at ${url}, seed ${seed}; Ctrl-C ends them`);
+  const options = { url, keys, area, seed, drivingSpeed: speed, thinkingSpeed: speed };
+  const fleet = await startFleet(options, ending);
+  const endLine = showFigures(fleet.figures);
+  await aborted(ending);
+  await fleet.stop();
+  endLine();
+  const { lastError } = fleet.figures;
+  if (lastError) console.error(`fleet: the last error was: ${lastError}`);
+  console.error('fleet: all drivers are offline');
+}
+
+async function keysIn(file: string): Promise<string[]> {
+  const text = await fs.readFile(file, 'utf8').catch(({ code }) => {
+    throw new UsageError(`--keys: ${file} cannot be read (${code})`);
+  });
+  const keys = text.split('\n').flatMap((line) => line.trim() || []);
+  const wrong = keys.findIndex((key) => !key.startsWith('svc_driver_'));
+  if (wrong >= 0) throw new UsageError(`--keys: entry ${wrong + 1} of ${file} is no driver's key`);
+  if (keys.length === 0) throw new UsageError(`--keys: ${file} has no key`);
+  return keys;
+}
+
+function problemOf(error: Error): string {
+  if (error instanceof UsageError || error instanceof ConfigError || error instanceof Refusal) return error.message;
+  const { code } = (error.cause ?? error) as { code?: string };
+  return code ? `the gateway does not answer (${code})` : error.message;
+}

@@ -1,0 +1,156 @@
+import type { Point } from '../../shared/haversine.ts';
+import type { Car } from './car.ts';
+import type { Figures } from './figures.ts';
+import { type GatewayClient, type OpenRequest, type OwnRide, Refusal } from './gateway-client.ts';
+import { between, type Random } from './random.ts';
+import { rested } from './rest.ts';
+import { bidOn, type Temper } from './temper.ts';
+import { driveRide } from './trip.ts';
+
+export interface DriverOptions {
+  client: GatewayClient;
+  car: Car;
+  temper: Temper;
+  random: Random;
+  /** Where an idle driver drives about. */
+  placeNearby(): Point;
+  /** How fast the car is at real speed, from which the driver reckons when to be there. */
+  kmh: number;
+  /** How many times faster than a person the driver thinks and lets people board. */
+  speed: number;
+  reportMs: number;
+  figures: Figures;
+  onRequest?(rideId: string): void;
+}
+
+export interface FleetDriver {
+  /** Withdraws the driver's offers, cancels the driver's ride and goes offline. */
+  stop(): Promise<void>;
+}
+
+const reconnectMs = 1_000;
+const wanderShare = 0.2;
+
+/** Puts a driver online, who from then on reports, bids and drives until stopped. Rejects where going online fails. */
+export async function startDriver(options: DriverOptions): Promise<FleetDriver> {
+  const { client, car, temper, random, figures, speed } = options;
+  const ending = new AbortController();
+  /** The open requests that the driver has seen, with the offer on them if there is one. */
+  const seen = new Map<string, { offerId?: string }>();
+  const atWork = new Set<Promise<void>>();
+  let trip: { rideId: string; over: AbortController } | undefined;
+
+  function failed(error: unknown): void {
+    if (ending.signal.aborted) return;
+    figures.errors += 1;
+    figures.lastError = (error as Error).message;
+    // The key is dead: nothing that this driver does has an effect any more.
+    if (error instanceof Refusal && error.status === 401) end();
+  }
+  function end(): void {
+    if (ending.signal.aborted) return;
+    ending.abort();
+    figures.online -= 1;
+  }
+  function work(task: Promise<void>): void {
+    const done: Promise<void> = task.catch(failed).finally(() => atWork.delete(done));
+    atWork.add(done);
+  }
+
+  async function reportOften(): Promise<void> {
+    let dueAt = performance.now() + random() * options.reportMs;
+    while (await rested(Math.max(0, dueAt - performance.now()), ending.signal)) {
+      dueAt = Math.max(dueAt + options.reportMs, performance.now());
+      if (!trip && car.isStanding() && random() < wanderShare) car.driveTo(options.placeNearby());
+      await report().catch(failed);
+    }
+  }
+  const report = () => client.report(car.where());
+
+  async function follow(): Promise<void> {
+    while (!ending.signal.aborted) {
+      try {
+        for await (const { event, data } of client.stream(ending.signal)) {
+          if (event === 'requests') takeRequests(data.requests);
+          if (event === 'ride') takeRide(data.ride);
+        }
+      } catch (error) {
+        failed(error);
+      }
+      await rested(between(random, 0.5, 1.5) * reconnectMs, ending.signal);
+    }
+  }
+
+  function takeRequests(open: OpenRequest[]): void {
+    const isOpen = new Set(open.map(({ rideId }) => rideId));
+    for (const rideId of seen.keys()) if (!isOpen.has(rideId)) seen.delete(rideId);
+    for (const request of open) {
+      if (seen.has(request.rideId)) continue;
+      seen.set(request.rideId, { offerId: request.offer?.offerId });
+      figures.requests += 1;
+      options.onRequest?.(request.rideId);
+      if (!request.offer) work(bid(request));
+    }
+  }
+
+  async function bid(request: OpenRequest): Promise<void> {
+    const { rideId } = request;
+    const made = bidOn(request, temper, random, options.kmh);
+    if (!made || !(await rested(made.thinkMs / speed, ending.signal)) || !seen.has(rideId) || trip) return;
+    const { price, etaMinutes, standsMs } = made;
+    const offerId = await unlessRefused(client.offer(rideId, { price, etaMinutes }));
+    if (!offerId) return;
+    figures.offers += 1;
+    seen.set(rideId, { offerId });
+    if (standsMs === undefined || !(await rested(standsMs / speed, ending.signal)) || !seen.has(rideId)) return;
+    await unlessRefused(client.withdraw(rideId, offerId));
+  }
+
+  function takeRide(ride: OwnRide | null): void {
+    if (trip && trip.rideId !== ride?.rideId) trip.over.abort();
+    if (!ride || trip?.rideId === ride.rideId) return;
+    const over = new AbortController();
+    const begun = { rideId: ride.rideId, over };
+    trip = begun;
+    figures.underWay += 1;
+    const driving = { client, car, temper, random, speed, failed, report: () => work(report()) };
+    work(
+      driveRide(ride, driving, AbortSignal.any([over.signal, ending.signal]))
+        .then((last) => {
+          if (last === 'complete') figures.completed += 1;
+          else figures.cancelled += 1;
+        })
+        .finally(() => {
+          figures.underWay -= 1;
+          if (trip === begun) trip = undefined;
+        }),
+    );
+  }
+
+  /** What cannot be had is left: the service takes a silent driver offline by itself. */
+  async function leave(): Promise<void> {
+    for (const [rideId, { offerId }] of seen) if (offerId) await client.withdraw(rideId, offerId).catch(() => {});
+    await client.goOffline();
+    const ride = await client.ride();
+    if (ride) await client.takeStep(ride.rideId, 'cancel');
+  }
+
+  await client.goOnline(car.where());
+  figures.online += 1;
+  const living = [reportOften(), follow()];
+  return {
+    async stop() {
+      end();
+      await Promise.all([...living, ...atWork]);
+      await leave().catch(() => {});
+    },
+  };
+}
+
+/** Resolves with undefined where the answer is a 409: another driver was quicker, or the ride is gone. */
+async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
+  return answer.catch((error) => {
+    if (error instanceof Refusal && error.status === 409) return undefined;
+    throw error;
+  });
+}

@@ -1,0 +1,32 @@
+/** What a fleet has done so far. */
+export interface Figures {
+  online: number;
+  requests: number;
+  offers: number;
+  underWay: number;
+  completed: number;
+  cancelled: number;
+  errors: number;
+  /** What the last error was. */
+  lastError?: string;
+}
+
+export const noFigures = (): Figures => ({
+  ...{ online: 0, requests: 0, offers: 0, underWay: 0, completed: 0, cancelled: 0, errors: 0 },
+});
+
+const short = (count: number): string => (count < 10_000 ? `${count}` : `${(count / 1_000).toFixed(1)}k`);
+
+/** The figures in one line. */
+export function lineOf({ online, requests, offers, underWay, completed, cancelled, errors }: Figures): string {
+  const parts: [number, string][] = [
+    [online, 'online'],
+    [requests, 'requests'],
+    [offers, 'offers'],
+    [underWay, 'riding'],
+    [completed, 'done'],
+    [cancelled, 'cancelled'],
+    [errors, 'errors'],
+  ];
+  return parts.map(([count, what]) => `${short(count)} ${what}`).join('  ');
+}

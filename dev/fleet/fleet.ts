@@ -1,0 +1,100 @@
+import { haversineKm, type Point } from '../../shared/haversine.ts';
+import { pointAt } from '../../shared/rides/position.ts';
+import { createCar } from './car.ts';
+import { type FleetDriver, startDriver } from './driver.ts';
+import { type Figures, noFigures } from './figures.ts';
+import { gatewayClient } from './gateway-client.ts';
+import { type Random, randomOf } from './random.ts';
+import { type Temper, temperOf } from './temper.ts';
+
+/** A circle in which drivers wait for rides. */
+export interface Area extends Point {
+  km: number;
+}
+
+export interface FleetOptions {
+  /** The service's address, before `/drivers/v1`. */
+  url: string;
+  /** The secret key of each driver. */
+  keys: readonly string[];
+  area: Area;
+  /** Where drivers start, what they are like and how they choose follows from it. */
+  seed: number;
+  /** How many times faster than in real life cars are. */
+  drivingSpeed: number;
+  /** How many times faster than in real life people decide. */
+  thinkingSpeed: number;
+  reportMs?: number;
+  /** What all drivers are like; else each is different. */
+  temper?: Temper;
+  /** Called when a driver is told of a ride. */
+  onRequest?(rideId: string): void;
+}
+
+export interface Fleet {
+  figures: Readonly<Figures>;
+  /** Takes every driver offline, without offers and rides. */
+  stop(): Promise<void>;
+}
+
+const cityKmh = 30;
+const wanderKm = 0.5;
+const atOnce = 25;
+
+/**
+ * Puts a driver online for each key. Rejects with what the gateway says where it refuses a driver or cannot be reached,
+ * after taking the others offline. `ending` stops the start.
+ */
+export async function startFleet(options: FleetOptions, ending?: AbortSignal): Promise<Fleet> {
+  const figures = noFigures();
+  const started: FleetDriver[] = [];
+  const stop = async () => {
+    for (let from = 0; from < started.length; from += atOnce) {
+      await Promise.all(started.slice(from, from + atOnce).map((driver) => driver.stop()));
+    }
+  };
+  try {
+    for (let from = 0; from < options.keys.length && !ending?.aborted; from += atOnce) {
+      const batch = options.keys.slice(from, from + atOnce);
+      const results = await Promise.allSettled(
+        batch.map((key, index) => newDriver(options, key, from + index, figures)),
+      );
+      for (const result of results) if (result.status === 'fulfilled') started.push(result.value);
+      for (const result of results) if (result.status === 'rejected') throw result.reason;
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { figures, stop };
+}
+
+function newDriver(options: FleetOptions, key: string, index: number, figures: Figures): Promise<FleetDriver> {
+  const { url, area, seed, drivingSpeed, thinkingSpeed, reportMs = 5_000, temper, onRequest } = options;
+  const character = randomOf(seed, index, 'character');
+  const kmh = cityKmh * drivingSpeed;
+  const car = createCar(placeIn(area, character), kmh);
+  const random = randomOf(seed, index, 'choices');
+  return startDriver({
+    client: gatewayClient(url, key),
+    car,
+    temper: temper ?? temperOf(character),
+    random,
+    placeNearby: () => nearbyIn(area, car.where(), random),
+    kmh: cityKmh,
+    speed: thinkingSpeed,
+    reportMs,
+    figures,
+    onRequest,
+  });
+}
+
+const placeIn = ({ km, ...middle }: Area, random: Random): Point =>
+  pointAt(middle, km * Math.sqrt(random()), random() * 360);
+
+/** A place that is a short drive away. A driver whom a ride has taken out of the area comes back. */
+function nearbyIn(area: Area, from: Point, random: Random): Point {
+  const near = placeIn({ ...from, km: wanderKm }, random);
+  const isInside = haversineKm(area, near) <= area.km;
+  return isInside ? near : placeIn(area, random);
+}

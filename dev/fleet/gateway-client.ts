@@ -1,0 +1,87 @@
+import type { Point } from '../../shared/haversine.ts';
+import { eventsOf } from './event-stream.ts';
+
+/** A ride that a driver may bid on: the fields that the fleet reads. */
+export interface OpenRequest {
+  rideId: string;
+  fare: number;
+  pickupKm: number;
+  offer?: { offerId: string };
+}
+
+/** The ride that a driver was chosen for. */
+export interface OwnRide {
+  rideId: string;
+  status: 'driver_arriving' | 'arrived' | 'in_progress';
+  pickup: Point;
+  destination: Point;
+}
+
+export type DriverNews =
+  | { event: 'requests'; data: { requests: OpenRequest[] } }
+  | { event: 'ride'; data: { ride: OwnRide | null } };
+
+export type Step = 'arrive' | 'start' | 'complete' | 'cancel';
+
+/** An answer that is no success. 409 is part of a driver's life: another one was quicker, or the ride is gone. */
+export class Refusal extends Error {
+  override name = 'Refusal';
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+const requestTimeoutMs = 10_000;
+
+/** The drivers' gateway as one driver calls it. Every call rejects with Refusal, or with what the connection says. */
+export interface GatewayClient {
+  goOnline(place: Point): Promise<void>;
+  goOffline(): Promise<void>;
+  report(place: Point & { heading: number }): Promise<void>;
+  offer(rideId: string, terms: { price: number; etaMinutes: number }): Promise<string>;
+  withdraw(rideId: string, offerId: string): Promise<void>;
+  takeStep(rideId: string, step: Step): Promise<void>;
+  ride(): Promise<OwnRide | null>;
+  /** What is sent until the stream or `signal` ends. */
+  stream(signal: AbortSignal): AsyncGenerator<DriverNews>;
+}
+
+export function gatewayClient(serviceUrl: string, key: string): GatewayClient {
+  const base = `${serviceUrl.replace(/\/+$/, '')}/drivers/v1`;
+  const headers = { Authorization: `Bearer ${key}` };
+
+  async function ask(method: string, path: string, signal: AbortSignal, body?: object): Promise<Response> {
+    const response = await fetch(base + path, {
+      method,
+      headers: body ? { ...headers, 'Content-Type': 'application/json' } : headers,
+      body: body && JSON.stringify(body),
+      signal,
+    });
+    if (response.ok) return response;
+    const { error } = (await response.json().catch(() => ({}))) as { error?: string };
+    throw new Refusal(response.status, `${method} ${path} was answered ${response.status}: ${error}`);
+  }
+  async function call<T>(method: string, path: string, body?: object): Promise<T> {
+    const response = await ask(method, path, AbortSignal.timeout(requestTimeoutMs), body);
+    const text = await response.text();
+    return (text ? JSON.parse(text) : undefined) as T;
+  }
+
+  return {
+    goOnline: ({ lat, lng }) => call('POST', '/me/online', { lat, lng }),
+    goOffline: () => call('POST', '/me/offline'),
+    report: ({ lat, lng, heading }) => call('PUT', '/me/position', { lat, lng, heading }),
+    offer: async (rideId, terms) =>
+      (await call<{ offerId: string }>('POST', `/requests/${rideId}/offers`, terms)).offerId,
+    withdraw: (rideId, offerId) => call('DELETE', `/requests/${rideId}/offers/${offerId}`),
+    takeStep: (rideId, step) => call('POST', `/ride/${step}`, { rideId }),
+    ride: async () => (await call<{ ride: OwnRide | null }>('GET', '/ride')).ride,
+    async *stream(signal) {
+      const { body } = await ask('GET', '/stream', signal);
+      if (!body) return;
+      for await (const { event, data } of eventsOf(body)) yield { event, data: JSON.parse(data) } as DriverNews;
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import type { CarType } from '../../shared/car-types.ts';
+import { createDriver, type NewDriver, revokeDriver } from '../../shared/drivers/manage-drivers.ts';
+import { AppError } from '../../shared/errors.ts';
+import { between, oneOf, type Random, randomOf } from './random.ts';
+
+const firstNames = ['Ada', 'Ben', 'Chioma', 'Dana', 'Elif', 'Farid', 'Grace', 'Hiro', 'Ines', 'Jonas', 'Kofi'] as const;
+const lastNames = [
+  'Adler',
+  'Brandt',
+  'Castro',
+  'Diallo',
+  'Evans',
+  'Fischer',
+  'Gomez',
+  'Haddad',
+  'Ito',
+  'Jansen',
+] as const;
+const cars: Record<CarType, readonly [string, ...string[]]> = {
+  regular: ['Toyota Prius', 'Hyundai Ioniq', 'Skoda Octavia', 'Honda Civic'],
+  comfort: ['Toyota Camry', 'BMW 5', 'Mercedes E', 'Volvo S90'],
+  family: ['Kia Carnival', 'VW Multivan', 'Ford Galaxy', 'Honda Odyssey'],
+};
+const colours = ['black', 'white', 'silver', 'blue', 'red'] as const;
+const atOnce = 50;
+
+/** Makes drivers in the connected database, the same for a seed but for their ids and keys. */
+export async function hireDrivers(
+  count: number,
+  seed: number,
+  carType?: CarType,
+): Promise<{ driverId: string; key: string }[]> {
+  const hired: { driverId: string; key: string }[] = [];
+  for (let from = 0; from < count; from += atOnce) {
+    const size = Math.min(atOnce, count - from);
+    hired.push(
+      ...(await Promise.all(
+        Array.from({ length: size }, (_, index) => createDriver(personOf(seed, from + index, carType))),
+      )),
+    );
+  }
+  return hired;
+}
+
+/** Ends drivers for good, because nobody has their keys any more. */
+export async function dismissDrivers(driverIds: readonly string[]): Promise<void> {
+  for (let from = 0; from < driverIds.length; from += atOnce) {
+    await Promise.all(driverIds.slice(from, from + atOnce).map(dismiss));
+  }
+}
+
+/** An operator may have revoked the driver already. */
+async function dismiss(driverId: string): Promise<void> {
+  await revokeDriver(driverId).catch((error) => {
+    if (!(error instanceof AppError)) throw error;
+  });
+}
+
+function personOf(seed: number, index: number, onlyCar?: CarType): NewDriver {
+  const random = randomOf(seed, index, 'person');
+  const carType = onlyCar ?? carTypeOf(random);
+  return {
+    name: `${oneOf(random, firstNames)} ${oneOf(random, lastNames)}`,
+    // Numbers that belong to nobody.
+    phone: `+1202555${String(100 + (index % 100)).padStart(4, '0')}`,
+    vehicle: `${oneOf(random, cars[carType])}, ${oneOf(random, colours)}`,
+    plate: `F ${1_000 + index}`,
+    carType,
+    seats: carType === 'family' ? 6 : 4,
+    rating: Math.round(between(random, 4.2, 5) * 10) / 10,
+  };
+}
+
+function carTypeOf(random: Random): CarType {
+  const share = random();
+  if (share < 0.7) return 'regular';
+  return share < 0.9 ? 'comfort' : 'family';
+}

@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto';
+
+/** The next of a row of numbers in [0, 1). */
+export type Random = () => number;
+
+/** A row of numbers that follows from its seed alone, so that drivers do not depend on each other's order. */
+export function randomOf(...seed: (string | number)[]): Random {
+  let drawn = 0;
+  return () => {
+    const digest = createHash('sha256')
+      .update([...seed, drawn].join(' '))
+      .digest();
+    drawn += 1;
+    return digest.readUInt32BE() / 2 ** 32;
+  };
+}
+
+export const between = (random: Random, least: number, most: number): number => least + random() * (most - least);
+
+export function oneOf<T>(random: Random, choices: readonly [T, ...T[]]): T {
+  return choices[Math.floor(random() * choices.length)] ?? choices[0];
+}

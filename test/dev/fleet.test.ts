@@ -1,0 +1,168 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { readArguments } from '../../dev/fleet/arguments.ts';
+import { lineOf } from '../../dev/fleet/figures.ts';
+import { randomOf } from '../../dev/fleet/random.ts';
+import { bidOn, temperOf } from '../../dev/fleet/temper.ts';
+import { nodeCommand } from '../../dev/servers/node-command.ts';
+import { drivers } from '../../shared/drivers/driver.ts';
+import { findNearby } from '../../shared/drivers/nearby.ts';
+import { positions } from '../../shared/drivers/positions.ts';
+import type { Point } from '../../shared/haversine.ts';
+import { runDispatch, somewhere } from '../support/drivers.ts';
+import { startTestApi, type TestApi, testSettings } from '../support/service.ts';
+import { storedRide } from '../support/stored-rides.ts';
+import { until } from '../support/until.ts';
+
+describe('npm run fleet', () => {
+  const count = 12;
+  let api: TestApi;
+  let place: Point;
+  let fleet: ChildProcess;
+  let said: string;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  async function start(): Promise<void> {
+    place = somewhere();
+    said = '';
+    const area = `${place.lat},${place.lng},1`;
+    const args = ['--drivers', `${count}`, '--area', area, '--seed', '3', '--speed', '1000', '--url', api.url];
+    const [file = '', ...rest] = nodeCommand('dev/fleet.ts', args);
+    // A closed standard output would end it.
+    fleet = spawn(file, rest, { env: { ...process.env, ...testSettings() }, stdio: ['ignore', 'ignore', 'pipe'] });
+    fleet.stderr?.on('data', (chunk) => {
+      said += chunk;
+    });
+    await until(async () => fleet.exitCode !== null || (await nearby()).length === count);
+    if (fleet.exitCode !== null) throw new Error(said);
+  }
+  async function end(signal: NodeJS.Signals): Promise<number | null> {
+    fleet.kill(signal);
+    const [code] = await once(fleet, 'exit');
+    return code;
+  }
+  /** The drivers of the fleet that would be asked for a ride, so long from now. */
+  async function nearby(afterMs = 0): Promise<string[]> {
+    const now = new Date(api.ctx.now() + afterMs);
+    const wanted = { pickup: place, carType: 'regular', passengerCount: 1 } as const;
+    const found = await findNearby(wanted, { radiusKm: 12, passed: [], limit: 50, now });
+    return found.map(({ driverId }) => driverId);
+  }
+  /** A partner's ride that was opened to drivers, once one of them has made an offer. */
+  async function rideWithOffer() {
+    const partner = await api.partner('live');
+    const { lat, lng } = place;
+    const { rideId } = (await partner.createRide({ pickup: place, destination: { lat: lat + 0.05, lng } })).body;
+    await runDispatch(api.ctx, rideId);
+    await until(async () => (await storedRide(rideId)).offers.some(({ withdrawnAt }) => !withdrawnAt));
+    const accept = async () => {
+      const { offers } = (await partner.get(`/rides/${rideId}/offers`)).body;
+      await partner.post(`/rides/${rideId}/accept`, { offerId: offers[0].offerId });
+      await runDispatch(api.ctx, rideId, 'driver');
+    };
+    return { rideId, accept };
+  }
+
+  it('bids on a ride and drives it to its end; SIGTERM takes its drivers offline, with exit code 0', async () => {
+    await start();
+    const ids = await nearby();
+    const driven = await rideWithOffer();
+    await driven.accept();
+    await until(async () => (await storedRide(driven.rideId)).status === 'completed');
+    const { rideId } = await rideWithOffer();
+    expect(await end('SIGTERM')).to.equal(0);
+    expect(said).to.include('all drivers are offline');
+    const left = await positions.find({ _id: { $in: ids } }).toArray();
+    expect(left.map(({ isOnline, available }) => isOnline || available)).to.deep.equal(ids.map(() => false));
+    const { status, offers } = await storedRide(rideId);
+    expect(status).to.equal('bidding');
+    expect(offers.filter(({ withdrawnAt }) => !withdrawnAt)).to.deep.equal([]);
+    // Nobody has their keys any more.
+    expect(await drivers.countDocuments({ _id: { $in: ids }, revokedAt: { $exists: false } })).to.equal(0);
+  });
+
+  it('leaves no driver behind who is asked 60 s after a SIGKILL', async () => {
+    await start();
+    await end('SIGKILL');
+    expect(await nearby()).to.have.lengthOf(count);
+    expect(await nearby(60_001)).to.deep.equal([]);
+  });
+
+  it('says in one line what is wrong with its arguments, and ends with exit code 2', async () => {
+    const [file = '', ...rest] = nodeCommand('dev/fleet.ts', ['--drivers', '5', '--area', 'here']);
+    const child = spawn(file, rest, { stdio: ['ignore', 'ignore', 'pipe'] });
+    let text = '';
+    child.stderr.on('data', (chunk) => {
+      text += chunk;
+    });
+    const [code] = await once(child, 'close');
+    expect(code).to.equal(2);
+    expect(text).to.match(/^fleet: --area takes LAT,LNG,KM[^\n]+\n$/);
+  });
+});
+
+describe("a fleet's arguments", () => {
+  const read = (...args: string[]) => readArguments(args, { SIMULATION_SPEED: '4' });
+
+  it('takes a place south of the equator, and the speed of SIMULATION_SPEED', () => {
+    const { area, speed, drivers: count } = read('--drivers', '20', '--area', '-33.87,-151.2,3');
+    expect(area).to.deep.equal({ lat: -33.87, lng: -151.2, km: 3 });
+    expect([speed, count]).to.deep.equal([4, 20]);
+    expect(read('--drivers', '1', '--area', '1,2,3', '--speed', '0.5').speed).to.equal(0.5);
+  });
+
+  const wrong: [args: string[], problem: RegExp][] = [
+    [[], /--drivers is missing/],
+    [['--drivers', '5'], /--area is missing/],
+    [['--drivers', '0', '--area', '1,2,3'], /--drivers takes a whole number from 1/],
+    [['--drivers', '5', '--area', '91,2,3'], /--area takes/],
+    [['--drivers', '5', '--area', '1,2'], /--area takes/],
+    [['--drivers', '5', '--area', '1,2,'], /--area takes/],
+    [['--drivers', '5', '--area', '1,2,3', '--speed', '-1'], /--speed/],
+    [['--drivers', '5', '--area', '1,2,3', '--url', 'ftp://x'], /--url takes an address/],
+    [['--keys', 'file', '--area', '1,2,3'], /--keys needs --url/],
+    [['--fleet'], /there is no option '--fleet'/],
+  ];
+  for (const [args, problem] of wrong) {
+    it(`refuses ${args.join(' ') || 'none'}`, () => {
+      expect(() => read(...args)).to.throw(problem);
+    });
+  }
+});
+
+describe("a fleet's drivers", () => {
+  const choicesOf = (seed: number) => {
+    const temper = temperOf(randomOf(seed, 0, 'character'));
+    const random = randomOf(seed, 0, 'choices');
+    const request = { fare: 20, pickupKm: 2 };
+    return Array.from({ length: 50 }, () => bidOn(request, temper, random, 30));
+  };
+
+  it('choose the same with the same seed', () => {
+    expect(choicesOf(5)).to.deep.equal(choicesOf(5));
+    expect(choicesOf(5)).not.to.deep.equal(choicesOf(6));
+  });
+
+  it('take the fare, ask for more, withdraw, or let a ride pass', () => {
+    const all = Array.from({ length: 100 }, (_, seed) => choicesOf(seed)).flat();
+    const bids = all.filter((bid) => bid !== undefined);
+    expect(bids.length).to.be.within(1_000, 3_000);
+    for (const { price, etaMinutes } of bids) {
+      expect(price).to.be.within(20, 26);
+      expect(etaMinutes).to.equal(4);
+    }
+    expect(bids.filter(({ price }) => price === 20).length).to.be.above(bids.length / 4);
+    expect(bids.filter(({ price }) => price > 20).length).to.be.above(bids.length / 8);
+    expect(bids.filter(({ standsMs }) => standsMs !== undefined).length).to.be.within(1, bids.length / 4);
+  });
+
+  it('have figures that fit a line of 80 characters', () => {
+    const figures = { online: 1_000, requests: 12_345, offers: 9_999, underWay: 300, completed: 9_999 };
+    expect(lineOf({ ...figures, cancelled: 99, errors: 9 })).to.have.length.of.at.most(79);
+  });
+});

@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { playLiveRide } from '../../dev/demo/live-ride.ts';
+import type { Partner } from '../../dev/demo/partner.ts';
+import type { EventBody, ReceivedEvent } from '../../dev/demo/receiver.ts';
+import type { Timeline } from '../../dev/demo/timeline.ts';
+import { nodeCommand } from '../../dev/servers/node-command.ts';
+
+const timeline: Timeline = { entry() {}, note() {}, progress() {}, elapsed: () => '', end() {} };
+const ride = { rideId: 'ride_1', status: 'bidding', fare: 24.5, distanceKm: 6, trackUrl: 'http://127.0.0.1/track/t' };
+const prices = [26, 24.5, 27, 30];
+const offers = prices.map((price, index) => ({
+  offerId: `offer_${index}`,
+  price,
+  etaMinutes: 4,
+  driver: { name: `Driver ${index}`, plate: `F ${index}`, vehicle: 'Prius' },
+}));
+const chosen = offers[1]?.driver;
+
+/** What arrives where all goes well: the last offer comes between the choice and its event. */
+function wholeTrip(): ReceivedEvent[] {
+  const bodies: Partial<EventBody>[] = [
+    ...offers.map((offer) => ({ event: 'offer.received', offer })),
+    ...['driver_arriving', 'arrived', 'in_progress', 'completed'].map((status) => ({
+      ...{ event: 'ride.status', status, fare: 24.5, agreedPrice: 24.5, driver: chosen },
+    })),
+  ];
+  return bodies.map((body, index) => ({
+    receivedAt: index,
+    isVerified: true,
+    sequence: index + 1,
+    body: { rideId: ride.rideId, at: 1_000 + index, ...body } as EventBody,
+  }));
+}
+
+async function play(events: ReceivedEvent[]): Promise<{ count: number; accepted: string }> {
+  let accepted = '';
+  const partner: Partner = {
+    createRide: async () => ride,
+    retrieveRide: async () => ({ ...ride, status: 'completed', agreedPrice: 24.5 }),
+    listOffers: async () => ({ offers }),
+    async acceptOffer(_rideId, offerId) {
+      accepted = offerId;
+      return { status: 'driver_arriving' };
+    },
+  };
+  const next = async () => {
+    const event = events.shift();
+    if (!event) throw new Error('no event arrived');
+    return event;
+  };
+  const receiver = { origin: '', secret: '', next, waiting: () => events.length, stop() {} };
+  return { count: await playLiveRide(timeline, partner, receiver, 1_000), accepted };
+}
+
+/** The whole trip with one event changed. */
+function tripWith(index: number, change: (event: ReceivedEvent) => void): ReceivedEvent[] {
+  const events = wholeTrip();
+  change(events[index] as ReceivedEvent);
+  return events;
+}
+
+describe('the live demo', () => {
+  it('accepts the cheapest offer, and a whole trip with an offer that comes late', async () => {
+    expect(await play(wholeTrip())).to.deep.equal({ count: 8, accepted: 'offer_1' });
+  });
+
+  const faults: [what: string, events: ReceivedEvent[], reason: RegExp][] = [
+    ['a wrong signature', tripWith(1, (event) => Object.assign(event, { isVerified: false })), /signature of offer/],
+    ['a missing event', wholeTrip().toSpliced(5, 1), /event 7 arrived where event 6 was due/],
+    [
+      'a step that was left out',
+      tripWith(5, ({ body }) => Object.assign(body, { status: 'in_progress' })),
+      /in_progress arrived where ride.status arrived was due/,
+    ],
+    [
+      'a status where an offer was due',
+      tripWith(1, ({ body }) => Object.assign(body, { event: 'ride.status', status: 'cancelled', offer: undefined })),
+      /cancelled arrived where offer.received was due/,
+    ],
+    ['another driver', tripWith(6, ({ body }) => Object.assign(body, { driver: offers[0]?.driver })), /another driver/],
+    ['another price', tripWith(7, ({ body }) => Object.assign(body, { agreedPrice: 26 })), /another price/],
+    ['an event of test mode', tripWith(4, ({ body }) => Object.assign(body, { testMode: true })), /testMode/],
+    ['a silence', wholeTrip().slice(0, 7), /no event arrived/],
+    ['one event too many', [...wholeTrip(), ...wholeTrip().slice(7)], /more events/],
+  ];
+  for (const [what, events, reason] of faults) {
+    it(`fails with the reason at ${what}`, async () => {
+      const error = await play(events).catch((rejection) => rejection);
+      expect(error).to.be.an('error').with.property('message').that.matches(reason);
+    });
+  }
+
+  it('plays a live ride among drivers of a fleet, with exit code 0 and lines of at most 80 characters', async function () {
+    this.timeout(120_000);
+    const [file = '', ...args] = nodeCommand('dev/demo.ts', ['--live']);
+    const given = { MONGO_URL: '', REDIS_URL: '', SMTP_URL: '', SECRETS_KEY: '', HOST: '', PORT: '', LOG_LEVEL: '' };
+    const env = { ...process.env, ...given, SIMULATION_SPEED: '20' };
+    const { stdout } = await promisify(execFile)(file, args, { env }).catch(({ stdout: said }) => {
+      throw new Error(said);
+    });
+    expect(stdout).to.match(/Live map: http/);
+    expect(stdout).to.match(/All \d events came, in order, each with a verified signature/);
+    for (const line of stdout.split('\n')) expect(line.length, line).to.be.at.most(80);
+  });
+});
