@@ -8,8 +8,10 @@ const quietMs = 5_000;
 /** Shows a fleet's figures as one line that is rewritten. Answers how to end that, with the last figures left to read. */
 export function showFigures(figures: Readonly<Figures>, out: Terminal = process.stdout): () => void {
   const { isTTY } = out;
-  const line = () => lineOf(figures).slice(0, lineWidth(out) - 1);
-  const show = () => out.write(isTTY ? `\r\x1b[K${line()}` : `${line()}\n`);
+  const show = () => {
+    const line = lineOf(figures, lineWidth(out) - 1);
+    out.write(isTTY ? `\r\x1b[K${line}` : `${line}\n`);
+  };
   show();
   const timer = setInterval(show, isTTY ? everyMs : quietMs);
   return () => {

@@ -17,16 +17,22 @@ export const noFigures = (): Figures => ({
 
 const short = (count: number): string => (count < 10_000 ? `${count}` : `${(count / 1_000).toFixed(1)}k`);
 
-/** The figures in one line. */
-export function lineOf({ online, requests, offers, underWay, completed, cancelled, errors }: Figures): string {
+/** The figures in one line of at most so many characters. */
+export function lineOf(figures: Figures, width: number): string {
+  const parts = partsOf(figures);
+  const loose = parts.join('  ');
+  return loose.length <= width ? loose : parts.join(' ').slice(0, width);
+}
+
+function partsOf({ online, requests, offers, underWay, completed, cancelled, errors }: Figures): string[] {
   const parts: [number, string][] = [
     [online, 'online'],
-    [requests, 'requests'],
+    [requests, 'asked'],
     [offers, 'offers'],
     [underWay, 'riding'],
     [completed, 'done'],
     [cancelled, 'cancelled'],
     [errors, 'errors'],
   ];
-  return parts.map(([count, what]) => `${short(count)} ${what}`).join('  ');
+  return parts.map(([count, what]) => `${short(count)} ${what}`);
 }

@@ -2,6 +2,9 @@ import type { Measurement } from './bench.ts';
 import { delivery } from './delivery/delivery.ts';
 import { firstByte } from './delivery/first-byte.ts';
 import { twoProcesses } from './delivery/two-processes.ts';
+import { fleet } from './drivers/fleet.ts';
+import { idleDrivers } from './drivers/idle-drivers.ts';
+import { nearest } from './drivers/nearest.ts';
 import { dashboard } from './pages/dashboard.ts';
 import { map } from './pages/map.ts';
 import { usage } from './pages/usage.ts';
@@ -30,6 +33,9 @@ export const measurements = {
   dashboard,
   map,
   usage,
+  nearest,
+  fleet,
+  'idle-drivers': idleDrivers,
   'redis-memory': redisMemory,
   'two-processes': twoProcesses,
   start: apiStart,

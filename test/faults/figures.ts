@@ -1,5 +1,7 @@
 import type { Figure } from './figure.ts';
 import { cleanStop } from './figures/clean-stop.ts';
+import { driverRaces } from './figures/driver-races.ts';
+import { driverRequests } from './figures/driver-requests.ts';
 import { floods } from './figures/floods.ts';
 import { growth } from './figures/growth.ts';
 import { hangingReceiver } from './figures/hanging-receiver.ts';
@@ -32,4 +34,6 @@ export const figures: readonly Figure[] = [
   floods,
   cleanStop,
   growth,
+  driverRaces,
+  driverRequests,
 ];

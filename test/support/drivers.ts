@@ -21,7 +21,7 @@ export interface GatewayDriver {
   stream(): Promise<EventStream>;
 }
 
-const person: NewDriver = {
+export const person: NewDriver = {
   name: 'Dana Okoye',
   phone: '+12025550100',
   vehicle: 'Toyota Prius, blue',

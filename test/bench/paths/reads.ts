@@ -1,3 +1,4 @@
+import { writeReports } from '../../../shared/drivers/positions.ts';
 import type { Bench } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { retrieval } from '../data/requests.ts';
@@ -46,5 +47,13 @@ async function prepared(newRide: (key: BenchKey) => ReturnType<typeof biddingRid
   const owners = Array.from({ length: ridesOfEach }, () => keys).flat();
   const made = owners.map((key) => ({ key, ride: newRide(key) }));
   await insertRides(made.map(({ ride }) => ride));
+  await reportPositions(made.flatMap(({ ride }) => ride.driver?.driverId ?? []));
   return { requests: made.map(({ key, ride }) => retrieval(key, ride._id, below)) };
+}
+
+/** Where the drivers are, as they report it. */
+async function reportPositions(driverIds: readonly string[]): Promise<void> {
+  const at = new Date();
+  const reports = driverIds.map((driverId) => [driverId, { lat: 40.75, lng: -73.98, heading: 90, at }] as const);
+  if (reports.length > 0) await writeReports(new Map(reports), at);
 }

@@ -1,0 +1,129 @@
+import { setTimeout } from 'node:timers/promises';
+import { hireDrivers } from '../../../dev/fleet/hire.ts';
+import { poolNames } from '../../../shared/queues.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { isMoving } from '../../../shared/rides/transitions.ts';
+import { assertCount, type Bench, type Measurement } from '../bench.ts';
+import { newKeys } from '../data/keys.ts';
+import { type BenchReceiver, startReceiver } from '../delivery/receiver.ts';
+import type { FleetDrivers, FleetResult, FleetRides } from '../load/fleet.ts';
+import type { Receipt } from '../load/receiver.ts';
+import type { Program } from '../measured/program.ts';
+import { usesOfEach } from '../paths/create.ts';
+import type { Figure } from '../report.ts';
+import { cpuByProgram } from '../rides/cpu-by-program.ts';
+import { percentile } from '../statistics.ts';
+
+const area = { lat: 40.758, lng: -73.9855, km: 10 };
+const perSecond = 5;
+const pace = { drivingSpeed: 8, thinkingSpeed: 2, tripKm: 2 };
+/** A ride that nobody takes is cancelled by then, and one that is taken over. */
+const longestRideMs = 180_000;
+
+/**
+ * 1,000 drivers who are online, report every 5 s and hold streams, and partners who create live rides among them: how soon
+ * drivers nearby are told, and whether events reach the partners' receiver in order.
+ */
+export const fleet: Measurement = async (bench) => {
+  const { stack, say, quick } = bench;
+  const [count, fill, held] = quick ? [1_000, 15, 20] : [1_000, 60, 60];
+  const { api, drivers, receiver, programs } = await startAll(bench);
+  await receiver.reset(true);
+  const url = `http://127.0.0.1:${api.ready}`;
+  const online = await putOnline(drivers, url, count, say);
+  assertCount(count, online, 'fleet: drivers online');
+
+  const keys = (await newKeys(Math.ceil((perSecond * (fill + held)) / usesOfEach) + 1, 'live', receiver.url)).map(
+    ({ key }) => key,
+  );
+  const fillKeys = keys.splice(0, Math.ceil((perSecond * fill) / usesOfEach));
+  const createRides = (seconds: number, of: string[]) => {
+    const { tripKm } = pace;
+    return drivers.ask('rides', { url, keys: of, usesOfEach, area, tripKm, perSecond, seconds } satisfies FleetRides);
+  };
+  say(`fleet: ${perSecond} rides a second, ${fill} s to fill, ${held} s measured`);
+  const filling = createRides(fill, fillKeys);
+  await setTimeout(fill * 1_000);
+  await drivers.ask('forget');
+  const cpu = await cpuByProgram(stack, programs);
+  const stopProfile = await bench.profiles.start('fleet', programs);
+  const creating = createRides(held, keys);
+  await setTimeout(held * 1_000);
+  const used = await cpu.ended();
+  const underWay = (await drivers.ask<FleetResult>('result')).figures.underWay;
+  await stopProfile();
+  await Promise.all([filling, creating]);
+  const { toldMs, figures } = await drivers.ask<FleetResult>('result');
+  const asked = await askedIn(Object.keys(toldMs));
+  say('fleet: until every ride has ended');
+  await allEnded();
+  await drivers.ask('stop');
+  const events = await checkOrder(receiver);
+  if (figures.errors > 0) throw new Error(`fleet: ${figures.errors} errors, the last one: ${figures.lastError}`);
+
+  const told = Object.values(toldMs).flat();
+  const name = `${count.toLocaleString('en-US')} drivers, ${perSecond} rides a second`;
+  const figure = (what: string, unit: string, value: number, goal?: Figure['goal']): Figure => {
+    return { name: `${name}, ${what}`, unit, service: [value], goal, others: used.othersShare };
+  };
+  return [
+    figure('creation to a driver told, p50', 'ms', percentile(told, 0.5)),
+    figure('creation to a driver told, p99', 'ms', percentile(told, 0.99), '<= 1000'),
+    figure('asked drivers who were told', '%', (told.length / asked) * 100, '>= 99'),
+    figure('events in order', 'events', events),
+    figure('rides under way', 'rides', underWay),
+    figure('CPU of the machine', '%', used.machinePercent),
+    ...used.perSecondMs.map(([who, ms]) => figure(`CPU of ${who}`, '% of a core', ms / 10)),
+  ];
+};
+
+export async function putOnline(drivers: Program, url: string, count: number, say: (line: string) => void) {
+  say(`making ${count.toLocaleString('en-US')} drivers, who go online`);
+  const keys = (await hireDrivers(count, 1, 'regular')).map(({ key }) => key);
+  const { drivingSpeed, thinkingSpeed } = pace;
+  return drivers.ask<number>('drivers', {
+    ...{ url, keys, area, seed: 1, drivingSpeed, thinkingSpeed },
+  } satisfies FleetDrivers);
+}
+
+async function startAll({ stack }: Bench) {
+  const receiver = await startReceiver(stack);
+  const drivers = await stack.start('drivers and partners', 'test/bench/load/fleet.js');
+  const api = await stack.startApi(receiver.senderEnv);
+  const startPool = (pool: string) => stack.start(pool, 'workers/main.js', { args: [pool], env: receiver.senderEnv });
+  const pools = await Promise.all(poolNames.map(startPool));
+  return { api, drivers, receiver, programs: [api, ...pools, drivers, receiver] };
+}
+
+/** How many drivers the rides were opened to. */
+async function askedIn(rideIds: string[]): Promise<number> {
+  const found = await rides.find({ _id: { $in: rideIds } }, { projection: { asked: 1 } }).toArray();
+  return found.reduce((sum, { asked = [] }) => sum + asked.length, 0);
+}
+
+async function allEnded(): Promise<void> {
+  const giveUpAt = Date.now() + longestRideMs;
+  const left = async () =>
+    (await rides.find({}, { projection: { status: 1, unsettled: 1 } }).toArray()).filter(
+      ({ status, unsettled }) => status === 'bidding' || isMoving(status) || unsettled > 0,
+    ).length;
+  while ((await left()) > 0) {
+    if (Date.now() > giveUpAt) throw new Error(`fleet: ${await left()} rides have not ended`);
+    await setTimeout(500);
+  }
+}
+
+/** Throws unless every event of every ride was received once, in order. Resolves with how many they are. */
+async function checkOrder(receiver: BenchReceiver): Promise<number> {
+  const receipts = await receiver.ask<Receipt[]>('receipts');
+  const last = new Map<string, number>();
+  for (const { text } of receipts) {
+    const sequence = Number(/\r\nx-service-sequence: *(\d+)/i.exec(text)?.[1]);
+    const rideId = /"rideId":"([^"]+)"/.exec(text)?.[1] ?? '';
+    assertCount((last.get(rideId) ?? 0) + 1, sequence, `fleet: the next event of ${rideId}`);
+    last.set(rideId, sequence);
+  }
+  const stored = await rides.find({}, { projection: { seq: 1 } }).toArray();
+  for (const { _id, seq } of stored) assertCount(seq, last.get(_id) ?? 0, `fleet: events of ${_id} received`);
+  return receipts.length;
+}

@@ -1,0 +1,53 @@
+import { setTimeout } from 'node:timers/promises';
+import mongoose from 'mongoose';
+import { poolNames } from '../../../shared/queues.ts';
+import { assertCount, type Measurement } from '../bench.ts';
+import type { FleetResult } from '../load/fleet.ts';
+import { cpuByProgram } from '../rides/cpu-by-program.ts';
+import { putOnline } from './fleet.ts';
+
+const readCommands = ['find', 'aggregate', 'getMore', 'count', 'distinct'];
+
+/** How many reads a second 1,000 drivers cost who are online, report every 5 s, hold streams and get no request. */
+export const idleDrivers: Measurement = async ({ stack, quick, say }) => {
+  const count = 1_000;
+  const seconds = quick ? 10 : 60;
+  const drivers = await stack.start('drivers', 'test/bench/load/fleet.js');
+  const api = await stack.startApi();
+  await Promise.all(poolNames.map((pool) => stack.start(pool, 'workers/main.js', { args: [pool] })));
+  say('reads without drivers');
+  const alone = await commandsASecond(seconds);
+  assertCount(count, await putOnline(drivers, `http://127.0.0.1:${api.ready}`, count, say), 'drivers online');
+  await setTimeout(6_000);
+  say('reads with drivers');
+  const cpu = await cpuByProgram(stack, [api]);
+  const beside = await commandsASecond(seconds);
+  const { perSecondMs, othersShare } = await cpu.ended();
+  const { figures } = await drivers.ask<FleetResult>('result');
+  await drivers.ask('stop');
+  assertCount(0, figures.errors, `errors, the last one: ${figures.lastError}`);
+  const name = `${count.toLocaleString('en-US')} idle drivers`;
+  const reads = beside.reads - alone.reads;
+  return [
+    { name: `${name}, reads`, unit: 'a second', service: [reads], goal: '<= 20', others: othersShare },
+    { name: `${name}, updates`, unit: 'commands a second', service: [beside.updates - alone.updates] },
+    { name: 'no drivers, reads', unit: 'a second', service: [alone.reads] },
+    ...perSecondMs.map(([who, ms]) => ({ name: `${name}, CPU of ${who}`, unit: '% of a core', service: [ms / 10] })),
+  ];
+};
+
+/** What MongoDB counts itself, over so many seconds. */
+async function commandsASecond(seconds: number): Promise<{ reads: number; updates: number }> {
+  const before = await commandTotals();
+  await setTimeout(seconds * 1_000);
+  const after = await commandTotals();
+  const perSecond = (names: string[]) =>
+    names.reduce((sum, name) => sum + (after[name] ?? 0) - (before[name] ?? 0), 0) / seconds;
+  return { reads: perSecond(readCommands), updates: perSecond(['update', 'bulkWrite', 'findAndModify']) };
+}
+
+async function commandTotals(): Promise<Record<string, number>> {
+  const status = await mongoose.connection.db?.admin().serverStatus();
+  const commands: Record<string, { total?: number | { toString(): string } }> = status?.metrics.commands ?? {};
+  return Object.fromEntries(Object.entries(commands).map(([name, { total }]) => [name, Number(total ?? 0)]));
+}

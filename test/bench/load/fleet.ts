@@ -1,0 +1,99 @@
+import { setTimeout } from 'node:timers/promises';
+import { type Area, type Fleet, type FleetOptions, startFleet } from '../../../dev/fleet/fleet.ts';
+import { randomOf } from '../../../dev/fleet/random.ts';
+import { pointAt } from '../../../shared/rides/position.ts';
+import { answer } from '../measured/ipc.ts';
+
+/** The drivers of `npm run fleet`, and partners who create live rides among them, in a process of their own. */
+export type FleetDrivers = Pick<FleetOptions, 'url' | 'keys' | 'area' | 'seed' | 'drivingSpeed' | 'thinkingSpeed'>;
+
+/** Partners' rides: so many a second, each taken by a driver or cancelled before its second round. */
+export type FleetRides = {
+  url: string;
+  keys: string[];
+  usesOfEach: number;
+  area: Area;
+  tripKm: number;
+  perSecond: number;
+  seconds: number;
+};
+
+export type FleetResult = {
+  created: number;
+  accepted: number;
+  /** Of each ride that was created after `fromMs`, by its id: how long after the creation was sent each driver was told. */
+  toldMs: Record<string, number[]>;
+  figures: Fleet['figures'];
+};
+
+const chooseAfterMs = 3_000;
+const chooseAgainMs = 3_000;
+const patience = 3;
+
+const told = new Map<string, number[]>();
+const sentAt = new Map<string, number>();
+let fleet: Fleet | undefined;
+let accepted = 0;
+
+answer('drivers', async (options: FleetDrivers): Promise<number> => {
+  const onRequest = (rideId: string) => {
+    const times = told.get(rideId) ?? [];
+    told.set(rideId, times);
+    times.push(performance.now());
+  };
+  fleet = await startFleet({ ...options, onRequest });
+  return fleet.figures.online;
+});
+
+answer('rides', async (options: FleetRides): Promise<void> => {
+  const random = randomOf('rides', sentAt.size);
+  const playing: Promise<void>[] = [];
+  const startedAt = performance.now();
+  const count = Math.ceil(options.perSecond * options.seconds);
+  for (let number = 0; number < count; number++) {
+    await setTimeout(Math.max(0, startedAt + (number * 1_000) / options.perSecond - performance.now()));
+    const key = options.keys[Math.floor(number / options.usesOfEach)] ?? '';
+    const pickup = pointAt(options.area, options.area.km * Math.sqrt(random()), random() * 360);
+    const destination = pointAt(pickup, options.tripKm, random() * 360);
+    playing.push(playRide(`${options.url}/v1/rides`, key, { pickup, destination, fare: 20 }));
+  }
+  await Promise.all(playing);
+});
+
+answer('result', (): FleetResult => {
+  if (!fleet) throw new Error('no fleet was started');
+  const toldMs: Record<string, number[]> = {};
+  for (const [rideId, createdAt] of sentAt) toldMs[rideId] = (told.get(rideId) ?? []).map((at) => at - createdAt);
+  return { created: sentAt.size, accepted, toldMs, figures: fleet.figures };
+});
+/** What was told so far is no part of the result. */
+answer('forget', () => {
+  sentAt.clear();
+  accepted = 0;
+});
+answer('stop', () => fleet?.stop());
+process.send?.('ready');
+
+async function playRide(rides: string, key: string, request: object): Promise<void> {
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+  const call = async (path: string, method: string, body?: object) => {
+    const response = await fetch(rides + path, { method, headers, body: body && JSON.stringify(body) });
+    return { status: response.status, body: JSON.parse(await response.text()) };
+  };
+  const createdAt = performance.now();
+  const created = await call('', 'POST', request);
+  if (created.status !== 201) throw new Error(`a creation was answered ${created.status}`);
+  const { rideId } = created.body;
+  sentAt.set(rideId, createdAt);
+  await setTimeout(chooseAfterMs);
+  for (let tries = 0; tries < patience; tries++) {
+    const { offers } = (await call(`/${rideId}/offers`, 'GET')).body;
+    for (const { offerId } of offers) {
+      const { status } = await call(`/${rideId}/accept`, 'POST', { offerId });
+      if (status === 200) accepted += 1;
+      if (status === 200) return;
+    }
+    await setTimeout(chooseAgainMs);
+  }
+  await call(`/${rideId}/cancel`, 'POST');
+}

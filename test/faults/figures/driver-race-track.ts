@@ -1,0 +1,142 @@
+import { setTimeout } from 'node:timers/promises';
+import { createDriver, suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { isMoving } from '../../../shared/rides/transitions.ts';
+import { person } from '../../support/drivers.ts';
+import { overlap, timeOnRide } from '../../support/time-on-ride.ts';
+import { between, oneOf, type Random, shuffled } from '../random.ts';
+import type { World } from '../world/world.ts';
+import { type HttpRequest, httpClient } from './http-client.ts';
+
+/** What happens to each of two rides on which one driver has an offer, most often that the partner accepts. */
+const moves = ['accept', 'accept', 'withdraw', 'cancel', 'offer again', 'cancel by driver', 'offline'] as const;
+const suspendShare = 0.15;
+const acceptShare = 0.8;
+const allowed = [200, 201, 204, 401, 409];
+
+const terms = { price: 20, etaMinutes: 5 };
+const creationsOfKey = 30;
+const settleMs = 15_000;
+
+type Settled = Pick<Ride, '_id' | 'status' | 'offers' | 'events'>;
+
+/** Lets two partners and a driver race for the driver over all API processes, with real dispatch and sweeping. */
+export function driverRaceTrack(world: World, random: Random) {
+  const clients = world.apis.map(({ url }) => httpClient(url, 40));
+  const violations: string[] = [];
+  const outcomes = new Map<string, number>();
+  const ask = async (request: HttpRequest) => {
+    const { status, text } = await oneOf(random, clients).request(request);
+    return { status, body: text ? JSON.parse(text) : undefined };
+  };
+  const keyOf = keysInTurn(world);
+
+  async function race(): Promise<void> {
+    const place = { lat: between(random, -60, 60), lng: between(random, -170, 170) };
+    const { driverId, key } = await createDriver(person);
+    const driver = (method: string, path: string, body?: object) =>
+      ask({ method, path: `/drivers/v1${path}`, key, body });
+    await driver('POST', '/me/online', place);
+    const [first, second] = [await openedRide(place, driver), await openedRide(place, driver)];
+    const rideIds = [first.rideId, second.rideId];
+
+    const isSuspended = random() < suspendShare;
+    const racers = [first, second].flatMap((ride) => chosenMoves().map((move) => () => act(ride, move, driver)));
+    const suspend = () => suspendDriver(driverId);
+    await Promise.all(shuffled(random, isSuspended ? [...racers, suspend] : racers).map((go) => go()));
+    const found = await settled(rideIds, isSuspended);
+    judge(found, isSuspended);
+    await Promise.all([first, second].map(({ rideId, partner }) => cancel(rideId, partner)));
+  }
+
+  const chosenMoves = () => {
+    const chosen = shuffled(random, moves).slice(0, Math.floor(between(random, 0, 3)));
+    return random() < acceptShare ? (['accept', ...chosen] as const) : chosen;
+  };
+
+  type AsDriver = (method: string, path: string, body?: object) => ReturnType<typeof ask>;
+  interface Opened {
+    rideId: string;
+    offerId: string;
+    partner: string;
+  }
+
+  /** A ride of another partner that was opened to the driver, with an offer of the driver. */
+  async function openedRide(pickup: { lat: number; lng: number }, driver: AsDriver): Promise<Opened> {
+    const partner = await keyOf();
+    const body = { pickup, destination: { lat: pickup.lat + 0.02, lng: pickup.lng }, fare: 20 };
+    const { rideId } = (await ask({ method: 'POST', path: '/v1/rides', key: partner, body })).body;
+    for (const giveUpAt = Date.now() + settleMs; ; ) {
+      const offered = await driver('POST', `/requests/${rideId}/offers`, terms);
+      if (offered.status === 201) return { rideId, offerId: offered.body.offerId, partner };
+      if (offered.status !== 404 || Date.now() > giveUpAt) throw new Error(`an offer was answered ${offered.status}`);
+      await setTimeout(20);
+    }
+  }
+
+  async function act({ rideId, offerId, partner }: Opened, move: (typeof moves)[number], driver: AsDriver) {
+    const acting = {
+      accept: () => ask({ method: 'POST', path: `/v1/rides/${rideId}/accept`, key: partner, body: { offerId } }),
+      withdraw: () => driver('DELETE', `/requests/${rideId}/offers/${offerId}`),
+      cancel: () => ask({ method: 'POST', path: `/v1/rides/${rideId}/cancel`, key: partner }),
+      'offer again': () => driver('POST', `/requests/${rideId}/offers`, terms),
+      'cancel by driver': () => driver('POST', '/ride/cancel', { rideId }),
+      offline: () => driver('POST', '/me/offline'),
+    };
+    const { status } = await acting[move]();
+    if (!allowed.includes(status)) violations.push(`${rideId}: ${move} was answered ${status}`);
+  }
+
+  /** What became of the rides, once the workers have done what follows; or as it is after the longest time for that. */
+  async function settled(rideIds: string[], isSuspended: boolean): Promise<Settled[]> {
+    for (const giveUpAt = Date.now() + settleMs; ; ) {
+      const found = await rides.find<Settled>({ _id: { $in: rideIds } }, { projection: shown }).toArray();
+      if (problemsOf(found, isSuspended).length === 0 || Date.now() > giveUpAt) return found;
+      await setTimeout(50);
+    }
+  }
+
+  function judge(found: Settled[], isSuspended: boolean): void {
+    const [a, b] = found.map(timeOnRide);
+    const names = found.map(({ _id }) => _id).join(' and ');
+    for (const problem of problemsOf(found, isSuspended)) violations.push(`${names}: ${problem}`);
+    if (overlap(a, b)) violations.push(`${names}: the driver was on two rides at a time`);
+    const outcome = a && b ? 'one after the other' : a || b ? 'one ride' : 'no ride';
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+  }
+
+  async function cancel(rideId: string, partner: string): Promise<void> {
+    const { status } = await ask({ method: 'POST', path: `/v1/rides/${rideId}/cancel`, key: partner });
+    if (!allowed.includes(status)) violations.push(`${rideId}: the last cancel was answered ${status}`);
+  }
+
+  return { race, violations, outcomes, close: () => clients.map((client) => client.close()) };
+}
+
+const shown = { status: 1, offers: 1, events: 1 };
+
+/** What the workers still have to do, or did not. */
+function problemsOf(found: Settled[], isSuspended: boolean): string[] {
+  const moving = found.filter(({ status }) => isMoving(status)).length;
+  const offers = found
+    .filter(({ status }) => status === 'bidding')
+    .flatMap(({ offers: all }) => all.filter(({ withdrawnAt }) => !withdrawnAt)).length;
+  const problems: string[] = [];
+  if (moving > (isSuspended ? 0 : 1)) problems.push(`the driver is on ${moving} rides, suspended: ${isSuspended}`);
+  if (offers > 0 && (moving > 0 || isSuspended)) problems.push(`${offers} live offers of a driver who is gone`);
+  return problems;
+}
+
+/** The secret of a key that may still create; a key creates 30 rides in a minute. */
+function keysInTurn(world: World): () => Promise<string> {
+  let key = Promise.resolve('');
+  let used = creationsOfKey;
+  return () => {
+    if (used++ >= creationsOfKey) {
+      used = 1;
+      key = world.newKey({ mode: 'live', manner: 'none' }).then((made) => made.key);
+    }
+    return key;
+  };
+}

@@ -1,0 +1,38 @@
+import type { Figure } from '../figure.ts';
+import { seededRandom } from '../random.ts';
+import { driverRaceTrack } from './driver-race-track.ts';
+import { inWorld, numbers, sideBySide } from './in-world.ts';
+
+const settings = { BIDDING_TIMEOUT_MS: '120000', LOG_LEVEL: 'warn' };
+const atOnce = 12;
+
+export const driverRaces: Figure = {
+  name: 'driver-races',
+  promise: 'A driver has one ride at a time, and no live offer elsewhere, whoever acts at the same time',
+  goal: '0 drivers on two rides in 10,000 races of accept, accept elsewhere, withdraw, cancel, go offline, suspend',
+  async measure(run) {
+    const count = run.short ? 300 : 10_000;
+    const options = { build: run.build, settings, pools: ['bidding', 'dispatch'] as const, copies: 1 };
+    const { measured, crashes } = await inWorld(options, async (world) => {
+      const track = driverRaceTrack(world, seededRandom(run.seed));
+      let raced = 0;
+      await sideBySide(numbers(count), atOnce, async () => {
+        await track.race();
+        raced += 1;
+        if (raced % 1_000 === 0) run.say(`${raced} of ${count} races`);
+      });
+      track.close();
+      return track;
+    });
+    const { violations, outcomes } = measured;
+    // Where one of them never comes first, nothing has raced.
+    for (const outcome of ['one ride', 'one after the other', 'no ride']) {
+      if (!outcomes.has(outcome)) violations.push(`never: ${outcome}`);
+    }
+    const came = [...outcomes].map(([outcome, times]) => `${outcome} ${times.toLocaleString('en')}`).join(', ');
+    const reached =
+      `${violations.length} drivers on two rides, or with an offer left, in ${count.toLocaleString('en')} races of 2 to 8 ` +
+      `at once over 2 API processes; the driver had ${came}`;
+    return { reached, violations: [...violations, ...crashes] };
+  },
+};

@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { anyEncoding } from './any-body.ts';
+import { type AnyRequest, anyRequest } from './any-request.ts';
+
+const routes = [
+  ['GET', '/me'],
+  ['POST', '/me/online'],
+  ['POST', '/me/offline'],
+  ['PUT', '/me/position'],
+  ['GET', '/requests'],
+  ['POST', '/requests/RIDE/offers'],
+  ['DELETE', '/requests/RIDE/offers/OFFER'],
+  ['GET', '/ride'],
+  ['POST', '/ride/arrive'],
+  ['POST', '/ride/start'],
+  ['POST', '/ride/complete'],
+  ['POST', '/ride/cancel'],
+] as const;
+
+const wild = fc.oneof(
+  fc.jsonValue({ maxDepth: 2 }),
+  fc.double(),
+  fc.constantFrom(null, '', 0, -0, 1e308, 5e-324, 2 ** 53, {}, [], { $gt: '' }, '\ud800', 'x\u0000', '__proto__'),
+);
+/** The fields of every route, most of them right. */
+const fields = fc.record(
+  {
+    lat: fc.oneof({ weight: 5, arbitrary: fc.double({ min: -91, max: 91, noNaN: true }) }, wild),
+    lng: fc.oneof({ weight: 5, arbitrary: fc.double({ min: -181, max: 181, noNaN: true }) }, wild),
+    heading: fc.oneof(fc.double({ min: 0, max: 360, noNaN: true }), wild),
+    at: fc.oneof(fc.integer(), fc.maxSafeInteger(), wild),
+    price: fc.oneof({ weight: 5, arbitrary: fc.double({ min: 0, max: 1e6, noNaN: true }) }, wild),
+    etaMinutes: fc.oneof({ weight: 5, arbitrary: fc.integer({ min: 0, max: 1_500 }) }, wild),
+    rideId: fc.oneof({ weight: 5, arbitrary: fc.constant('RIDE') }, wild),
+    $set: wild,
+    available: wild,
+  },
+  { requiredKeys: ['lat', 'lng', 'price', 'etaMinutes', 'rideId'] },
+);
+/** A request of a route, or one of any form below the gateway's base. `anyRequestBytes` fills its placeholders. */
+export const gatewayRequest = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({ route: fc.constantFrom(...routes), body: fields, encoding: anyEncoding }).map((made) => ({
+      method: made.route[0] as AnyRequest['method'],
+      target: `/drivers/v1${made.route[1]}`,
+      headers: [] as AnyRequest['headers'],
+      contentType: 'application/json',
+      credentials: 'Bearer KEY',
+      body: JSON.stringify(made.body),
+      encoding: made.encoding,
+    })),
+  },
+  fc
+    .tuple(fc.constantFrom(...routes), anyRequest)
+    .map(([[, path], request]) => ({ ...request, target: `/drivers/v1${path}` })),
+  anyRequest.map((request) => ({ ...request, target: `/drivers/v1${request.target.replace(/^\/(api\/)?v1/, '')}` })),
+);
