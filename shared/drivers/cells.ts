@@ -6,7 +6,7 @@ import { earthRadiusKm, haversineKm, type Point, radians } from '../haversine.ts
  */
 const widthsKm = [0.25, 1, 4, 16, 64];
 /** Cells of one width are used for a radius of up to so many widths. */
-const reach = 12;
+const reach = 8;
 
 const kmPerDegree = (earthRadiusKm * Math.PI) / 180;
 const mostRows = 100_000;
@@ -32,21 +32,28 @@ function columnsIn(row: number, width: number): number {
 
 const cellId = (level: number, row: number, column: number): number => (level * mostRows + row) * mostColumns + column;
 
+/** A part of a circle, around its middle or around the zone before. */
+export interface Zone {
+  /** How far from the middle it ends. */
+  toKm: number;
+  /** Its cells in rings, the nearest first. */
+  rings: number[][];
+}
+
 /**
- * The cells that cover a circle, in rings, the nearest first. Every place within the radius is in one of them; so are
- * some a little further away. Near the middle the cells and the rings are narrow. Pure.
+ * The cells that cover a circle, in zones, the nearest first. Every place within the radius is in one of them; so are
+ * some a little further away, and those at the border of two zones are in both. Near the middle cells and rings are
+ * narrow. A zone is computed when it is asked for. Pure.
  */
-export function ringsAround(middle: Point, radiusKm: number): number[][] {
-  const rings: number[][] = [];
+export function* zonesAround(middle: Point, radiusKm: number): Generator<Zone> {
   let fromKm = 0;
   for (const [level, width] of widthsKm.entries()) {
     const isLast = level === widthsKm.length - 1;
     const toKm = isLast ? radiusKm : Math.min(radiusKm, reach * width);
-    rings.push(...ringsOf(cellsBetween(middle, fromKm, toKm, level), fromKm, width));
-    if (toKm >= radiusKm) break;
+    yield { toKm, rings: ringsOf(cellsBetween(middle, fromKm, toKm, level), fromKm, width) };
+    if (toKm >= radiusKm) return;
     fromKm = toKm;
   }
-  return rings;
 }
 
 interface CellAway {

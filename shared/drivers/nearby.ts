@@ -1,7 +1,7 @@
 import { type CarType, carTypes } from '../car-types.ts';
 import { haversineKm, type Point } from '../haversine.ts';
 import { timeLimit } from '../mongo/durability.ts';
-import { ringsAround } from './cells.ts';
+import { zonesAround } from './cells.ts';
 import { type DriverPosition, placesIndex, positions, reportLifeMs } from './positions.ts';
 
 /** A driver who may be asked. */
@@ -33,35 +33,37 @@ const surplus = 2.5;
  * The nearest available drivers whose car serves such a ride, who have reported within the last minute, the nearest
  * first. Where more drivers than `limit` are about equally far away, it takes those that it finds first.
  */
-export async function findNearby(
-  { pickup, carType, passengerCount }: Wanted,
-  { radiusKm, passed, limit, now }: Search,
-): Promise<Nearby[]> {
-  const usable = {
-    available: true,
-    carType: carType === 'regular' ? { $in: [...carTypes] } : carType,
-    seats: { $gte: passengerCount },
-    seenAt: { $gte: new Date(now.getTime() - reportLifeMs) },
-    _id: { $nin: [...passed] },
-  };
-  const rings = ringsAround(pickup, radiusKm).map((cells) => ({ ...usable, cells: { $in: cells } }));
-  const most = Math.ceil(limit * surplus);
-  const found = await positions
-    .find<Pick<DriverPosition, '_id' | 'lat' | 'lng' | 'requests'>>(
-      { $or: rings },
-      {
-        ...timeLimit(),
-        projection: { lat: 1, lng: 1, requests: 1 },
-        hint: placesIndex,
-        limit: most,
-        batchSize: most,
-      },
-    )
-    .toArray();
-  return found
-    .map(({ _id, lat, lng, requests }) => ({ driverId: _id, pickupKm: haversineKm(pickup, { lat, lng }), requests }))
+export async function findNearby(wanted: Wanted, { radiusKm, passed, limit, now }: Search): Promise<Nearby[]> {
+  const { pickup } = wanted;
+  const usable = usableFor(wanted, passed, now);
+  const found = new Map<string, Nearby>();
+  // One query for each zone: every ring and cell in a query costs time, and in a city the first zone is enough.
+  for (const { toKm, rings } of zonesAround(pickup, radiusKm)) {
+    for (const { _id, lat, lng, requests } of await readRings(rings, usable, Math.ceil(limit * surplus))) {
+      found.set(_id, { driverId: _id, pickupKm: haversineKm(pickup, { lat, lng }), requests });
+    }
+    if ([...found.values()].filter(({ pickupKm }) => pickupKm <= toKm).length >= limit) break;
+  }
+  return [...found.values()]
     .filter(({ pickupKm }) => pickupKm <= radiusKm)
     .sort((a, b) => a.pickupKm - b.pickupKm)
     .slice(0, limit)
     .map((driver) => ({ ...driver, pickupKm: Math.round(driver.pickupKm * 100) / 100 }));
+}
+
+const usableFor = ({ carType, passengerCount }: Wanted, passed: readonly string[], now: Date) => ({
+  available: true,
+  carType: carType === 'regular' ? { $in: [...carTypes] } : carType,
+  seats: { $gte: passengerCount },
+  seenAt: { $gte: new Date(now.getTime() - reportLifeMs) },
+  _id: { $nin: [...passed] },
+});
+
+type Found = Pick<DriverPosition, '_id' | 'lat' | 'lng' | 'requests'>;
+
+async function readRings(rings: number[][], usable: ReturnType<typeof usableFor>, most: number): Promise<Found[]> {
+  const inRings = rings.map((cells) => ({ ...usable, cells: { $in: cells } }));
+  const projection = { lat: 1, lng: 1, requests: 1 };
+  const options = { ...timeLimit(), projection, hint: placesIndex, limit: most, batchSize: most };
+  return positions.find<Found>({ $or: inRings }, options).toArray();
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { cellsAt, ringsAround } from '../../../shared/drivers/cells.ts';
-import { haversineKm } from '../../../shared/haversine.ts';
+import { cellsAt, zonesAround } from '../../../shared/drivers/cells.ts';
+import { haversineKm, type Point } from '../../../shared/haversine.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
 
 const anywhere = fc.record({
@@ -16,6 +16,9 @@ const anywhere = fc.record({
     fc.constantFrom(180, -180, 0),
   ),
 });
+
+const ringsAround = (middle: Point, radiusKm: number) =>
+  [...zonesAround(middle, radiusKm)].flatMap(({ rings }) => rings);
 
 describe('the cells of a place', () => {
   for (const radiusKm of [0.1, 3, 6, 12, 100]) {
@@ -53,12 +56,15 @@ describe('the cells of a place', () => {
     expect(new Set(found)).to.have.property('size', found.length);
   });
 
-  it('are few enough for one query: at most 16 rings and 1,500 cells for 12 km, anywhere', () => {
+  it('are few enough for a query of each zone: at most 3 zones of 10 rings and 500 cells for 12 km, anywhere', () => {
     fc.assert(
       fc.property(anywhere, (middle) => {
-        const rings = ringsAround(middle, 12);
-        expect(rings.length).to.be.at.most(16);
-        expect(rings.flat().length).to.be.at.most(1_500);
+        const zones = [...zonesAround(middle, 12)];
+        expect(zones.length).to.be.at.most(3);
+        for (const { rings } of zones) {
+          expect(rings.length).to.be.at.most(10);
+          expect(rings.flat().length).to.be.at.most(500);
+        }
       }),
       { numRuns: 100 },
     );
