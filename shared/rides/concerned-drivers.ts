@@ -5,7 +5,9 @@ export function concernedDrivers(before: RideState, after: RideState): string[] 
   if (after.mode !== 'live') return [];
   const asked = (after.asked ?? []).map(({ driverId }) => driverId);
   if (after.status !== before.status) {
-    return [...new Set(after.driver ? [after.driver.driverId, ...asked] : asked)];
+    const own = after.driver ? [after.driver.driverId] : [];
+    // Once the bidding is over, the ride is in nobody's list of requests.
+    return before.status === 'bidding' ? [...new Set([...own, ...asked])] : own;
   }
   // Both lists only grow at their ends.
   const newlyAsked = asked.slice(before.asked?.length ?? 0);
