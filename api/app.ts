@@ -3,6 +3,7 @@ import type { Context } from '../shared/context.ts';
 import { describeError } from '../shared/errors.ts';
 import { subscribeToRideChanges } from '../shared/wake.ts';
 import { dashboardPart } from './dashboard/dashboard-part.ts';
+import { driveParts } from './drive/drive-parts.ts';
 import { driversPart } from './drivers/drivers-part.ts';
 import { createGateway } from './drivers/gateway.ts';
 import { findPart } from './http/find-part.ts';
@@ -27,6 +28,7 @@ export function createApp(service: Context, more: Part[] = []): App {
   const parts = [
     ...partnerParts(service, creation),
     driversPart(service, gateway),
+    ...driveParts(service, gateway),
     trackPart(service, wake),
     dashboardPart(service, { wake, creation }),
     assetsPart(),

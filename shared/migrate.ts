@@ -7,6 +7,7 @@ import { SignInModel } from './accounts/sign-in.ts';
 import { SubmissionModel } from './accounts/submission.ts';
 import { NotMigrated } from './config.ts';
 import { DriverModel } from './drivers/driver.ts';
+import { driverSessions } from './drivers/driver-session.ts';
 import { PositionModel } from './drivers/positions.ts';
 import { KeyModel } from './keys/api-key.ts';
 import type { SecretsKeys } from './keys/encryption.ts';
@@ -31,6 +32,7 @@ const models = [
   SubmissionModel,
   KeyModel,
   DriverModel,
+  driverSessions.model,
   PositionModel,
   MailModel,
   RideModel,

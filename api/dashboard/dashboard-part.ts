@@ -3,6 +3,7 @@ import compose from 'koa-compose';
 import type { Context } from '../../shared/context.ts';
 import type { Wake } from '../../shared/wake.ts';
 import { answerInTime } from '../http/answer-in-time.ts';
+import { refuseForeignChanges } from '../http/same-origin.ts';
 import { pageHeaders } from '../pages/headers.ts';
 import { pageError } from '../pages/page-error.ts';
 import { redirectToHttps } from '../pages/redirect-to-https.ts';
@@ -11,7 +12,6 @@ import type { RideCreation } from '../partner/creation.ts';
 import type { Middleware, RequestContext, RequestState } from '../types.ts';
 import { consoleStreams } from './console/console-streams.ts';
 import { dashboardRoutes } from './routes.ts';
-import { refuseForeignChanges } from './same-origin.ts';
 
 export const dashboardBase = '/dashboard';
 

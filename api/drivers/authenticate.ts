@@ -11,7 +11,7 @@ export interface Authenticators {
   authenticatePatiently: Authenticate;
 }
 
-const patienceMs = 250;
+export const patienceMs = 250;
 
 /** By the secret key that a request carries, in the same two headers as a partner's. */
 export function authenticateByKey(): Authenticators {

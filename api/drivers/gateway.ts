@@ -2,7 +2,8 @@ import type { Context } from '../../shared/context.ts';
 import { positionReports } from '../../shared/drivers/position-reports.ts';
 import type { Wake } from '../../shared/wake.ts';
 import type { Route } from '../http/route.ts';
-import { createStreams } from '../pages/streams.ts';
+import { createStreams, type Stream } from '../pages/streams.ts';
+import type { RequestContext } from '../types.ts';
 import type { Authenticate, Authenticators } from './authenticate.ts';
 import { followDrivers } from './followed-drivers.ts';
 import { driverRoutes } from './routes.ts';
@@ -13,7 +14,8 @@ const streamsPerDriver = 5;
 /** What drivers can do in this process, however they say who they are. */
 export interface Gateway {
   routes(by: Authenticators): Route[];
-  stream(authenticate: Authenticate): Route;
+  /** `opened` is told of each stream: it can end it. */
+  stream(authenticate: Authenticate, opened?: (ctx: RequestContext, stream: Stream) => void): Route;
   endStreams(): void;
   close(): void;
 }
@@ -25,12 +27,14 @@ export function createGateway(service: Context, wake: Wake): Gateway {
   const reports = positionReports(service);
   return {
     routes: (by) => driverRoutes(service, reports, by),
-    stream: (authenticate) => ({
+    stream: (authenticate, opened = () => {}) => ({
       method: 'GET',
       path: '/stream',
       async handle(ctx) {
         const { driverId } = await authenticate(ctx);
-        followed.follow(driverId, ctx.state.driver?.keyHash ?? '', streams.open(ctx, driverId));
+        const stream = streams.open(ctx, driverId);
+        opened(ctx, stream);
+        followed.follow(driverId, ctx.state.driver?.keyHash ?? '', stream);
       },
     }),
     endStreams: streams.endAll,

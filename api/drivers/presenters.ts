@@ -1,7 +1,8 @@
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { reportLifeMs, type StoredPosition, shownPosition } from '../../shared/drivers/positions.ts';
 import type { DriverRequest, DriverRides, RideOfDriver } from '../../shared/rides/driver-rides.ts';
-import type { Location } from '../../shared/rides/ride-types.ts';
+import type { Location, RideState } from '../../shared/rides/ride-types.ts';
+import type { ShownOutcome, ShownRequest, ShownRide } from './shown.ts';
 
 /** A driver as the driver sees it. */
 export function presentMe(driver: ActiveDriver, position: StoredPosition | null, { ride }: DriverRides, nowMs: number) {
@@ -29,7 +30,7 @@ function presentPosition(position: StoredPosition) {
 /** The rides that are open to a driver. No passenger, notes or address: these are for the chosen driver alone. */
 export const presentRequests = ({ requests }: DriverRides) => ({ requests: requests.map(presentRequest) });
 
-function presentRequest({ ride, pickupKm, offer }: DriverRequest) {
+function presentRequest({ ride, pickupKm, offer }: DriverRequest): ShownRequest {
   const { _id, fare, carType, rideType, passengerCount, pickup, destination, distanceKm, biddingEndsAt } = ride;
   return {
     rideId: _id,
@@ -51,7 +52,7 @@ const withoutAddress = ({ lat, lng }: Location) => ({ lat, lng });
 /** The ride that a driver was chosen for, until its end. */
 export const presentOwnRide = ({ ride }: DriverRides) => ({ ride: ride && ownRide(ride) });
 
-function ownRide(ride: RideOfDriver) {
+function ownRide(ride: RideOfDriver): ShownRide {
   const { fare, agreedPrice, carType, rideType, passengerCount, distanceKm, pickup, destination } = ride;
   return {
     rideId: ride._id,
@@ -68,4 +69,15 @@ function ownRide(ride: RideOfDriver) {
     ...(ride.passenger && { passenger: ride.passenger }),
     ...(ride.notes !== undefined && { notes: ride.notes }),
   };
+}
+
+/** How a ride that was opened to a driver went on: of another driver's ride no more than that. */
+export function presentOutcome(
+  { _id: rideId, status, driver, cancelledBy }: Pick<RideState, '_id' | 'status' | 'driver' | 'cancelledBy'>,
+  driverId: string,
+): ShownOutcome {
+  if (driver && driver.driverId !== driverId) return { rideId, outcome: 'other_driver' };
+  if (status === 'bidding') return { rideId, outcome: 'open' };
+  if (status === 'cancelled') return { rideId, outcome: 'cancelled', cancelledBy };
+  return { rideId, outcome: status === 'completed' ? 'completed' : 'chosen' };
 }

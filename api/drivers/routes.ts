@@ -3,10 +3,12 @@ import type { Context } from '../../shared/context.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import type { PositionReports } from '../../shared/drivers/position-reports.ts';
 import { goOffline, goOnline, type Report, readPosition } from '../../shared/drivers/positions.ts';
+import { AppError } from '../../shared/errors.ts';
 import type { Point } from '../../shared/haversine.ts';
 import { makeOffer, withdrawOwnOffer } from '../../shared/rides/driver-offers.ts';
 import { ridesOfDriver } from '../../shared/rides/driver-rides.ts';
 import { type DriverStep, takeDriverStep } from '../../shared/rides/driver-steps.ts';
+import { readRide } from '../../shared/rides/read-ride.ts';
 import type { Origin } from '../../shared/rides/ride-types.ts';
 import { settleDriver } from '../../shared/rides/settle-driver.ts';
 import { readJsonBody } from '../http/json-body.ts';
@@ -14,7 +16,7 @@ import { get, paramOf, post, put, type Route, remove, rideIdOf } from '../http/r
 import { validate } from '../http/validate.ts';
 import type { RequestContext } from '../types.ts';
 import type { Authenticators } from './authenticate.ts';
-import { presentMe, presentOwnRide, presentRequests } from './presenters.ts';
+import { presentMe, presentOutcome, presentOwnRide, presentRequests } from './presenters.ts';
 import { offerSchema, placeSchema, reportSchema, stepSchema } from './schemas.ts';
 
 /** Every route of the drivers' gateway but its stream. */
@@ -72,6 +74,15 @@ export function driverRoutes(
       status: 204,
     }),
     get('/requests', { authenticate: findRides, present: presentRequests }),
+    get('/requests/:rideId', {
+      authenticate: async (ctx) => {
+        const { driverId } = await authenticate(ctx);
+        const read = await readRide({ rideId: rideIdOf(ctx), owner: { driverId } });
+        if (!read) throw new AppError('ride_not_found');
+        return { ride: read.ride, driverId };
+      },
+      present: ({ ride, driverId }) => presentOutcome(ride, driverId),
+    }),
     post('/requests/:rideId/offers', {
       authenticate,
       validate: withBody(offerSchema, (terms, driver, ctx) => ({

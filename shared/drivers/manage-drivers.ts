@@ -5,6 +5,7 @@ import { AppError } from '../errors.ts';
 import { newDriverId, sha256 } from '../ids.ts';
 import { keyHint, newDriverKey } from '../keys/key-format.ts';
 import { DriverModel, type DriverRecord, drivers } from './driver.ts';
+import { driverSessions } from './driver-session.ts';
 
 export interface NewDriver {
   name: string;
@@ -44,17 +45,20 @@ export async function listDrivers(): Promise<Omit<DriverRecord, 'hash'>[]> {
 }
 
 /**
- * Refuses the driver's key from its next request on, until `resumeDriver`. The workers then withdraw the driver's offers
+ * Refuses the driver's key from its next request on, until `resumeDriver`, and ends the driver's sessions for good. The workers then withdraw the driver's offers
  * and cancel the ride that the driver is on. Like every change below, throws `not_found` for a driver who is unknown or
  * revoked.
  */
 export async function suspendDriver(driverId: string): Promise<void> {
   const now = new Date();
   await change(driverId, { $set: { suspendedAt: now, leavesSince: now } });
+  await driverSessions.endAll(driverId);
 }
 
-/** Accepts the driver's key again. */
+/** Accepts the driver's key again. The driver signs in anew. */
 export async function resumeDriver(driverId: string): Promise<void> {
+  // Also a session that was made while the driver was being suspended.
+  await driverSessions.endAll(driverId);
   await change(driverId, { $unset: { suspendedAt: '' } });
 }
 
@@ -62,6 +66,7 @@ export async function resumeDriver(driverId: string): Promise<void> {
 export async function rotateDriverKey(driverId: string): Promise<{ driverId: string; key: string }> {
   const key = newDriverKey();
   await change(driverId, { $set: { ...hashed(key), rotatedAt: new Date() } });
+  await driverSessions.endAll(driverId);
   return { driverId, key };
 }
 
@@ -69,6 +74,7 @@ export async function rotateDriverKey(driverId: string): Promise<{ driverId: str
 export async function revokeDriver(driverId: string): Promise<void> {
   const now = new Date();
   await change(driverId, { $set: { revokedAt: now, leavesSince: now } });
+  await driverSessions.endAll(driverId);
 }
 
 const hashed = (key: string) => ({ hash: sha256(key), hint: keyHint(key) });

@@ -182,7 +182,7 @@ describe('the proxy of production', function () {
     });
 
     it('says so with a page where the API answers with pages', async () => {
-      for (const path of ['/track/unknown', '/dashboard', '/dashboard/keys']) {
+      for (const path of ['/track/unknown', '/dashboard', '/dashboard/keys', '/drive']) {
         const answer = await proxy.ask({ path });
         expect(answer.status).to.equal(502);
         expect(answer.headers['content-type']).to.equal('text/html; charset=utf-8');

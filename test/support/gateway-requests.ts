@@ -8,6 +8,7 @@ const routes = [
   ['POST', '/me/offline'],
   ['PUT', '/me/position'],
   ['GET', '/requests'],
+  ['GET', '/requests/RIDE'],
   ['POST', '/requests/RIDE/offers'],
   ['DELETE', '/requests/RIDE/offers/OFFER'],
   ['GET', '/ride'],

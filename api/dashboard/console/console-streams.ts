@@ -1,17 +1,14 @@
 import { livingSessions } from '../../../shared/accounts/session.ts';
 import type { Context } from '../../../shared/context.ts';
-import { describeError } from '../../../shared/errors.ts';
 import type { Wake } from '../../../shared/wake.ts';
 import { followRides } from '../../pages/followed-rides.ts';
-import { createStreams, type Stream } from '../../pages/streams.ts';
+import { endWithSessions } from '../../pages/session-streams.ts';
+import { createStreams } from '../../pages/streams.ts';
 import type { RequestContext } from '../../types.ts';
 import { sessionCookie } from '../session-cookie.ts';
 import { type ConsoleRide, consoleFields } from './console-ride.ts';
 import type { ConsoleState } from './console-state.ts';
 import { consoleState } from './live-ride.tsx';
-
-/** A stream ends at most this long after its session. */
-const sessionLookMs = 2_000;
 
 /** The streams of the test console. Each ends with its ride, and with the session that opened it. */
 export interface ConsoleStreams {
@@ -31,32 +28,19 @@ export function consoleStreams(service: Context, wake: Wake): ConsoleStreams {
     lookMs: 1_000,
   });
   const cookie = sessionCookie(service.config);
-  const tokens = new Map<Stream, string>();
-
-  async function endWithSessions(): Promise<void> {
-    if (tokens.size === 0) return;
-    const living = await livingSessions([...new Set(tokens.values())], service.now());
-    for (const [stream, token] of tokens) if (!living.has(token)) stream.end();
-  }
-
-  const timer = setInterval(() => {
-    endWithSessions().catch((error: unknown) =>
-      service.log.warn({ error: describeError(error) }, 'sessions of streams could not be read'),
-    );
-  }, sessionLookMs).unref();
+  const sessions = endWithSessions(service, livingSessions);
 
   return {
     open(ctx, ride, state) {
       followed.follow(ride, state, () => {
         const stream = streams.open(ctx, ride.accountId);
-        tokens.set(stream, cookie.read(ctx));
-        stream.onClose(() => tokens.delete(stream));
+        sessions.watch(stream, cookie.read(ctx));
         return stream;
       });
     },
     endAll: streams.endAll,
     close() {
-      clearInterval(timer);
+      sessions.close();
       followed.close();
       streams.close();
     },

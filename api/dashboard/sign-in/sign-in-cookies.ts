@@ -3,8 +3,9 @@ import { deviceId, newDevice } from '../../../shared/accounts/device.ts';
 import { signInLifetimeMs } from '../../../shared/accounts/sign-in.ts';
 import type { Config } from '../../../shared/config.ts';
 import { sha256 } from '../../../shared/ids.ts';
+import { type OwnCookie, ownCookie } from '../../http/own-cookie.ts';
 import type { RequestContext } from '../../types.ts';
-import { type OwnCookie, ownCookie, sessionCookie } from '../session-cookie.ts';
+import { sessionCookie } from '../session-cookie.ts';
 
 const deviceLifetimeMs = 365 * 24 * 3_600_000;
 

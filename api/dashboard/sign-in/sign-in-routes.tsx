@@ -1,6 +1,7 @@
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { audit } from '../../../shared/accounts/audit.ts';
-import { sessionLifetimeMs, startSession } from '../../../shared/accounts/session.ts';
+import { startSession } from '../../../shared/accounts/session.ts';
+import { sessionLifetimeMs } from '../../../shared/accounts/session-store.ts';
 import {
   type EnteredCode,
   enterCode,

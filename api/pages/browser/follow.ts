@@ -1,6 +1,6 @@
+import { exclusively, pause, readStream, type StreamEnd } from './read-stream.ts';
+
 const pollMs = 5_000;
-/** A stream writes a comment every 10 s: one that is silent for longer is dead, whatever the browser thinks. */
-const silenceMs = 25_000;
 /** A browser has six connections to a host over HTTP/1.1, for all of its tabs: streams leave the others free. */
 const maxStreams = 3;
 /** After a 429 or without a free stream, it is tried again so much later. */
@@ -15,8 +15,6 @@ interface Following<State> {
   /** Nobody is signed in any more in this browser. */
   onSignedOut?(): void;
 }
-
-type StreamEnd = 'over' | 'refused' | 'broken';
 
 /**
  * Keeps a page at the ride's present state until the ride ends. A visible page holds a stream or polls; tabs of the same link
@@ -63,7 +61,10 @@ export function followRide<State extends { now: number }>(
   async function lead(signal: AbortSignal): Promise<void> {
     for (let failures = 0; !signal.aborted; ) {
       const ended = await withFreeStream(() =>
-        readStream<State>(`${base}/events`, signal, takeAndShare, () => (failures = 0)),
+        readStream(`${base}/events`, signal, {
+          onEvent: (_name, data) => takeAndShare(JSON.parse(data) as State),
+          onOpen: () => (failures = 0),
+        }),
       );
       if (ended === 'refused') await poll(signal);
       // The end may have come while no tab was listening.
@@ -104,23 +105,6 @@ export function followRide<State extends { now: number }>(
 const backoffMs = (failures: number): number =>
   Math.max(1_000, Math.min(30_000, 1_000 * 2 ** failures) * Math.random());
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    const stop = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    signal.addEventListener('abort', stop, { once: true });
-  });
-}
-
-/** Runs while no other tab of this browser does, under the same name. */
-async function exclusively(name: string, signal: AbortSignal, run: () => Promise<void>): Promise<void> {
-  if (!navigator.locks) return run();
-  await navigator.locks.request(name, { signal }, run);
-}
-
 /** Reads a stream under one of the few places that all tabs of this host share; `refused` where none is free. */
 async function withFreeStream(read: () => Promise<StreamEnd>): Promise<StreamEnd> {
   if (!navigator.locks) return read();
@@ -129,38 +113,4 @@ async function withFreeStream(read: () => Promise<StreamEnd>): Promise<StreamEnd
     if (ended) return ended;
   }
   return 'refused';
-}
-
-/** Reads server-sent events until the stream ends. By fetch, since EventSource does not tell one status from another. */
-async function readStream<State>(
-  url: string,
-  signal: AbortSignal,
-  onState: (state: State) => void,
-  onOpen: () => void,
-): Promise<StreamEnd> {
-  const silence = new AbortController();
-  let timer = setTimeout(() => silence.abort(), silenceMs);
-  try {
-    const response = await fetch(url, { signal: AbortSignal.any([signal, silence.signal]), cache: 'no-store' });
-    if ([204, 401, 404].includes(response.status)) return 'over';
-    if (!response.ok || !response.body) return response.status === 429 ? 'refused' : 'broken';
-    onOpen();
-    let unread = '';
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-      clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(), silenceMs);
-      const events = (unread + piece.value).split('\n\n');
-      unread = events.pop() ?? '';
-      for (const event of events) {
-        const data = /^data: (.*)$/m.exec(event)?.[1];
-        if (data) onState(JSON.parse(data) as State);
-      }
-    }
-    return 'broken';
-  } catch {
-    return 'broken';
-  } finally {
-    clearTimeout(timer);
-  }
 }

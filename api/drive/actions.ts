@@ -1,0 +1,55 @@
+import type { RideStatus } from '../../shared/rides/ride-types.ts';
+import { isMoving } from '../../shared/rides/transitions.ts';
+import type { ShownRequest, ShownRide } from '../drivers/shown.ts';
+
+/** What a driver does on the page, as it is kept until the service has it. Nothing of a passenger is in it. Pure. */
+
+export type Step = 'arrive' | 'start' | 'complete' | 'cancel';
+
+export type Action = { id: string } /** `offerId` once the service has answered. */ & (
+  | { kind: 'offer'; rideId: string; price: number; etaMinutes: number; offerId?: string }
+  | { kind: 'withdraw'; rideId: string; offerId: string }
+  | { kind: 'step'; rideId: string; step: Step }
+  | { kind: 'offline' }
+);
+/** Without its id, as a button makes it. */
+export type NewAction = Action extends infer One ? (One extends Action ? Omit<One, 'id'> : never) : never;
+
+/** What an offer looks like before the service has given it an id. */
+export type OfferOnPage = { price: number; etaMinutes: number; offerId?: string };
+export type RequestOnPage = Omit<ShownRequest, 'offer'> & { offer?: OfferOnPage };
+
+export const rideOf = (action: Action): string | undefined => ('rideId' in action ? action.rideId : undefined);
+
+const leadsTo: Record<Exclude<Step, 'cancel'>, RideStatus> = {
+  arrive: 'arrived',
+  start: 'in_progress',
+  complete: 'completed',
+};
+const inOrder: RideStatus[] = ['driver_arriving', 'arrived', 'in_progress', 'completed'];
+
+/** The ride as it is once the service has these actions; null once they end it. */
+export function withSteps(ride: ShownRide | null, actions: readonly Action[]): ShownRide | null {
+  if (!ride) return null;
+  let { status } = ride;
+  for (const action of actions) {
+    if (action.kind !== 'step' || action.rideId !== ride.rideId) continue;
+    const next = action.step === 'cancel' ? 'cancelled' : leadsTo[action.step];
+    if (next === 'cancelled' || inOrder.indexOf(next) > inOrder.indexOf(status)) status = next;
+  }
+  return isMoving(status) ? { ...ride, status } : null;
+}
+
+/** A request as it is once the service has these actions. */
+export function withOffers(request: ShownRequest, actions: readonly Action[]): RequestOnPage {
+  let { offer }: RequestOnPage = request;
+  for (const action of actions) {
+    if (rideOf(action) !== request.rideId) continue;
+    if (action.kind === 'offer' && !offer) {
+      const { price, etaMinutes, offerId } = action;
+      offer = { price, etaMinutes, offerId };
+    }
+    if (action.kind === 'withdraw' && (!offer?.offerId || offer.offerId === action.offerId)) offer = undefined;
+  }
+  return { ...request, offer };
+}

@@ -1,0 +1,45 @@
+/** The routes of the drivers' gateway that this page uses, and the service's clock. */
+
+const base = '/drive/api';
+export const streamUrl = `${base}/stream`;
+
+/** A request that is not answered in this time counts as lost: it is sent again, or not at all. */
+const limitMs = 8_000;
+
+export interface Answer {
+  status: number;
+  ok: boolean;
+  body: unknown;
+}
+
+/** Resolves with null where the network, or the service, does not answer. */
+export async function call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object) {
+  try {
+    const response = await fetch(base + path, {
+      method,
+      cache: 'no-store',
+      signal: AbortSignal.timeout(limitMs),
+      ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    learnTime(response);
+    const isNoAnswer = response.status >= 500 || response.status === 408 || response.status === 429;
+    if (isNoAnswer) return null;
+    const text = await response.text();
+    return { status: response.status, ok: response.ok, body: text ? JSON.parse(text) : null } as Answer;
+  } catch {
+    return null;
+  }
+}
+
+export const errorOf = ({ body }: Answer): string => (body as { error?: string } | null)?.error ?? 'It was refused';
+
+let aheadMs = 0;
+
+/** The `Date` of an answer is exact to a second: only a clock that differs by more is put right. */
+export function learnTime(response: Response): void {
+  const date = Date.parse(response.headers.get('date') ?? '');
+  if (Math.abs(date - serverNow()) > 2_000) aheadMs = date - Date.now();
+}
+
+/** Unix ms by the service's clock. */
+export const serverNow = (): number => Date.now() + aheadMs;

@@ -1,0 +1,49 @@
+import type { ShownRide } from '../../drivers/shown.ts';
+import { kilometers, money, rideWords } from '../words.ts';
+import { element, mapAddress, setAction, setText } from './elements.ts';
+
+/** The ride that the driver was chosen for: where to go now, whom to ask, and the next step. */
+export function showRide(ride: ShownRide): void {
+  const words = rideWords[ride.status];
+  if (!words) return;
+  const { status, pickup, destination, passenger, notes } = ride;
+  setText(element('ride-eyebrow'), status === 'driver_arriving' ? 'You were chosen' : 'Your ride');
+  setText(element('ride-title'), words.title);
+  setAction(element('step'), words.button);
+
+  const isUnderWay = status === 'in_progress';
+  setText(element('to-label'), isUnderWay ? 'Destination' : 'Pickup');
+  showPlace('to', isUnderWay ? destination : pickup);
+  element('next').hidden = isUnderWay;
+  showPlace('next', destination);
+
+  setText(element('ride-price'), money(ride.agreedPrice ?? ride.fare));
+  setText(element('ride-distance'), kilometers(ride.distanceKm));
+  setText(element('ride-passengers'), String(ride.passengerCount));
+  element('notes').hidden = !notes;
+  setText(element('notes-text'), notes ?? '');
+  showPassenger(passenger);
+}
+
+function showPlace(id: 'to' | 'next', { lat, lng, address }: ShownRide['pickup']): void {
+  setText(element(`${id}-text`), address || `${lat.toFixed(5)}, ${lng.toFixed(5)}`);
+  element<HTMLAnchorElement>(`${id}-map`).href = mapAddress({ lat, lng });
+}
+
+function showPassenger({ name, phone }: NonNullable<ShownRide['passenger']> = {}): void {
+  element('passenger').hidden = !name && !phone;
+  setText(element('passenger-name'), name || 'Passenger');
+  const link = element<HTMLAnchorElement>('passenger-phone');
+  const number = (phone ?? '').replace(/[^\d+*#]/g, '');
+  link.hidden = !number;
+  link.href = `tel:${encodeURIComponent(number)}`;
+  setText(link, `Call ${phone}`);
+}
+
+/** Nothing of the passenger stays in the page after the ride. */
+export function forgetRide(): void {
+  for (const id of ['to-text', 'next-text', 'passenger-name', 'passenger-phone', 'notes-text']) {
+    element(id).textContent = '';
+  }
+  for (const id of ['to-map', 'next-map', 'passenger-phone']) element(id).removeAttribute('href');
+}

@@ -1,0 +1,129 @@
+import { exclusively } from '../../pages/browser/read-stream.ts';
+import { type Action, type NewAction, rideOf } from '../actions.ts';
+import { type Answer, call } from './gateway.ts';
+
+/** Between tries while the network is away, longer each time. The page's own signs of a network try at once. */
+const retryMs = [1_000, 2_000, 4_000, 8_000];
+/** For so long an action counts after the service has it: until the stream shows what it did. */
+const shownForMs = 3_000;
+
+interface Listener {
+  /** The list of actions is another one. */
+  onChange(): void;
+  /** The service has taken it. */
+  onDone(action: Action): void;
+  /** The service has refused it, and what the driver did after it in the same ride is dropped with it. */
+  onRefused(action: Action, answer: Answer): void;
+  onSignedOut(): void;
+}
+
+/**
+ * What the driver does is kept in this browser first, and sent in order as soon as the service can be reached. Each is
+ * sent until there is an answer: the service takes a step once, however often it is sent.
+ */
+export function createSending(driverId: string, { onChange, onDone, onRefused, onSignedOut }: Listener) {
+  const place = `drive-actions-${driverId}`;
+  let lately: Action[] = [];
+  let isSending = false;
+  let failures = 0;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+
+  const read = (): Action[] => JSON.parse(localStorage.getItem(place) ?? '[]') as Action[];
+
+  function write(actions: Action[]): void {
+    if (actions.length > 0) localStorage.setItem(place, JSON.stringify(actions));
+    else localStorage.removeItem(place);
+    onChange();
+  }
+
+  function add(action: NewAction): void {
+    write([...read(), { ...action, id: crypto.randomUUID() }]);
+    void send();
+  }
+
+  /** Drops what was not sent yet. */
+  function drop(isDropped: (action: Action) => boolean): void {
+    write(read().filter((action) => !isDropped(action)));
+  }
+
+  async function send(): Promise<void> {
+    if (isSending) return;
+    isSending = true;
+    clearTimeout(retry);
+    // Another tab of this browser has the same list.
+    await exclusively(place, new AbortController().signal, sendAll).catch(() => {});
+    isSending = false;
+    if (read().length > 0 && navigator.onLine) {
+      retry = setTimeout(() => void send(), retryMs[Math.min(failures++, retryMs.length - 1)]);
+    }
+  }
+
+  async function sendAll(): Promise<void> {
+    for (let [action] = read(); action; [action] = read()) {
+      const { id } = action;
+      const answer = await post(action);
+      if (!answer) return;
+      if (answer.status === 401) return onSignedOut();
+      failures = 0;
+      const taken = answer.ok ? withAnswer(action, answer) : await takenBefore(action);
+      if (taken) note(taken);
+      const rest = read().filter((other) => other.id !== id);
+      write(taken ? rest : rest.filter((other) => !isAfter(action, other)));
+      if (taken) onDone(taken);
+      else onRefused(action, answer);
+    }
+  }
+
+  /** It stays in what is shown until the stream tells of it. */
+  function note(action: Action): void {
+    lately.push(action);
+    setTimeout(() => {
+      lately = lately.filter((other) => other !== action);
+      onChange();
+    }, shownForMs);
+  }
+
+  addEventListener('storage', ({ key }) => key === place && onChange());
+
+  return {
+    add,
+    drop,
+    /** Tries now: the network may be back. */
+    send: () => void send(),
+    /** What the service does not have yet. */
+    waiting: read,
+    /** And what it has had for a moment. */
+    shown: (): Action[] => [...lately, ...read()],
+  };
+}
+
+function post(action: Action): Promise<Answer | null> {
+  switch (action.kind) {
+    case 'offer': {
+      const { price, etaMinutes } = action;
+      return call('POST', `/requests/${action.rideId}/offers`, { price, etaMinutes });
+    }
+    case 'withdraw':
+      return call('DELETE', `/requests/${action.rideId}/offers/${action.offerId}`);
+    case 'step':
+      return call('POST', `/ride/${action.step}`, { rideId: action.rideId });
+    case 'offline':
+      return call('POST', '/me/offline');
+  }
+}
+
+const withAnswer = (action: Action, { body }: Answer): Action =>
+  action.kind === 'offer' ? { ...action, offerId: (body as { offerId: string }).offerId } : action;
+
+/** An offer whose answer was lost is refused when it is sent again: a driver has one on each ride. */
+async function takenBefore(action: Action): Promise<Action | null> {
+  if (action.kind !== 'offer') return null;
+  const answer = await call('GET', '/requests');
+  const { requests = [] } = (answer?.ok ? answer.body : {}) as { requests?: { rideId: string; offer?: object }[] };
+  const offer = requests.find(({ rideId }) => rideId === action.rideId)?.offer;
+  return offer ? { ...action, ...offer } : null;
+}
+
+/** Steps build on each other; an offer and its withdrawal too. */
+const isAfter = (refused: Action, other: Action): boolean =>
+  rideOf(refused) !== undefined && rideOf(refused) === rideOf(other);

@@ -1,0 +1,70 @@
+import compose from 'koa-compose';
+import type { Context } from '../../shared/context.ts';
+import { driverSessions } from '../../shared/drivers/driver-session.ts';
+import type { Gateway } from '../drivers/gateway.ts';
+import { answerInTime } from '../http/answer-in-time.ts';
+import { jsonError } from '../http/json-error.ts';
+import { requireHttps } from '../http/require-https.ts';
+import { routerOf } from '../http/route.ts';
+import { refuseForeignChanges } from '../http/same-origin.ts';
+import { dataHeaders } from '../http/security-headers.ts';
+import { pageHeaders } from '../pages/headers.ts';
+import { pageError } from '../pages/page-error.ts';
+import { redirectToHttps } from '../pages/redirect-to-https.ts';
+import { endWithSessions } from '../pages/session-streams.ts';
+import type { Part } from '../part.ts';
+import type { RequestContext } from '../types.ts';
+import { authenticateBySession, driverCookie } from './authenticate-by-session.ts';
+import { driveRoutes } from './drive-routes.ts';
+
+const base = '/drive';
+const dataBase = `${base}/api`;
+const isBelow = (path: string, top: string): boolean => path === top || path.startsWith(`${top}/`);
+
+/** The driver's page: what it asks for by script, with errors as JSON, and the pages themselves. */
+export const driveParts = (service: Context, gateway: Gateway): Part[] => [
+  dataPart(service, gateway),
+  pagePart(service),
+];
+
+/** The drivers' gateway for the page: the same routes, for who has signed in. */
+function dataPart(service: Context, gateway: Gateway): Part {
+  const { config } = service;
+  const bySession = authenticateBySession(service);
+  const cookie = driverCookie(config);
+  const sessions = endWithSessions(service, driverSessions.living);
+  const stream = gateway.stream(bySession.authenticate, (ctx, opened) => sessions.watch(opened, cookie.read(ctx)));
+  return {
+    name: 'drive-data',
+    owns: (path) => isBelow(path, dataBase),
+    headers: new Map([...dataHeaders, ['Cache-Control', 'no-store']]),
+    handle: compose<RequestContext>([
+      requireHttps(config),
+      refuseForeignChanges(config),
+      // A stream is never answered in time: it goes on.
+      routerOf(dataBase, [stream]),
+      answerInTime,
+      routerOf(dataBase, gateway.routes(bySession)),
+    ]),
+    renderError: jsonError,
+    async close() {
+      sessions.close();
+    },
+  };
+}
+
+function pagePart(service: Context): Part {
+  const { config } = service;
+  return {
+    name: 'drive',
+    owns: (path) => isBelow(path, base),
+    headers: new Map([...pageHeaders({ uses: ['geolocation', 'screen-wake-lock'] }), ['Cache-Control', 'no-store']]),
+    handle: compose<RequestContext>([
+      redirectToHttps(config),
+      refuseForeignChanges(config),
+      answerInTime,
+      routerOf(base, driveRoutes(service)),
+    ]),
+    renderError: pageError,
+  };
+}

@@ -1,0 +1,94 @@
+import { type Limit, take } from '../../shared/accounts/limit.ts';
+import { sessionLifetimeMs } from '../../shared/accounts/session-store.ts';
+import type { Context } from '../../shared/context.ts';
+import { type ActiveDriver, batchedFindDriver, hashOfDriverKey } from '../../shared/drivers/driver.ts';
+import { driverSessions } from '../../shared/drivers/driver-session.ts';
+import { goOffline } from '../../shared/drivers/positions.ts';
+import { AppError } from '../../shared/errors.ts';
+import { clientAddress, clientNetwork } from '../http/client-address.ts';
+import { readForm } from '../http/form-body.ts';
+import type { Route } from '../http/route.ts';
+import type { Middleware, RequestContext } from '../types.ts';
+import { authenticateBySession, driverCookie } from './authenticate-by-session.ts';
+import { drivePage } from './drive-page.tsx';
+import { signInPage, tooManyPage } from './sign-in-page.tsx';
+
+/** Wrong keys from one client's address. Drivers of one mobile network can share an address, so it is not few. */
+export const wrongDriverKeys: Limit = { name: 'wrong-driver-keys', most: 20, perMs: 15 * 60_000 };
+
+/** The driver's page, and signing in to it with the driver's key. */
+export function driveRoutes(service: Context): Route[] {
+  const { config } = service;
+  const cookie = driverCookie(config);
+  const { authenticate } = authenticateBySession(service);
+  const findDriver = batchedFindDriver();
+
+  const signedIn = (ctx: RequestContext): Promise<ActiveDriver | null> =>
+    authenticate(ctx).catch((error) => {
+      if (error instanceof AppError && error.status === 401) return null;
+      throw error;
+    });
+
+  const show: Middleware = async (ctx) => {
+    const driver = await signedIn(ctx);
+    // The cookie lives as long as the session: 30 days from the last use.
+    if (driver) cookie.write(ctx, cookie.read(ctx), sessionLifetimeMs);
+    ctx.type = 'html';
+    ctx.body = driver
+      ? drivePage(driver, config.biddingTimeoutMs)
+      : signInPage({ isWrong: ctx.query.wrong !== undefined });
+  };
+
+  const signIn: Middleware = async (ctx) => {
+    const key = (await readForm(ctx)).text('key').trim();
+    const client = clientNetwork(clientAddress(ctx, config.trustedProxyHops));
+    // Counted before it is looked at, so that concurrent tries are not more than the limit.
+    const tried = await take(wrongDriverKeys, client, service.now());
+    if (tried.isFull) return tooMany(ctx, tried.freesMs);
+    const keyHash = hashOfDriverKey(key);
+    const driver = keyHash && (await findDriver(keyHash));
+    // Not a page of its own: a browser would offer to send the key again when that is loaded again.
+    if (!driver) return see(ctx, '/drive?wrong');
+    await tried.giveBack();
+    await endOwnSession(ctx);
+    const token = await driverSessions.start({ driverId: driver.driverId, keyHash }, service.now());
+    cookie.write(ctx, token, sessionLifetimeMs);
+    see(ctx, '/drive');
+  };
+
+  const signOut: Middleware = async (ctx) => {
+    const driver = await signedIn(ctx);
+    await endOwnSession(ctx);
+    // Nobody is there to answer a request.
+    if (driver) await goOffline(driver.driverId);
+    cookie.clear(ctx);
+    see(ctx, '/drive');
+  };
+
+  async function endOwnSession(ctx: RequestContext): Promise<void> {
+    const token = cookie.read(ctx);
+    if (token) await driverSessions.end(token);
+  }
+
+  return [
+    { method: 'GET', path: '/', handle: show },
+    { method: 'POST', path: '/sign-in', handle: signIn },
+    { method: 'POST', path: '/sign-out', handle: signOut },
+    // Where the answer of a form was loaded again as a page.
+    { method: 'GET', path: '/sign-in', handle: (ctx) => see(ctx, '/drive') },
+    { method: 'GET', path: '/sign-out', handle: (ctx) => see(ctx, '/drive') },
+  ];
+}
+
+function see(ctx: RequestContext, address: string): void {
+  ctx.redirect(address);
+  ctx.status = 303;
+  ctx.body = '';
+}
+
+function tooMany(ctx: RequestContext, waitMs: number): void {
+  ctx.set('Retry-After', String(Math.ceil(waitMs / 1_000)));
+  ctx.status = 429;
+  ctx.type = 'html';
+  ctx.body = tooManyPage(waitMs);
+}

@@ -1,0 +1,90 @@
+import type { ComponentChildren } from 'preact';
+import { renderDocument } from '../pages/document.tsx';
+import { Mark } from '../pages/mark.tsx';
+
+/** Where no driver is signed in: asks for the driver's key. What was typed is never shown again. */
+export function signInPage({ isWrong }: { isWrong: boolean }): string {
+  return page({
+    title: isWrong ? 'Error: Sign in to drive' : 'Sign in to drive',
+    children: (
+      <>
+        <h1>Sign in to drive</h1>
+        {isWrong && (
+          <p class="wrong" role="alert" id="wrong">
+            This key does not work. Check that you have the whole key, or ask your operator for a new one.
+          </p>
+        )}
+        <NeedsScripts />
+        <form method="post" action="/drive/sign-in">
+          <label for="key">Driver key</label>
+          <p class="quiet" id="key-hint">
+            From your operator. It begins with <code>svc_driver_</code>
+          </p>
+          <input
+            id="key"
+            name="key"
+            type="password"
+            required
+            maxLength={200}
+            autocomplete="current-password"
+            autocapitalize="none"
+            spellcheck={false}
+            aria-describedby={isWrong ? 'wrong key-hint' : 'key-hint'}
+            aria-invalid={isWrong ? 'true' : undefined}
+          />
+          <button class="main-action" type="submit">
+            Sign in
+          </button>
+        </form>
+        <p class="quiet">You stay signed in on this phone for 30 days after you last used it.</p>
+      </>
+    ),
+  });
+}
+
+/** The limit of wrong keys is reached. */
+export function tooManyPage(waitMs: number): string {
+  const minutes = Math.max(1, Math.ceil(waitMs / 60_000));
+  return page({
+    title: 'Too many wrong keys',
+    children: (
+      <>
+        <h1>Too many wrong keys</h1>
+        <p>Twenty wrong keys were entered from your network address within a quarter of an hour.</p>
+        <p>
+          <strong>Try again in {minutes === 1 ? '1 minute' : `${minutes} minutes`}.</strong> A connection with another
+          address works now: switch between mobile data and Wi-Fi.
+        </p>
+        <p>
+          <a class="second-action" href="/drive">
+            Back to sign in
+          </a>
+        </p>
+      </>
+    ),
+  });
+}
+
+export const NeedsScripts = () => (
+  <noscript>
+    <p class="wrong">
+      This page needs JavaScript. Allow it for this site in the browser's settings, then load the page again.
+    </p>
+  </noscript>
+);
+
+function page({ title, children }: { title: string; children: ComponentChildren }): string {
+  return renderDocument({
+    title,
+    kind: 'drive drive-sign-in',
+    children: (
+      <main>
+        <p class="brand">
+          <Mark />
+          <span>Ride Partner</span>
+        </p>
+        {children}
+      </main>
+    ),
+  });
+}

@@ -1,0 +1,85 @@
+import type { CarType } from '../../shared/car-types.ts';
+import type { RideStatus } from '../../shared/rides/ride-types.ts';
+import type { ShownOutcome, ShownRequest, ShownRide } from '../drivers/shown.ts';
+import type { Action, Step } from './actions.ts';
+
+/** What the driver's page says. Pure. */
+
+export const money = (amount: number): string => `$${amount.toFixed(2)}`;
+export const kilometers = (km: number): string => `${km.toFixed(1)} km`;
+const people = (count: number): string => (count === 1 ? '1 passenger' : `${count} passengers`);
+
+const carWords: Record<CarType, string> = { regular: 'Any car', comfort: 'Comfort car', family: 'Family car' };
+
+export const kindOf = ({ carType, rideType }: Pick<ShownRequest, 'carType' | 'rideType'>): string =>
+  rideType === 'intercity' ? `${carWords[carType]}, between cities` : carWords[carType];
+
+/** Minutes and seconds; hours where there are any. */
+export function timeLeft(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1_000));
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
+  const rest = String(seconds % 60).padStart(2, '0');
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`;
+}
+
+/** A request as it is read out when it comes. */
+export const requestWords = ({ fare, pickupKm, distanceKm, passengerCount }: ShownRequest): string =>
+  `New request: ${money(fare)}, ${kilometers(pickupKm)} to the pickup, ${kilometers(distanceKm)} trip, ${people(passengerCount)}`;
+
+/** What a ride's screen says in each of its statuses, and the step that comes next. */
+export const rideWords: Partial<Record<RideStatus, { title: string; step: Step; button: string }>> = {
+  driver_arriving: { title: 'Drive to the pickup', step: 'arrive', button: 'Arrived' },
+  arrived: { title: 'Wait for the passenger', step: 'start', button: 'Start trip' },
+  in_progress: { title: 'Drive to the destination', step: 'complete', button: 'Complete' },
+};
+
+const stepWords: Record<Step, string> = {
+  arrive: 'Arrived',
+  start: 'Start trip',
+  complete: 'Complete',
+  cancel: 'Cancel ride',
+};
+
+/** An action in the list of those that wait to be sent. */
+export function actionWords(action: Action): string {
+  switch (action.kind) {
+    case 'offer':
+      return `Offer ${money(action.price)}`;
+    case 'withdraw':
+      return 'Withdraw';
+    case 'offline':
+      return 'Go offline';
+    case 'step':
+      return stepWords[action.step];
+  }
+}
+
+export interface Result {
+  title: string;
+  text: string;
+}
+
+/** What the page says when the driver has ended a ride. */
+export const endedBySelf = (step: 'complete' | 'cancel', { agreedPrice, fare }: ShownRide): Result =>
+  step === 'complete'
+    ? { title: 'Trip completed', text: `${money(agreedPrice ?? fare)} for this ride.` }
+    : { title: 'You cancelled the ride', text: 'The partner is told.' };
+
+/** What the page says when somebody else has ended the driver's ride; null while it goes on. */
+export function endedByOthers({ outcome, cancelledBy }: ShownOutcome): Result | null {
+  if (outcome === 'completed') return { title: 'Trip completed', text: 'It was completed on another device.' };
+  if (outcome === 'other_driver') return { title: 'The ride went to another driver', text: 'You are free again.' };
+  if (outcome !== 'cancelled') return null;
+  if (cancelledBy === 'partner') {
+    return { title: 'The partner cancelled', text: 'This ride will not take place. You are free again.' };
+  }
+  if (cancelledBy === 'driver') return { title: 'The ride was cancelled', text: 'It was cancelled on your side.' };
+  return { title: 'The ride was ended', text: 'It made no progress for too long, so the service cancelled it.' };
+}
+
+/** How a request ended on which the driver had an offer; null where there is nothing to tell. */
+export function lostOffer({ outcome, cancelledBy }: ShownOutcome, isOver: boolean): string | null {
+  if (outcome === 'other_driver') return 'The ride went to another driver';
+  if (outcome === 'cancelled') return cancelledBy === 'partner' ? 'The partner cancelled' : 'Nobody was chosen in time';
+  return outcome === 'open' && isOver ? 'The bidding time is over' : null;
+}

@@ -1,0 +1,57 @@
+/** A stream writes a comment every 10 s: one that is silent for longer is dead, whatever the browser thinks. */
+const silenceMs = 25_000;
+
+/** `over`: the page may not read it, or nothing more comes. `refused`: there are too many. */
+export type StreamEnd = 'over' | 'refused' | 'broken';
+
+interface Reading {
+  /** `name` is empty for an event without one. */
+  onEvent(name: string, data: string): void;
+  onOpen(response: Response): void;
+}
+
+/** Reads server-sent events until the stream ends. By fetch, since EventSource does not tell one status from another. */
+export async function readStream(url: string, signal: AbortSignal, { onEvent, onOpen }: Reading): Promise<StreamEnd> {
+  const silence = new AbortController();
+  let timer = setTimeout(() => silence.abort(), silenceMs);
+  try {
+    const response = await fetch(url, { signal: AbortSignal.any([signal, silence.signal]), cache: 'no-store' });
+    if ([204, 401, 404].includes(response.status)) return 'over';
+    if (!response.ok || !response.body) return response.status === 429 ? 'refused' : 'broken';
+    onOpen(response);
+    let unread = '';
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), silenceMs);
+      const events = (unread + piece.value).split('\n\n');
+      unread = events.pop() ?? '';
+      for (const event of events) {
+        const data = /^data: (.*)$/m.exec(event)?.[1];
+        if (data) onEvent(/^event: (.*)$/m.exec(event)?.[1] ?? '', data);
+      }
+    }
+    return 'broken';
+  } catch {
+    return 'broken';
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const stop = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** Runs while no other tab of this browser does, under the same name. */
+export async function exclusively(name: string, signal: AbortSignal, run: () => Promise<void>): Promise<void> {
+  if (!navigator.locks) return run();
+  await navigator.locks.request(name, { signal }, run);
+}

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import mongoose from 'mongoose';
+import { batchedFind } from '../batch.ts';
+import { sha256 } from '../ids.ts';
+import { timeLimit } from '../mongo/durability.ts';
+
+/** A browser in which somebody has signed in. The fields of its owner stand beside these. */
+interface Session {
+  /** SHA-256 of the token that the browser's cookie holds. The token itself is not stored. */
+  _id: string;
+  createdAt: Date;
+  lastUsedAt: Date;
+  expiresAt: Date;
+}
+
+/** A session ends this long after its last use. */
+export const sessionLifetimeMs = 30 * 24 * 3_600_000;
+/** The use of a session is written down at most this often. */
+const useResolutionMs = 3_600_000;
+
+/** Resolves with the owner of a session by its token, or with null when the session has ended or never was. */
+export type FindOwner<Owner> = (token: string, nowMs: number) => Promise<Owner | null>;
+
+/** The sessions of one kind of owner. */
+export interface SessionStore<Owner> {
+  model: mongoose.Model<Session>;
+  /** Starts a session, and resolves with its token: 256 random bits, which only the browser's cookie keeps. */
+  start(owner: Owner, nowMs: number): Promise<string>;
+  /** Concurrent finds share one query; with `windowMs` each waits that long for others. */
+  finder(windowMs?: number): FindOwner<Owner>;
+  /** Those of these tokens whose session has not ended. Does not count as a use of it. */
+  living(tokens: readonly string[], nowMs: number): Promise<Set<string>>;
+  /** Ends a session: its next request, to any process, is refused. */
+  end(token: string): Promise<void>;
+  /** Ends every session of an owner, by the first of the owner's fields. */
+  endAll(ownerId: string): Promise<void>;
+}
+
+/** Keeps sessions in a collection of their own. The first of the owner's fields is its id. */
+export function sessionStore<Owner extends Record<string, string>>(
+  name: string,
+  collection: string,
+  [idField, ...otherFields]: [keyof Owner & string, ...(keyof Owner & string)[]],
+): SessionStore<Owner> {
+  const ownerFields = [idField, ...otherFields];
+  const schema = new mongoose.Schema<Session>(
+    {
+      _id: String,
+      ...Object.fromEntries(ownerFields.map((field) => [field, { type: String, required: true }])),
+      createdAt: { type: Date, required: true },
+      lastUsedAt: { type: Date, required: true },
+      expiresAt: { type: Date, required: true },
+    },
+    { versionKey: false, autoIndex: false },
+  );
+  schema.index({ [idField]: 1 });
+  schema.index({ expiresAt: 1 });
+  const model = mongoose.model<Session>(name, schema, collection);
+  const sessions = model.collection as unknown as mongoose.mongo.Collection<Session>;
+
+  async function noteUse({ _id, lastUsedAt }: Session, nowMs: number): Promise<void> {
+    if (nowMs - lastUsedAt.getTime() <= useResolutionMs) return;
+    const times = { lastUsedAt: new Date(nowMs), expiresAt: new Date(nowMs + sessionLifetimeMs) };
+    await sessions.updateOne({ _id }, { $set: times });
+  }
+
+  return {
+    model,
+    async start(owner, nowMs) {
+      const token = randomBytes(32).toString('base64url');
+      const now = new Date(nowMs);
+      const times = { createdAt: now, lastUsedAt: now, expiresAt: new Date(nowMs + sessionLifetimeMs) };
+      await sessions.insertOne({ _id: sha256(token), ...owner, ...times });
+      return token;
+    },
+    finder(windowMs = 0) {
+      const projection = Object.fromEntries([...ownerFields, 'lastUsedAt', 'expiresAt'].map((field) => [field, 1]));
+      const find = batchedFind<Session, Session & Owner>(sessions, '_id', projection, timeLimit, windowMs);
+      return async (token, nowMs) => {
+        const session = await find(sha256(token));
+        if (!session || session.expiresAt.getTime() <= nowMs) return null;
+        await noteUse(session, nowMs);
+        return Object.fromEntries(ownerFields.map((field) => [field, session[field]])) as unknown as Owner;
+      };
+    },
+    async living(tokens, nowMs) {
+      const byId = new Map(tokens.map((token) => [sha256(token), token]));
+      const living = sessions.find(
+        { _id: { $in: [...byId.keys()] }, expiresAt: { $gt: new Date(nowMs) } },
+        { projection: { _id: 1 }, batchSize: byId.size + 1 },
+      );
+      return new Set((await living.toArray()).flatMap(({ _id }) => byId.get(_id) ?? []));
+    },
+    async end(token) {
+      await sessions.deleteOne({ _id: sha256(token) });
+    },
+    async endAll(ownerId) {
+      await sessions.deleteMany({ [idField]: ownerId } as mongoose.mongo.Filter<Session>);
+    },
+  };
+}

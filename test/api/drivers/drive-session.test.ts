@@ -1,0 +1,268 @@
+import { expect } from 'chai';
+import { createApp } from '../../../api/app.ts';
+import { serve } from '../../../api/http/serve.ts';
+import { driverSessions } from '../../../shared/drivers/driver-session.ts';
+import { resumeDriver, revokeDriver, rotateDriverKey, suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
+import { readPosition } from '../../../shared/drivers/positions.ts';
+import { newDriverKey } from '../../../shared/keys/key-format.ts';
+import { call } from '../../support/client.ts';
+import { newGatewayDriver, somewhere } from '../../support/drivers.ts';
+import { type EventStream, openEventStream } from '../../support/event-stream.ts';
+import { withLogLines } from '../../support/log-lines.ts';
+import { textOf } from '../../support/pages.ts';
+import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+
+describe("a session on the driver's page", () => {
+  let api: TestApi;
+  const opened: EventStream[] = [];
+  before(async () => {
+    // Each browser has an address of its own, as the limit counts them.
+    api = await startTestApi({ TRUSTED_PROXY_HOPS: '1' });
+  });
+  afterEach(async () => {
+    api.ctx.now = Date.now;
+    await Promise.all(opened.splice(0).map((stream) => stream.close()));
+  });
+  after(() => api.close());
+
+  async function enter(key: string, browser = plainBrowser(api)): Promise<PlainBrowser> {
+    await browser.get('/drive');
+    await browser.press('Sign in', { key });
+    return browser;
+  }
+  async function signedIn() {
+    const driver = await newGatewayDriver(api, { at: somewhere() });
+    return { ...driver, browser: await enter(driver.key) };
+  }
+  const cookieOf = ({ cookies }: PlainBrowser) => [...cookies].map((pair) => pair.join('=')).join('; ');
+  const data = (browser: PlainBrowser, path: string, init: RequestInit = {}) =>
+    call(`${api.url}/drive/api${path}`, {
+      ...init,
+      headers: { cookie: cookieOf(browser), 'sec-fetch-site': 'same-origin', ...init.headers },
+    });
+  const isSignedIn = async (browser: PlainBrowser) => (await data(browser, '/me')).status === 200;
+  async function following(browser: PlainBrowser): Promise<EventStream> {
+    const stream = await openEventStream(`${api.url}/drive/api/stream`, { cookie: cookieOf(browser) });
+    opened.push(stream);
+    expect(await stream.next()).to.deep.equal({ requests: [] });
+    expect(await stream.next()).to.deep.equal({ ride: null });
+    return stream;
+  }
+
+  it('is made with the driver key, and opens the page and the routes of the gateway', async () => {
+    const { browser, driverId } = await signedIn();
+    expect(browser.page).to.include({ status: 200, path: '/drive' });
+    expect(textOf(browser.page.html)).to.include('Dana Okoye').and.include('Go online');
+    expect((await data(browser, '/me')).body).to.include({ driverId, available: true });
+    expect((await data(browser, '/requests')).body).to.deep.equal({ requests: [] });
+    expect((await data(browser, '/me/offline', { method: 'POST' })).body).to.deep.equal({ available: false });
+  });
+
+  it('is not made with a wrong, a suspended, a revoked or a partner’s key, and the key is not shown again', async () => {
+    const suspended = await newGatewayDriver(api);
+    await suspendDriver(suspended.driverId);
+    const partner = await api.partner('live');
+    for (const key of [newDriverKey(), suspended.key, partner.key, '', '{"$gt":""}']) {
+      const browser = await enter(key);
+      expect(browser.page).to.include({ status: 200, path: '/drive?wrong' });
+      expect(textOf(browser.page.html)).to.include('This key does not work');
+      if (key) expect(browser.page.html).not.to.include(key);
+      expect(cookieOf(browser)).to.equal('');
+    }
+  });
+
+  it('is a token of 256 bits in a cookie that no script reads, of which MongoDB keeps a hash', async () => {
+    const { key } = await newGatewayDriver(api);
+    const answer = await fetch(`${api.url}/drive/sign-in`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'sec-fetch-site': 'same-origin', 'x-forwarded-for': '198.51.100.1' },
+      body: new URLSearchParams({ key }),
+    });
+    expect([answer.status, answer.headers.get('location')]).to.deep.equal([303, '/drive']);
+    const [line = ''] = answer.headers.getSetCookie();
+    expect(line).to.match(/^driver_session=[\w-]{43}; path=\/;.*samesite=lax; httponly$/i);
+    const token = /^driver_session=([^;]+)/.exec(line)?.[1] ?? '';
+    expect(Buffer.from(token, 'base64url')).to.have.length(32);
+    const stored = JSON.stringify(await driverSessions.model.find({}).lean());
+    expect(stored).not.to.include(token).and.not.to.include(key);
+  });
+
+  it('is bound to this host and to HTTPS in production', async () => {
+    const config = { ...api.ctx.config, environment: 'production', trustedProxyHops: 1 } as const;
+    const server = await serve(api.ctx, createApp({ ...api.ctx, config }));
+    try {
+      const [url, { key }] = [`http://127.0.0.1:${server.port}`, await newGatewayDriver(api)];
+      const over = (scheme: string) => ({ 'sec-fetch-site': 'same-origin', 'x-forwarded-proto': scheme });
+      const body = new URLSearchParams({ key });
+      const { headers } = await fetch(`${url}/drive/sign-in`, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: over('https'),
+        body,
+      });
+      expect(headers.getSetCookie()[0]).to.match(/^__Host-driver_session=[\w-]{43}; path=\/;.*secure; httponly$/i);
+      const plain = await fetch(`${url}/drive`, { redirect: 'manual', headers: over('http') });
+      expect([plain.status, plain.headers.get('location')]).to.deep.equal([308, 'https://rides.example/drive']);
+      expect((await fetch(`${url}/drive/api/me`, { headers: over('http') })).status).to.equal(403);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('leaves no key in an address, a cookie, a page or a log', async () => {
+    const logged = withLogLines(api.ctx);
+    const server = await serve(logged.ctx, createApp(logged.ctx));
+    try {
+      const { key } = await newGatewayDriver(api);
+      const browser = plainBrowser({ url: `http://127.0.0.1:${server.port}` });
+      for (const typed of [`${key}x`, key]) {
+        await enter(typed, browser);
+        expect(browser.page.path + cookieOf(browser) + browser.page.html).not.to.include(key);
+      }
+      expect(textOf(browser.page.html)).to.include('Dana Okoye');
+      const log = JSON.stringify(logged.lines);
+      expect(log).to.include('/drive/sign-in').and.not.to.include(key);
+      expect(log).not.to.include(browser.cookies.get('driver_session'));
+    } finally {
+      await server.close();
+    }
+  });
+
+  describe('is dead', () => {
+    for (const [name, end] of [
+      ['the key is rotated', rotateDriverKey],
+      ['the driver is revoked', revokeDriver],
+      [
+        'the driver is suspended, also after a resumption',
+        async (driverId: string) => {
+          await suspendDriver(driverId);
+          await resumeDriver(driverId);
+        },
+      ],
+    ] as const) {
+      it(`when ${name}: on the next request, and its stream ends`, async () => {
+        const { browser, driverId } = await signedIn();
+        const stream = await following(browser);
+        await end(driverId);
+        expect(await isSignedIn(browser)).to.equal(false);
+        expect(textOf((await browser.get('/drive')).html)).to.include('Sign in to drive');
+        expect(await stream.next()).to.equal(null);
+      });
+    }
+
+    it('while the driver is suspended, even where the session was not ended', async () => {
+      const { browser, driverId } = await signedIn();
+      const kept = await driverSessions.model.find({ driverId }).lean();
+      await suspendDriver(driverId);
+      await driverSessions.model.insertMany(kept);
+      expect(await isSignedIn(browser)).to.equal(false);
+    });
+
+    it('after signing out, on the server, and its stream ends; another session goes on; the driver is offline', async () => {
+      const { browser, driverId, key } = await signedIn();
+      const other = await enter(key);
+      const [cookies, stream] = [new Map(browser.cookies), await following(browser)];
+      await browser.press('Sign out');
+      expect(cookieOf(browser)).to.equal('');
+      expect(await isSignedIn({ ...browser, cookies })).to.equal(false);
+      expect(await stream.next()).to.equal(null);
+      expect(await isSignedIn(other)).to.equal(true);
+      expect(await readPosition(driverId)).to.include({ isOnline: false });
+    });
+
+    it('30 days after its last use', async () => {
+      const { browser } = await signedIn();
+      const [startMs, dayMs] = [Date.now(), 24 * 3_600_000];
+      for (const day of [29, 58]) {
+        api.ctx.now = () => startMs + day * dayMs;
+        expect(await isSignedIn(browser)).to.equal(true);
+      }
+      api.ctx.now = () => startMs + 89 * dayMs;
+      expect(await isSignedIn(browser)).to.equal(false);
+    });
+  });
+
+  it('changes nothing for a page of another site', async () => {
+    const { browser } = await signedIn();
+    const foreign: Record<string, string>[] = [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': '', origin: 'https://evil.example' },
+    ];
+    for (const headers of foreign) {
+      for (const [method, path] of [
+        ['POST', '/me/offline'],
+        ['PUT', '/me/position'],
+        ['DELETE', '/requests/ride_x/offers/offer_x'],
+        ['POST', '/ride/cancel'],
+      ] as const) {
+        const { status, body } = await data(browser, path, { method, headers });
+        expect([status, Object.keys(body)], path).to.deep.equal([403, ['error']]);
+      }
+      for (const path of ['/drive/sign-in', '/drive/sign-out']) {
+        const { status, html } = await browser.post(path, { key: 'x' }, headers);
+        expect([status, html.slice(0, 15)], path).to.deep.equal([403, '<!doctype html>']);
+      }
+    }
+    const own = { 'sec-fetch-site': '', origin: 'https://rides.example' };
+    expect((await data(browser, '/me')).body).to.include({ available: true });
+    expect((await data(browser, '/me/offline', { method: 'POST', headers: own })).status).to.equal(200);
+  });
+
+  it('is the only way into its routes: they take no key, and the gateway takes no session', async () => {
+    const { browser, key } = await signedIn();
+    for (const path of ['/me', '/stream', '/requests', '/ride']) {
+      const { status, body } = await call(`${api.url}/drive/api${path}`, { headers: { 'x-api-key': key } });
+      expect({ status, body }).to.deep.equal({ status: 401, body: { error: 'Nobody is signed in here' } });
+    }
+    const { status } = await call(`${api.url}/drivers/v1/me`, { headers: { cookie: cookieOf(browser) } });
+    expect(status).to.equal(401);
+  });
+
+  it('needs a key that is guessed at most 20 times in a quarter of an hour from one address', async () => {
+    const guesser = plainBrowser(api);
+    const { key } = await newGatewayDriver(api);
+    const guess = (typed: string) => guesser.post('/drive/sign-in', { key: typed });
+    // A right key does not count.
+    await guess(key);
+    const guesses = await Promise.all(Array.from({ length: 22 }, () => guess(newDriverKey())));
+    expect(guesses.filter(({ status }) => status === 429)).to.have.length(2);
+    const refused = await guess(key);
+    expect(refused.status).to.equal(429);
+    expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 900);
+    expect(textOf(refused.html)).to.include('Too many wrong keys').and.include('Try again in 15 minutes');
+    expect((await enter(key)).page).to.include({ status: 200, path: '/drive' });
+    api.ctx.now = () => Date.now() + 15 * 60_000;
+    expect((await guess(key)).status).to.equal(200);
+  });
+
+  it('has errors as pages for pages, and as JSON for data', async () => {
+    const { browser } = await signedIn();
+    for (const [path, status] of [
+      ['/drive/nothing', 404],
+      ['/drive/sign-in/x', 404],
+    ] as const) {
+      const page = await browser.get(path);
+      expect([page.status, page.html.slice(0, 15)], path).to.deep.equal([status, '<!doctype html>']);
+    }
+    const { status, body } = await data(browser, '/nothing');
+    expect({ status, body }).to.deep.equal({ status: 404, body: { error: 'Not found' } });
+    expect((await data(browser, '/me', { method: 'POST' })).status).to.equal(405);
+    for (const path of ['/drive/sign-in', '/drive/sign-out']) {
+      await browser.get(path);
+      expect(browser.page.path).to.equal('/drive');
+    }
+  });
+
+  it('may use the position and keep the screen on; other pages may not', async () => {
+    const policyOf = async (path: string) => (await fetch(api.url + path)).headers.get('permissions-policy');
+    expect(await policyOf('/drive')).to.equal('camera=(), geolocation=(self), microphone=(), screen-wake-lock=(self)');
+    for (const path of ['/dashboard', '/track/x', '/assets/x']) {
+      expect(await policyOf(path)).to.equal('camera=(), geolocation=(), microphone=(), screen-wake-lock=()');
+    }
+    const { headers } = await fetch(`${api.url}/drive`);
+    expect(headers.get('content-security-policy')).to.include("script-src 'self';style-src 'self'");
+    expect(headers.get('cache-control')).to.equal('no-store');
+  });
+});
