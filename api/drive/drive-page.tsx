@@ -12,7 +12,7 @@ export function drivePage({ driverId, name, plate, vehicle }: ActiveDriver, bidd
     children: (
       <>
         <header class="top-bar">
-          <div class="who">
+          <div class="driver-name">
             <p class="name">{name}</p>
             <p class="quiet">{`${plate}, ${vehicle}`}</p>
           </div>
@@ -71,7 +71,9 @@ const OfflineScreen = () => (
 const WaitingScreen = () => (
   <section class="screen" id="waiting-screen" hidden>
     <h1 id="waiting-title">Waiting for requests</h1>
-    <p class="quiet">Keep this page open: a phone that shows another app may not report where you are.</p>
+    <p class="quiet" id="waiting-hint">
+      Keep this page open: a phone that shows another app may not report where you are.
+    </p>
   </section>
 );
 
@@ -81,7 +83,7 @@ const RideScreen = () => (
     <h1 id="ride-title" tabIndex={-1}>
       Your ride
     </h1>
-    <section class="place to" aria-labelledby="to-label">
+    <section class="stop to" aria-labelledby="to-label">
       <h2 id="to-label">Pickup</h2>
       <p id="to-text" />
       <MapLink id="to-map" />
@@ -96,12 +98,12 @@ const RideScreen = () => (
       <h2 id="notes-label">Notes</h2>
       <p id="notes-text" />
     </section>
-    <dl class="figures">
+    <dl class="terms">
       <Figure id="ride-price" label="Fare" />
       <Figure id="ride-distance" label="Trip" />
       <Figure id="ride-passengers" label="Passengers" />
     </dl>
-    <section class="place next" id="next" aria-labelledby="next-label">
+    <section class="stop next" id="next" aria-labelledby="next-label">
       <h2 id="next-label">Then to the destination</h2>
       <p id="next-text" />
       <MapLink id="next-map" />
@@ -150,7 +152,7 @@ const RequestCard = () => (
         </span>
       </p>
     </div>
-    <dl class="figures">
+    <dl class="terms">
       <CardFigure part="pickup" label="To pickup" />
       <CardFigure part="trip" label="Trip" />
       <CardFigure part="passengers" label="Passengers" />

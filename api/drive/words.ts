@@ -5,7 +5,8 @@ import type { Action, Step } from './actions.ts';
 
 /** What the driver's page says. Pure. */
 
-export const money = (amount: number): string => `$${amount.toFixed(2)}`;
+const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+export const money = (amount: number): string => dollars.format(amount);
 export const kilometers = (km: number): string => `${km.toFixed(1)} km`;
 const people = (count: number): string => (count === 1 ? '1 passenger' : `${count} passengers`);
 

@@ -52,6 +52,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     const { rideId, fare, pickupKm, distanceKm, passengerCount } = request;
     item.dataset.ride = rideId;
     setText(part('fare'), money(fare));
+    part('fare').toggleAttribute('data-long', money(fare).length > 7);
     setText(part('kind'), kindOf(request));
     setText(part('pickup'), kilometers(pickupKm));
     setText(part('trip'), kilometers(distanceKm));

@@ -220,6 +220,7 @@ function show(): void {
   cards.show(cardsOf);
   setShown(element('cards'), !present && cards.count > 0);
   setText(element('waiting-title'), waitingTitle(cardsOf.length));
+  setShown(element('waiting-hint'), cards.count === 0);
   setShown(element('offers-stand'), cardsOf.length > 0);
   showScreen(next);
   showBar();

@@ -2,6 +2,8 @@ import type { ShownRequest, ShownRide } from '../../drivers/shown.ts';
 import { pause, readStream } from '../../pages/browser/read-stream.ts';
 import { call, learnTime, streamUrl } from './gateway.ts';
 
+const offlineMs = 10_000;
+
 interface Following {
   onRequests(requests: ShownRequest[]): void;
   onRide(ride: ShownRide | null): void;
@@ -34,7 +36,8 @@ export function followDriver({ onRequests, onRide, onConnection, onSignedOut }: 
       // One that breaks, as at a restart of the service, is replaced at once.
       if (failures > 1 || !navigator.onLine) onConnection(false);
       waiting = new AbortController();
-      await pause(backoffMs(failures), waiting.signal);
+      // The browser says when it has a network again; it may be wrong, so the stream is tried all the same.
+      await pause(navigator.onLine ? backoffMs(failures) : offlineMs, waiting.signal);
     }
   }
 

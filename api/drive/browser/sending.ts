@@ -38,7 +38,7 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
 
   function add(action: NewAction): void {
     write([...read(), { ...action, id: crypto.randomUUID() }]);
-    void send();
+    if (navigator.onLine) void send();
   }
 
   /** Drops what was not sent yet. */

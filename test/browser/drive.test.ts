@@ -1,0 +1,311 @@
+import { expect } from 'chai';
+import type { BrowserContext, Page } from 'playwright-core';
+import { LimitModel } from '../../shared/accounts/limit.ts';
+import { suspendDriver } from '../../shared/drivers/manage-drivers.ts';
+import type { Point } from '../../shared/haversine.ts';
+import type { Answer, Client } from '../support/client.ts';
+import { newGatewayDriver, runDispatch, somewhere } from '../support/drivers.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { closeProfiles, lookAt, openPage, openProfile, seriousFindings } from './browser.ts';
+
+const phone = { viewport: { width: 360, height: 740 }, hasTouch: true };
+
+describe("the driver's page", () => {
+  let api: TestApi;
+  let partner: Client;
+  before(async () => {
+    api = await startTestApi();
+    partner = await api.partner('live');
+    await LimitModel.deleteMany({});
+  });
+  afterEach(closeProfiles);
+  after(() => api.close());
+
+  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+  const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true }).waitFor();
+  const press = (page: Page, name: string | RegExp) => button(page, name).click();
+
+  async function signIn(page: Page, key: string): Promise<void> {
+    await page.getByLabel('Driver key').fill(key);
+    await press(page, 'Sign in');
+  }
+  /** The browser's options of a phone that stands at a place. */
+  const standingAt = ({ lat, lng }: Point) => ({
+    ...phone,
+    geolocation: { latitude: lat, longitude: lng },
+    permissions: ['geolocation'],
+  });
+  /** A driver who has signed in and gone online on a phone. */
+  async function online(at: Point, name: string) {
+    const driver = await newGatewayDriver(api, { name });
+    const profile = await openProfile(standingAt(at));
+    const page = await openPage(profile, `${api.url}/drive`);
+    await signIn(page, driver.key);
+    await press(page, 'Go online');
+    await heading(page, 'Waiting for requests');
+    return { ...driver, profile, page };
+  }
+  const wanted = {
+    passenger: { name: 'Ada Byron', phone: '+1 (202) 555-0111' },
+    notes: 'Two suitcases, please wait at the side door.',
+    passengerCount: 2,
+  };
+  async function openRide(pickup: Point, fields: object = {}): Promise<string> {
+    const place = { ...pickup, address: '1 Main Street, side entrance' };
+    const { body } = await partner.createRide({
+      pickup: place,
+      destination: { lat: pickup.lat + 0.05, lng: pickup.lng },
+      ...wanted,
+      ...fields,
+    });
+    await runDispatch(api.ctx, body.rideId);
+    return body.rideId;
+  }
+  const rideNow = async (rideId: string): Promise<Answer['body']> => (await partner.get(`/rides/${rideId}`)).body;
+  const offersOn = async (rideId: string): Promise<Answer['body'][]> =>
+    (await partner.get(`/rides/${rideId}/offers`)).body.offers;
+  const status = (rideId: string, wantedStatus: string) =>
+    until(async () => (await rideNow(rideId)).status === wantedStatus);
+  const offers = (rideId: string, count: number) => until(async () => (await offersOn(rideId)).length === count);
+
+  it('plays a live ride on two phones: a counter-offer wins, an accepted fare is told, a step follows a step', async () => {
+    const place = somewhere();
+    const [dana, omar] = [await online(place, 'Dana Okoye'), await online(place, 'Omar Haddad')];
+    const rideId = await openRide(place);
+    for (const { page } of [dana, omar]) {
+      await page.locator('.fare', { hasText: '$25.00' }).waitFor();
+      expect(await page.locator('.card').innerText()).to.match(/\d:\d\d/);
+      expect(await page.content()).not.to.match(/Main Street|Byron|555-0111|suitcases/);
+    }
+    await press(omar.page, /^Accept \$25\.00/);
+    await press(dana.page, 'Counter');
+    await press(dana.page, 'Higher price');
+    await press(dana.page, 'Higher price');
+    await press(dana.page, 'More minutes');
+    await press(dana.page, 'Offer $27.00, in 2 min');
+    await offers(rideId, 2);
+    await dana.page.getByText('Your offer: $27.00, in 2 min').waitFor();
+
+    const { offerId } = (await offersOn(rideId)).find(({ price }) => price === 27);
+    await partner.post(`/rides/${rideId}/accept`, { offerId });
+    await omar.page.locator('.card', { hasText: 'The ride went to another driver' }).waitFor();
+    expect(await omar.page.getByRole('status').textContent()).to.equal('The ride went to another driver');
+    await press(omar.page, 'OK');
+    await heading(omar.page, 'Waiting for requests');
+
+    const { page } = dana;
+    await heading(page, 'Drive to the pickup');
+    await page.getByText('You were chosen', { exact: true }).waitFor();
+    await page.getByText('1 Main Street, side entrance').waitFor();
+    await page.getByText('Two suitcases').waitFor();
+    expect(await page.getByRole('link', { name: /^Call/ }).getAttribute('href')).to.equal('tel:%2B12025550111');
+    expect(await page.getByRole('link', { name: 'Open in maps' }).first().getAttribute('href')).to.equal(
+      `geo:${place.lat},${place.lng}?q=${place.lat},${place.lng}`,
+    );
+    expect(await seriousFindings(page)).to.deep.equal([]);
+    await dana.profile.setGeolocation({ latitude: place.lat + 0.001, longitude: place.lng });
+    await until(async () => (await rideNow(rideId)).liveLocation?.lat === place.lat + 0.001);
+    await press(page, 'Arrived');
+    await heading(page, 'Wait for the passenger');
+    await press(page, 'Start trip');
+    await heading(page, 'Drive to the destination');
+    await status(rideId, 'in_progress');
+    await press(page, 'Complete');
+    await heading(page, 'Trip completed');
+    await page.getByText('$27.00 for this ride.').waitFor();
+    await status(rideId, 'completed');
+    expect(await page.content()).not.to.match(/Main Street|Byron|555-0111|suitcases/);
+    await press(page, 'OK');
+    await heading(page, 'Waiting for requests');
+    for (const each of [dana, omar]) expect(each.page.complaints).to.deep.equal([]);
+  });
+
+  it('withdraws an offer, and says when the partner cancels, before and after the driver was chosen', async () => {
+    const place = somewhere();
+    const { page } = await online(place, 'Dana Okoye');
+    const withdrawn = await openRide(place);
+    await press(page, /^Accept/);
+    await offers(withdrawn, 1);
+    await press(page, 'Withdraw');
+    await offers(withdrawn, 0);
+    await button(page, /^Accept/).waitFor();
+    await press(page, /^Accept/);
+    await offers(withdrawn, 1);
+    await partner.post(`/rides/${withdrawn}/cancel`);
+    await page.locator('.card', { hasText: 'The partner cancelled' }).waitFor();
+    await press(page, 'OK');
+
+    const rideId = await openRide(place);
+    await press(page, /^Accept/);
+    await offers(rideId, 1);
+    await partner.post(`/rides/${rideId}/accept`, { offerId: (await offersOn(rideId))[0].offerId });
+    await heading(page, 'Drive to the pickup');
+    await partner.post(`/rides/${rideId}/cancel`);
+    await heading(page, 'The partner cancelled');
+    await press(page, 'OK');
+    await heading(page, 'Waiting for requests');
+    expect(page.complaints).to.deep.equal([]);
+  });
+
+  /** A driver who has been chosen. */
+  async function chosen(place: Point) {
+    const driver = await online(place, 'Dana Okoye');
+    const rideId = await openRide(place);
+    await press(driver.page, /^Accept/);
+    await offers(rideId, 1);
+    await partner.post(`/rides/${rideId}/accept`, { offerId: (await offersOn(rideId))[0].offerId });
+    await heading(driver.page, 'Drive to the pickup');
+    return { ...driver, rideId };
+  }
+  /** What the page sends of its steps. */
+  function stepsSent(profile: BrowserContext): string[] {
+    const sent: string[] = [];
+    profile.on('response', (response) => {
+      const [, step] = /\/drive\/api\/ride\/(\w+)$/.exec(response.url()) ?? [];
+      if (step) sent.push(`${step} ${response.status()}`);
+    });
+    return sent;
+  }
+
+  it('keeps steps in a tunnel, says so, and sends each once and in order when the network is back', async () => {
+    const { page, profile, rideId } = await chosen(somewhere());
+    const sent = stepsSent(profile);
+    await profile.setOffline(true);
+    await page.getByText('No connection. What you do is kept and sent later.').waitFor();
+    await press(page, 'Arrived');
+    await heading(page, 'Wait for the passenger');
+    await press(page, 'Start trip');
+    await heading(page, 'Drive to the destination');
+    await page.getByText('No connection. Kept and sent later: Arrived, Start trip').waitFor();
+    const kept = await page.evaluate(() => JSON.stringify(localStorage));
+    expect(kept).to.include('arrive').and.include('start');
+    expect(kept).not.to.match(/Ada|Byron|0111|suitcases|Main/);
+    expect((await rideNow(rideId)).status).to.equal('driver_arriving');
+    await profile.setOffline(false);
+    await status(rideId, 'in_progress');
+    await page.getByText('Connected', { exact: true }).waitFor();
+    await heading(page, 'Drive to the destination');
+    expect(sent).to.deep.equal(['arrive 200', 'start 200']);
+    expect(await page.evaluate(() => localStorage.length)).to.equal(0);
+  });
+
+  it('sends a step again whose answer was lost, also after the page was closed, and takes it once', async () => {
+    const { page, profile, rideId } = await chosen(somewhere());
+    // The service takes the step, and its answer never comes.
+    await page.route('**/drive/api/ride/arrive', async (route) => {
+      // The browser adds this one itself, behind what a test can see.
+      await route.fetch({ headers: { ...route.request().headers(), 'sec-fetch-site': 'same-origin' } });
+      await route.abort();
+    });
+    await press(page, 'Arrived');
+    await status(rideId, 'arrived');
+    await page.getByText('Sending: Arrived').waitFor();
+    await page.close();
+    const sent = stepsSent(profile);
+    const again = await openPage(profile, `${api.url}/drive`);
+    await heading(again, 'Wait for the passenger');
+    await until(async () => sent.length > 0);
+    await until(async () => (await again.evaluate(() => localStorage.length)) === 0);
+    expect(sent).to.deep.equal(['arrive 200']);
+    expect((await rideNow(rideId)).status).to.equal('arrived');
+    expect(again.complaints).to.deep.equal([]);
+  });
+
+  it('tells a driver who comes out of a tunnel that the ride was cancelled meanwhile', async () => {
+    const { page, profile, rideId } = await chosen(somewhere());
+    await profile.setOffline(true);
+    await press(page, 'Arrived');
+    await heading(page, 'Wait for the passenger');
+    await partner.post(`/rides/${rideId}/cancel`);
+    await profile.setOffline(false);
+    await heading(page, 'The partner cancelled');
+    await until(async () => (await page.evaluate(() => localStorage.length)) === 0);
+  });
+
+  it('cancels a ride only after asking, with the keyboard alone', async () => {
+    const { page, rideId } = await chosen(somewhere());
+    const { keyboard } = page;
+    // A button takes nothing in the moment in which it comes up.
+    await until(() => button(page, 'Cancel ride').isEnabled());
+    await button(page, 'Cancel ride').focus();
+    await keyboard.press('Enter');
+    await heading(page, 'Cancel this ride?');
+    await keyboard.press('Escape');
+    expect(await page.locator('dialog').isVisible()).to.equal(false);
+    await button(page, 'Cancel ride').focus();
+    await keyboard.press('Enter');
+    await keyboard.press('Tab');
+    await keyboard.press('Enter');
+    await heading(page, 'You cancelled the ride');
+    await status(rideId, 'cancelled');
+    expect(await rideNow(rideId)).to.include({ cancelledBy: 'driver' });
+  });
+
+  it('shows the sign-in page as soon as the driver is suspended', async () => {
+    const { page, driverId } = await online(somewhere(), 'Dana Okoye');
+    await suspendDriver(driverId);
+    await page.getByLabel('Driver key').waitFor();
+  });
+
+  it('says what it needs where there are no scripts, no position, or the wrong key', async () => {
+    const bare = await openPage(await openProfile({ ...phone, javaScriptEnabled: false }), `${api.url}/drive`);
+    expect(await bare.locator('noscript').textContent()).to.include('This page needs JavaScript');
+    const driver = await newGatewayDriver(api);
+    const profile = await openProfile(phone);
+    await profile.addInitScript(() => {
+      navigator.geolocation.getCurrentPosition = (_found, fail) =>
+        fail?.({ code: 1, PERMISSION_DENIED: 1 } as GeolocationPositionError);
+    });
+    const page = await openPage(profile, `${api.url}/drive`);
+    await signIn(page, `${driver.key}x`);
+    await page.getByRole('alert').getByText('This key does not work').waitFor();
+    await signIn(page, driver.key);
+    await press(page, 'Go online');
+    await page.getByText('Your position is blocked').waitFor();
+    await heading(page, 'You are offline');
+  });
+
+  it('looks finished on every screen, by day and by night', async () => {
+    const place = somewhere();
+    const driver = await newGatewayDriver(api, { name: 'Dana Okoye' });
+    const profile = await openProfile(phone);
+    const first = await openPage(profile, `${api.url}/drive`);
+    await signIn(first, driver.key);
+    await heading(first, 'You are offline');
+    const options = { ...standingAt(place), storageState: await profile.storageState() };
+    await first.close();
+    const look = (name: string, prepare: (page: Page) => Promise<void>) =>
+      lookAt(`drive-${name}`, `${api.url}/drive`, { options, prepare });
+    await lookAt('drive-sign-in', `${api.url}/drive?wrong`);
+    await look('offline', (page) => heading(page, 'You are offline'));
+
+    await driver.post('/me/online', place);
+    const rideId = await openRide(place);
+    await look('requests', async (page) => {
+      await press(page, 'Counter');
+      await press(page, 'Higher price');
+      await button(page, 'Offer $26.00, in 1 min').scrollIntoViewIfNeeded();
+    });
+    await openRide(place, { fare: 1_240, rideType: 'intercity', distanceKm: 412.7 });
+    const { offerId } = (await driver.post(`/requests/${rideId}/offers`, { price: 27, etaMinutes: 4 })).body;
+    await look('offered', async (page) => {
+      await heading(page, '2 requests');
+      await page.getByText('Your offer: $27.00').waitFor();
+    });
+    await partner.post(`/rides/${rideId}/accept`, { offerId });
+    await look('ride', (page) => heading(page, 'Drive to the pickup'));
+    await look('cancel', async (page) => {
+      await press(page, 'Cancel ride');
+      await heading(page, 'Cancel this ride?');
+    });
+    await look('tunnel', async (page) => {
+      await heading(page, 'Drive to the pickup');
+      await page.context().setOffline(true);
+      await press(page, 'Arrived');
+      await page.getByText('Kept and sent later: Arrived').waitFor();
+      // The stream that broke is on the console.
+      (page as Page & { complaints: string[] }).complaints.length = 0;
+    });
+  });
+});
