@@ -113,6 +113,20 @@ export async function lookAt(
   }
 }
 
+/** The same for a page that is open, in the state that it is in: one page takes on each look in turn. */
+export async function lookAround(name: string, page: Page & { complaints: string[] }): Promise<void> {
+  await mkdir(shotFolder, { recursive: true });
+  for (const { name: look, viewport, colorScheme } of looks) {
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({ path: path.join(shotFolder, `${name}-${look}.png`) });
+    const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(tooWide <= 0, `${name} ${look}: ${tooWide} px wider than the screen`);
+    if (viewport.width < 500) assert.deepEqual(await seriousFindings(page), [], `${name} ${look}: axe`);
+  }
+  assert.deepEqual(page.complaints, [], name);
+}
+
 /** What axe-core finds serious or critical, a line each. It is put in past the page's own content policy. */
 export async function seriousFindings(page: Page): Promise<string[]> {
   await page.evaluate(await readFile(axeSource, 'utf8'));

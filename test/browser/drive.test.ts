@@ -1,13 +1,15 @@
 import { expect } from 'chai';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { LimitModel } from '../../shared/accounts/limit.ts';
+import { hashOfDriverKey } from '../../shared/drivers/driver.ts';
+import { driverSessions } from '../../shared/drivers/driver-session.ts';
 import { suspendDriver } from '../../shared/drivers/manage-drivers.ts';
 import type { Point } from '../../shared/haversine.ts';
 import type { Answer, Client } from '../support/client.ts';
-import { newGatewayDriver, runDispatch, somewhere } from '../support/drivers.ts';
+import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from '../support/drivers.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { closeProfiles, lookAt, openPage, openProfile, seriousFindings } from './browser.ts';
+import { closeProfiles, lookAround, openPage, openProfile, seriousFindings } from './browser.ts';
 
 const phone = { viewport: { width: 360, height: 740 }, hasTouch: true };
 
@@ -36,15 +38,18 @@ describe("the driver's page", () => {
     geolocation: { latitude: lat, longitude: lng },
     permissions: ['geolocation'],
   });
-  /** A driver who has signed in and gone online on a phone. */
-  async function online(at: Point, name: string) {
-    const driver = await newGatewayDriver(api, { name });
-    const profile = await openProfile(standingAt(at));
-    const page = await openPage(profile, `${api.url}/drive`);
-    await signIn(page, driver.key);
-    await press(page, 'Go online');
-    await heading(page, 'Waiting for requests');
-    return { ...driver, profile, page };
+  /** A driver's phone, signed in. */
+  async function phoneOf({ driverId, key }: GatewayDriver, options: BrowserContextOptions) {
+    const profile = await openProfile(options);
+    const owner = { driverId, keyHash: hashOfDriverKey(key) ?? '' };
+    const value = await driverSessions.start(owner, api.ctx.now());
+    await profile.addCookies([{ name: 'driver_session', value, url: api.url }]);
+    return { profile, page: await openPage(profile, `${api.url}/drive`) };
+  }
+  /** A driver who is online, on a phone. */
+  async function online(at: Point) {
+    const driver = await newGatewayDriver(api, { at });
+    return { ...driver, ...(await phoneOf(driver, standingAt(at))) };
   }
   const wanted = {
     passenger: { name: 'Ada Byron', phone: '+1 (202) 555-0111' },
@@ -69,9 +74,20 @@ describe("the driver's page", () => {
     until(async () => (await rideNow(rideId)).status === wantedStatus);
   const offers = (rideId: string, count: number) => until(async () => (await offersOn(rideId)).length === count);
 
+  /** A driver who signs in with the key, and goes online. */
+  async function entering(at: Point) {
+    const { key } = await newGatewayDriver(api);
+    const profile = await openProfile(standingAt(at));
+    const page = await openPage(profile, `${api.url}/drive`);
+    await signIn(page, key);
+    await press(page, 'Go online');
+    await heading(page, 'Waiting for requests');
+    return { profile, page };
+  }
+
   it('plays a live ride on two phones: a counter-offer wins, an accepted fare is told, a step follows a step', async () => {
     const place = somewhere();
-    const [dana, omar] = [await online(place, 'Dana Okoye'), await online(place, 'Omar Haddad')];
+    const [dana, omar] = [await entering(place), await online(place)];
     const rideId = await openRide(place);
     for (const { page } of [dana, omar]) {
       await page.locator('.fare', { hasText: '$25.00' }).waitFor();
@@ -123,7 +139,7 @@ describe("the driver's page", () => {
 
   it('withdraws an offer, and says when the partner cancels, before and after the driver was chosen', async () => {
     const place = somewhere();
-    const { page } = await online(place, 'Dana Okoye');
+    const { page } = await online(place);
     const withdrawn = await openRide(place);
     await press(page, /^Accept/);
     await offers(withdrawn, 1);
@@ -150,7 +166,7 @@ describe("the driver's page", () => {
 
   /** A driver who has been chosen. */
   async function chosen(place: Point) {
-    const driver = await online(place, 'Dana Okoye');
+    const driver = await online(place);
     const rideId = await openRide(place);
     await press(driver.page, /^Accept/);
     await offers(rideId, 1);
@@ -243,7 +259,8 @@ describe("the driver's page", () => {
   });
 
   it('shows the sign-in page as soon as the driver is suspended', async () => {
-    const { page, driverId } = await online(somewhere(), 'Dana Okoye');
+    const { page, driverId } = await online(somewhere());
+    await heading(page, 'Waiting for requests');
     await suspendDriver(driverId);
     await page.getByLabel('Driver key').waitFor();
   });
@@ -262,50 +279,58 @@ describe("the driver's page", () => {
     await page.getByRole('alert').getByText('This key does not work').waitFor();
     await signIn(page, driver.key);
     await press(page, 'Go online');
-    await page.getByText('Your position is blocked').waitFor();
+    await page.locator('#bar', { hasText: 'Your position is blocked' }).waitFor();
     await heading(page, 'You are offline');
   });
 
   it('looks finished on every screen, by day and by night', async () => {
     const place = somewhere();
-    const driver = await newGatewayDriver(api, { name: 'Dana Okoye' });
-    const profile = await openProfile(phone);
-    const first = await openPage(profile, `${api.url}/drive`);
-    await signIn(first, driver.key);
-    await heading(first, 'You are offline');
-    const options = { ...standingAt(place), storageState: await profile.storageState() };
-    await first.close();
-    const look = (name: string, prepare: (page: Page) => Promise<void>) =>
-      lookAt(`drive-${name}`, `${api.url}/drive`, { options, prepare });
-    await lookAt('drive-sign-in', `${api.url}/drive?wrong`);
-    await look('offline', (page) => heading(page, 'You are offline'));
+    const signInPage = await openPage(await openProfile(phone), `${api.url}/drive?wrong`);
+    await lookAround('drive-sign-in', signInPage);
 
-    await driver.post('/me/online', place);
+    const driver = await newGatewayDriver(api);
+    const { page, profile } = await phoneOf(driver, standingAt(place));
+    await heading(page, 'You are offline');
+    await lookAround('drive-offline', page);
+    await press(page, 'Go online');
+    await heading(page, 'Waiting for requests');
+    await lookAround('drive-waiting', page);
+
     const rideId = await openRide(place);
-    await look('requests', async (page) => {
-      await press(page, 'Counter');
-      await press(page, 'Higher price');
-      await button(page, 'Offer $26.00, in 1 min').scrollIntoViewIfNeeded();
-    });
-    await openRide(place, { fare: 1_240, rideType: 'intercity', distanceKm: 412.7 });
-    const { offerId } = (await driver.post(`/requests/${rideId}/offers`, { price: 27, etaMinutes: 4 })).body;
-    await look('offered', async (page) => {
-      await heading(page, '2 requests');
-      await page.getByText('Your offer: $27.00').waitFor();
-    });
-    await partner.post(`/rides/${rideId}/accept`, { offerId });
-    await look('ride', (page) => heading(page, 'Drive to the pickup'));
-    await look('cancel', async (page) => {
-      await press(page, 'Cancel ride');
-      await heading(page, 'Cancel this ride?');
-    });
-    await look('tunnel', async (page) => {
-      await heading(page, 'Drive to the pickup');
-      await page.context().setOffline(true);
-      await press(page, 'Arrived');
-      await page.getByText('Kept and sent later: Arrived').waitFor();
-      // The stream that broke is on the console.
-      (page as Page & { complaints: string[] }).complaints.length = 0;
-    });
+    await press(page, 'Counter');
+    await press(page, 'Higher price');
+    await press(page, 'More minutes');
+    await lookAround('drive-counter', page);
+    await press(page, 'Offer $26.00, in 2 min');
+    await page.getByText('Your offer: $26.00').waitFor();
+    const other = await openRide(place, { fare: 1_240, rideType: 'intercity', distanceKm: 412.7 });
+    await heading(page, '2 requests');
+    await lookAround('drive-requests', page);
+    await press(page, /^Accept/);
+    await offers(other, 1);
+    await partner.post(`/rides/${other}/cancel`);
+    await page.locator('.card', { hasText: 'The partner cancelled' }).scrollIntoViewIfNeeded();
+    await lookAround('drive-gone', page);
+
+    await partner.post(`/rides/${rideId}/accept`, { offerId: (await offersOn(rideId))[0].offerId });
+    await heading(page, 'Drive to the pickup');
+    await lookAround('drive-ride', page);
+    await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+    await lookAround('drive-ride-below', page);
+    await press(page, 'Cancel ride');
+    await heading(page, 'Cancel this ride?');
+    await lookAround('drive-cancel', page);
+    await press(page, 'Keep the ride');
+
+    await profile.setOffline(true);
+    await press(page, 'Arrived');
+    await page.getByText('Kept and sent later: Arrived').waitFor();
+    // The stream that broke is on the console.
+    page.complaints.length = 0;
+    await lookAround('drive-tunnel', page);
+    await press(page, 'Start trip');
+    await press(page, 'Complete');
+    await heading(page, 'Trip completed');
+    await lookAround('drive-completed', page);
   });
 });

@@ -165,6 +165,7 @@ function openCounter(item: HTMLElement, isOpen: boolean): void {
   const part = partsOf(item);
   part('counter-panel').hidden = !isOpen;
   part('counter').setAttribute('aria-expanded', String(isOpen));
+  if (isOpen) part('counter-panel').scrollIntoView({ block: 'nearest' });
 }
 
 /** Shows the row of what can be done now. All rows are of one height. */

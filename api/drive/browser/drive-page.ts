@@ -28,6 +28,8 @@ let isOnline: boolean | undefined;
 let isConnected: boolean | undefined;
 /** Rides that this driver has ended here: what comes late of them is no news. */
 const ended = new Set<string>();
+/** Rides on which an offer is on its way that is to be withdrawn. */
+const unwanted = new Set<string>();
 let result: Result | null = null;
 /** What is wrong now, in words; the position's is kept apart, since it mends itself. */
 let fault: string | null = null;
@@ -56,11 +58,15 @@ function act(action: Parameters<typeof sending.add>[0]): void {
   sending.add(action);
 }
 
-/** An offer that was never sent is dropped. */
+/** An offer that was never sent is dropped; one that is on its way is withdrawn when it has arrived. */
 function withdraw({ rideId, offer }: RequestOnPage): void {
-  if (offer?.offerId) act({ kind: 'withdraw', rideId, offerId: offer.offerId });
-  else if (isConnected) say('Your offer is being sent');
-  else sending.drop((action) => action.kind === 'offer' && action.rideId === rideId);
+  if (offer?.offerId) {
+    act({ kind: 'withdraw', rideId, offerId: offer.offerId });
+    return;
+  }
+  const isThis = (action: Action) => action.kind === 'offer' && action.rideId === rideId;
+  sending.drop(isThis);
+  if (sending.waiting().some(isThis)) unwanted.add(rideId);
 }
 
 /** The page shows what is so once the service has all that the driver did. */
@@ -75,7 +81,9 @@ function takeRequests(next: ShownRequest[]): void {
   show();
   for (const request of gone) if (request.offer) void tellGone(request);
   const news = next.filter(({ rideId }) => !known.has(rideId));
-  if (news.length > 0 && isOnline) say(news.map(requestWords).join('. '));
+  if (news.length === 0 || !isOnline) return;
+  say(news.map(requestWords).join('. '));
+  buzz();
 }
 
 /** Whether another driver was chosen, or the partner cancelled. */
@@ -99,6 +107,7 @@ function takeRide(next: ShownRide | null): void {
     result = null;
     cards.clear();
     say('You were chosen. Drive to the pickup.');
+    buzz();
   }
   show();
 }
@@ -114,6 +123,9 @@ async function tellEnd(rideId: string): Promise<void> {
 function takeAnswer(action: Action): void {
   ride = withSteps(ride, [action]);
   requests = requests.map((request) => withOffers(request, [action]) as ShownRequest);
+  if (action.kind === 'offer' && action.offerId && unwanted.delete(action.rideId)) {
+    act({ kind: 'withdraw', rideId: action.rideId, offerId: action.offerId });
+  }
   if (!ride) void learnAvailability();
   show();
 }
@@ -200,6 +212,11 @@ function signedOut(): void {
 /** Read out by a screen reader; on the screen it stands where it belongs. */
 function say(words: string): void {
   setText(element('spoken'), words);
+}
+
+/** A phone in its holder is heard. Browsers allow it once the page was touched. */
+function buzz(): void {
+  if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(200);
 }
 
 let screen = '';

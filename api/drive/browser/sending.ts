@@ -25,6 +25,8 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
   const place = `drive-actions-${driverId}`;
   let lately: Action[] = [];
   let isSending = false;
+  /** The id of the action that is on its way: the service may have it already. */
+  let underWay: string | undefined;
   let failures = 0;
   let retry: ReturnType<typeof setTimeout> | undefined;
 
@@ -41,9 +43,9 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
     if (navigator.onLine) void send();
   }
 
-  /** Drops what was not sent yet. */
+  /** Drops what is not on its way yet. */
   function drop(isDropped: (action: Action) => boolean): void {
-    write(read().filter((action) => !isDropped(action)));
+    write(read().filter((action) => action.id === underWay || !isDropped(action)));
   }
 
   async function send(): Promise<void> {
@@ -53,6 +55,7 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
     // Another tab of this browser has the same list.
     await exclusively(place, new AbortController().signal, sendAll).catch(() => {});
     isSending = false;
+    underWay = undefined;
     if (read().length > 0 && navigator.onLine) {
       retry = setTimeout(() => void send(), retryMs[Math.min(failures++, retryMs.length - 1)]);
     }
@@ -61,6 +64,7 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
   async function sendAll(): Promise<void> {
     for (let [action] = read(); action; [action] = read()) {
       const { id } = action;
+      underWay = id;
       const answer = await post(action);
       if (!answer) return;
       if (answer.status === 401) return onSignedOut();
