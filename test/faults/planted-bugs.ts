@@ -15,17 +15,6 @@ export interface PlantedBug {
  */
 export const plantedBugs: readonly PlantedBug[] = [
   {
-    what: 'drops an event',
-    edits: [
-      {
-        file: 'shared/rides/change-ride.js',
-        find: 'const newEvent = event && {',
-        replace: "const newEvent = event && change.set.status !== 'arrived' && {",
-      },
-    ],
-    caughtAs: /goes from driver_arriving to in_progress/,
-  },
-  {
     what: 'skips a status',
     edits: [
       {
@@ -80,6 +69,17 @@ export const plantedBugs: readonly PlantedBug[] = [
 
 /** Bugs that do not hide each other, for one run with live rides and drivers. */
 export const plantedTogether: readonly PlantedBug[] = [
+  {
+    what: 'drops an event',
+    edits: [
+      {
+        file: 'shared/rides/change-ride.js',
+        find: 'const newEvent = event && {',
+        replace: "const newEvent = event && change.set.status !== 'arrived' && {",
+      },
+    ],
+    caughtAs: /goes from driver_arriving to in_progress/,
+  },
   {
     what: 'asks drivers who are offline',
     edits: [

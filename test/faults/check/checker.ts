@@ -1,3 +1,4 @@
+import type { Config } from '../../../shared/config.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { Fault } from '../faults-log.ts';
 import type { FleetLog } from '../load/fleet.ts';
@@ -24,6 +25,8 @@ export interface Evidence {
   secrets: { what: string; value: string }[];
   /** How much quicker than real the simulated drivers were. */
   speed: number;
+  /** When the rounds of live rides are due. */
+  dispatch: Config['dispatch'];
   /** Processes that ended without being told to. */
   crashes: string[];
 }

@@ -34,6 +34,7 @@ export async function gatherEvidence(
     ],
     secrets: secretsOf(world),
     speed: world.config.simulationSpeed,
+    dispatch: world.config.dispatch,
     crashes: processes.flatMap(({ name, crashes }) => crashes.map((how) => `${name}, ${how}`)),
   };
 }

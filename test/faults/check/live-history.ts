@@ -1,3 +1,4 @@
+import type { Config } from '../../../shared/config.ts';
 import type { Ride, RideEvent, RideStatus } from '../../../shared/rides/ride-types.ts';
 import { type Fault, overlaps } from '../faults-log.ts';
 import type { FleetLog } from '../load/fleet.ts';
@@ -9,6 +10,8 @@ export interface DriverEvidence {
   journal: readonly Call[];
   fleet: FleetLog;
   faults: readonly Fault[];
+  /** When rounds are due. */
+  dispatch: Config['dispatch'];
 }
 
 /** A work that a fault has met is done within so long: as for a killed worker's job, which is the slowest. */

@@ -9,7 +9,7 @@ const enough = 5;
 
 /**
  * How the rounds of live rides broke a promise: each ride is opened to drivers whose car serves it, never to one who is
- * offline, and, where no fault holds that up, in the end to everyone who is there and free.
+ * offline, and, where no fault holds that up, round after round to everyone who is there and free.
  */
 export function roundViolations(evidence: DriverEvidence): string[] {
   const live = evidence.rides.filter(({ mode }) => mode === 'live');
@@ -18,6 +18,8 @@ export function roundViolations(evidence: DriverEvidence): string[] {
   return live.flatMap((ride) => {
     const asked = new Set((ride.asked ?? []).map(({ driverId }) => driverId));
     const say = (what: string) => [`${ride._id}: ${what}`];
+    const due = roundsDue(evidence, ride);
+    if ((ride.rounds ?? 0) < due) return say(`had ${ride.rounds ?? 0} rounds, and ${due} were due`);
     if (asked.size < (ride.asked?.length ?? 0)) return say('was opened twice to a driver');
     return times.flatMap(({ driver, online }) => {
       const { driverId } = driver;
@@ -36,6 +38,16 @@ export function roundViolations(evidence: DriverEvidence): string[] {
       ];
     });
   });
+}
+
+/** How many rounds a ride must have had, where no fault held one up: those that were due some seconds before the end. */
+function roundsDue({ dispatch: { rounds, repeatMs }, faults }: DriverEvidence, ride: Ride): number {
+  const createdAt = ride.createdAt.getTime();
+  const until = biddingEndOf(ride);
+  const openMs = until - promptMs - createdAt;
+  if (openMs < 0 || !isCalm(faults, createdAt, until)) return 0;
+  const repeatedMs = openMs - (rounds.at(-1)?.afterMs ?? 0);
+  return rounds.filter(({ afterMs }) => afterMs <= openMs).length + Math.max(0, Math.floor(repeatedMs / repeatMs));
 }
 
 const serves = ({ carType, seats }: FleetDriver, ride: Ride): boolean =>

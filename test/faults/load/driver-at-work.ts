@@ -149,7 +149,8 @@ export function driverAtWork(work: Work): DriverAtWork {
   async function drive({ rideId, status }: SeenRide): Promise<void> {
     const step = random() < 0.04 ? 'cancel' : nextStep[status];
     if (!step) return;
-    await pause(between(random, 0, 3 * work.pauseMs));
+    // Some trips are long enough for an offer on another ride to be seen standing.
+    await pause(between(random, 0, random() < 0.2 ? 12 : 3) * work.pauseMs);
     const answer = await call(step, 'POST', `/ride/${step}`, { body: { rideId }, rideId });
     // As after a lost answer.
     if (random() < 0.2) await call(step, 'POST', `/ride/${step}`, { body: { rideId }, rideId });

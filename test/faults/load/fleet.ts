@@ -34,13 +34,13 @@ export interface Fleet {
 
 export interface FleetOptions {
   drivers?: number;
-  /** How long a driver pauses between two looks, at most; before a step it may be three times as long. */
+  /** How long a driver pauses between two looks, at most; before a step it is longer. */
   pauseMs?: number;
   /** Drivers stay online. */
   areConstant?: boolean;
 }
 
-/** Each third driver is around the pickup, some are some km away, some further. */
+/** How far from the pickup the drivers wait: in each of the rounds' circles. */
 const distancesKm = [0.2, 1, 2.5, 5, 9, 11];
 const cars = [
   { carType: 'regular', seats: 4 },

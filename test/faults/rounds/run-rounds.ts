@@ -35,7 +35,8 @@ export interface Outcome {
 const quietMs = 150_000;
 /** How long live rides go on after the last fault. */
 const calmMs = 30_000;
-const livePerSecond = 1;
+/** More would leave every driver with five open requests. */
+const livePerSecond = 0.8;
 const livesManners = ['prompt', 'prompt', 'prompt', 'prompt', 'failing', 'resetting', 'none'] as const;
 
 /**
