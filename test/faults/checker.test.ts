@@ -5,7 +5,7 @@ import { disconnectMongo } from '../../shared/mongo/connection.ts';
 import { buildService } from '../support/service-process.ts';
 import { violationsIn } from './check/checker.ts';
 import { gatherEvidence } from './check/evidence.ts';
-import { type FleetLog, startFleet } from './load/fleet.ts';
+import { type Fleet, type FleetLog, startFleet } from './load/fleet.ts';
 import { type Call, startPartners } from './load/partners.ts';
 import { plant, plantedBugs, plantedTogether } from './planted-bugs.ts';
 import { seededRandom } from './random.ts';
@@ -20,6 +20,7 @@ async function violationsOf(build: string, { withDrivers = false } = {}): Promis
     DISPATCH_REPEAT_MS: '500',
   };
   const world = await startWorld({ build, apis: 1, copies: 1, together: true, settings });
+  let fleet: Fleet | undefined;
   try {
     // So many that no limit on creations ends the load.
     const keys = await Promise.all(Array.from({ length: 10 }, () => world.newKey()));
@@ -28,13 +29,14 @@ async function violationsOf(build: string, { withDrivers = false } = {}): Promis
       atOnce: 30,
     });
     const drivers = withDrivers ? 4 : 0;
-    const fleet = await startFleet(world, seededRandom(2), { drivers, pauseMs: 60, areConstant: true });
+    fleet = await startFleet(world, seededRandom(2), { drivers, pauseMs: 60, areConstant: true });
     const live = withDrivers ? await startLivePartners(world) : undefined;
     while (!isEnough(partners.journal) || (live && !isEnoughLive(fleet.log))) await setTimeout(20);
     const journal = [...(await partners.stop()), ...((await live?.stop()) ?? [])];
     await world.quiet(240_000);
     return violationsIn(await gatherEvidence(world, { journal, fleet: await fleet.stop() }, []));
   } finally {
+    await fleet?.stop();
     await world.stop();
   }
 }

@@ -77,7 +77,7 @@ const nextStep: Partial<Record<RideStatus, Step>> = {
 export function driverAtWork(work: Work): DriverAtWork {
   const { world, agent, driver, place, log, random, stopping } = work;
   const { driverId, key } = driver;
-  /** Rides that the driver has looked at, and made up the mind about. */
+  /** Rides on which the driver has made an offer, or decided not to. */
   const decided = new Set<string>();
   let seen: { requests: SeenRequest[]; ride: SeenRide | null } = { requests: [], ride: null };
   let isOnline = false;

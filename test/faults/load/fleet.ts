@@ -28,7 +28,7 @@ export interface FleetLog {
 
 export interface Fleet {
   log: FleetLog;
-  /** Takes every driver offline and ends. For when no ride is under way any more. */
+  /** Takes every driver offline and ends. For when no ride is under way any more. Can be called again. */
   stop(): Promise<FleetLog>;
 }
 

@@ -5,7 +5,7 @@ import { type Evidence, violationsIn } from '../check/checker.ts';
 import { repeatsAmong } from '../check/deliveries.ts';
 import { gatherEvidence } from '../check/evidence.ts';
 import type { FigureRun, Measured } from '../figure.ts';
-import { startFleet } from '../load/fleet.ts';
+import { type Fleet, startFleet } from '../load/fleet.ts';
 import { startPartners } from '../load/partners.ts';
 import { between, seededRandom, shuffled } from '../random.ts';
 import { manners } from '../world/receivers.ts';
@@ -55,12 +55,13 @@ export async function undergo({
   const world = await startWorld({ build: run.build, wired: true, seed: run.seed, ...more });
   let evidence: Evidence | undefined;
   let violations: string[] = [];
+  let fleet: Fleet | undefined;
   try {
     const keys = await keysOfEveryManner(world);
     const partners = startPartners(world, keys, seededRandom(run.seed + 1), perSecond);
     const liveKeys = await Promise.all(livesManners.map((manner) => world.newKey({ manner, mode: 'live' })));
     const liveRandom = seededRandom(run.seed + 2);
-    const fleet = await startFleet(world, liveRandom);
+    fleet = await startFleet(world, liveRandom);
     const live = startPartners(world, liveKeys, liveRandom, livePerSecond, { areLive: true, acceptShare: 0.6 });
     const arena: Arena = { world, random, faults: [], longestMs: longestMs ?? 60_000, say: run.say };
     await setTimeout(2_000);
@@ -76,6 +77,7 @@ export async function undergo({
     violations = [...violationsIn(evidence), ...(judge?.(evidence) ?? [])];
     return { evidence, violations };
   } finally {
+    await fleet?.stop();
     // The faults are needed to find the cause of a violation.
     if (violations.length > 0) await keepEvidence(world, evidence, run.say);
     await world.stop({ keep: violations.length > 0 });

@@ -31,8 +31,10 @@ export interface WorldOptions {
   copies?: number;
   /** One process for all of these pools, rather than some for each. */
   together?: boolean;
-  /** Beyond the settings of every world, which are quick: a trip takes 3 s, a bidding 8 s, and a live ride is
-   * opened to more drivers each second. */
+  /**
+   * Beyond the settings of every world, which are quick: a trip takes 3 s, a bidding 8 s, and a live ride is opened to more
+   * drivers each second.
+   */
   settings?: Record<string, string>;
   /** Puts wires between each process and its servers, by which it can be killed at any place of its work. */
   wired?: boolean;
