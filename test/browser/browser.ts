@@ -116,6 +116,7 @@ export async function lookAt(
 /** The same for a page that is open, in the state that it is in: one page takes on each look in turn. */
 export async function lookAround(name: string, page: Page & { complaints: string[] }): Promise<void> {
   await mkdir(shotFolder, { recursive: true });
+  const before = page.viewportSize();
   for (const { name: look, viewport, colorScheme } of looks) {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
@@ -125,6 +126,7 @@ export async function lookAround(name: string, page: Page & { complaints: string
     if (viewport.width < 500) assert.deepEqual(await seriousFindings(page), [], `${name} ${look}: axe`);
   }
   assert.deepEqual(page.complaints, [], name);
+  if (before) await page.setViewportSize(before);
 }
 
 /** What axe-core finds serious or critical, a line each. It is put in past the page's own content policy. */
