@@ -11,6 +11,8 @@ const minutesPerKm = 2.6;
 interface Choices {
   onOffer(rideId: string, terms: { price: number; etaMinutes: number }): void;
   onWithdraw(request: RequestOnPage): void;
+  /** A request that had ended is no longer shown. */
+  onRemoved(): void;
 }
 
 interface Card {
@@ -81,7 +83,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     onTap(part('counter'), () => openCounter(item, part('counter').getAttribute('aria-expanded') !== 'true'));
     onTap(part('offer'), () => choices.onOffer(rideId, { ...terms }));
     onTap(part('withdraw'), () => choices.onWithdraw(card.request));
-    onTap(part('dismiss'), () => remove(card));
+    onTap(part('dismiss'), () => dismiss(card));
   }
 
   function fillIn({ item, request }: Card): void {
@@ -101,7 +103,14 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     card.isGone = true;
     setText(partsOf(card.item)('gone'), 'No longer open');
     setState(card.item, 'gone');
-    if (!card.request.offer) setTimeout(() => card.isGone && remove(card), goneForMs);
+    if (!card.request.offer) setTimeout(() => dismiss(card), goneForMs);
+  }
+
+  function dismiss(card: Card): void {
+    // Open again, or gone from the page already.
+    if (!card.isGone || cards.get(card.request.rideId) !== card) return;
+    remove(card);
+    choices.onRemoved();
   }
 
   function remove(card: Card): void {
@@ -143,7 +152,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
       const card = cards.get(rideId);
       if (!card?.isGone) return;
       if (words) setText(partsOf(card.item)('gone'), words);
-      else remove(card);
+      else dismiss(card);
     },
     clear(): void {
       for (const card of [...cards.values()]) remove(card);

@@ -51,6 +51,7 @@ const sending = createSending(driverId, {
 const cards = createCards(element('cards'), element<HTMLTemplateElement>('card'), Number(biddingMs), {
   onOffer: (rideId, terms) => act({ kind: 'offer', rideId, ...terms }),
   onWithdraw: withdraw,
+  onRemoved: show,
 });
 
 function act(action: Parameters<typeof sending.add>[0]): void {
@@ -106,7 +107,8 @@ function takeRide(next: ShownRide | null): void {
   if (next && before?.rideId !== next.rideId) {
     result = null;
     cards.clear();
-    say('You were chosen. Drive to the pickup.');
+    const { title = '' } = rideWords[next.status] ?? {};
+    say(next.status === 'driver_arriving' ? `You were chosen. ${title}` : title);
     buzz();
   }
   show();
@@ -115,7 +117,7 @@ function takeRide(next: ShownRide | null): void {
 /** Somebody else has ended the ride. */
 async function tellEnd(rideId: string): Promise<void> {
   const outcome = await outcomeOf(rideId);
-  const words = outcome && endedByOthers(outcome);
+  const words = outcome ? endedByOthers(outcome) : { title: 'The ride has ended', text: 'You are free again.' };
   if (words) tell(words);
 }
 
