@@ -18,6 +18,7 @@ export function overview({ url, port, env, servers, key, state }: Overview): str
   const rows = {
     API: accent(`${url}/v1`),
     Dashboard: accent(`${url}/dashboard`),
+    "Driver's page": accent(`${url}/drive`),
     Mail: env.SMTP_URL ? 'goes to the server of SMTP_URL' : accent(`${url}${mailBoxPath}`),
     'Queue board': accent(`${url}${queueBoardPath}`),
     'Test key': accent(key?.key ?? 'rotated or revoked; the next start makes a new one'),
