@@ -2,7 +2,7 @@ import type { Point } from '../../shared/haversine.ts';
 import type { Car } from './car.ts';
 import type { Figures } from './figures.ts';
 import { type GatewayClient, type OpenRequest, type OwnRide, Refusal } from './gateway-client.ts';
-import { between, type Random } from './random.ts';
+import type { Random } from './random.ts';
 import { rested } from './rest.ts';
 import { bidOn, type Temper } from './temper.ts';
 import { driveRide } from './trip.ts';
@@ -11,9 +11,10 @@ export interface DriverOptions {
   client: GatewayClient;
   car: Car;
   temper: Temper;
-  random: Random;
-  /** Where an idle driver drives about. */
-  placeNearby(): Point;
+  /** Each kind of choice has a row of its own, so that it does not depend on when the others are made. */
+  random: { bids: Random; trips: Random };
+  /** Where an idle driver drives to next, if anywhere. */
+  wander(): Point | undefined;
   /** How fast the car is at real speed, from which the driver reckons when to be there. */
   kmh: number;
   /** How many times faster than a person the driver thinks and lets people board. */
@@ -29,7 +30,6 @@ export interface FleetDriver {
 }
 
 const reconnectMs = 1_000;
-const wanderShare = 0.2;
 
 /** Puts a driver online, who from then on reports, bids and drives until stopped. Rejects where going online fails. */
 export async function startDriver(options: DriverOptions): Promise<FleetDriver> {
@@ -58,10 +58,11 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
   }
 
   async function reportOften(): Promise<void> {
-    let dueAt = performance.now() + random() * options.reportMs;
+    let dueAt = performance.now() + Math.random() * options.reportMs;
     while (await rested(Math.max(0, dueAt - performance.now()), ending.signal)) {
       dueAt = Math.max(dueAt + options.reportMs, performance.now());
-      if (!trip && car.isStanding() && random() < wanderShare) car.driveTo(options.placeNearby());
+      const next = !trip && car.isStanding() && options.wander();
+      if (next) car.driveTo(next);
       await report().catch(failed);
     }
   }
@@ -77,7 +78,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
       } catch (error) {
         failed(error);
       }
-      await rested(between(random, 0.5, 1.5) * reconnectMs, ending.signal);
+      await rested((0.5 + Math.random()) * reconnectMs, ending.signal);
     }
   }
 
@@ -95,7 +96,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
 
   async function bid(request: OpenRequest): Promise<void> {
     const { rideId } = request;
-    const made = bidOn(request, temper, random, options.kmh);
+    const made = bidOn(request, temper, random.bids, options.kmh);
     if (!made || !(await rested(made.thinkMs / speed, ending.signal)) || !seen.has(rideId) || trip) return;
     const { price, etaMinutes, standsMs } = made;
     const offerId = await unlessRefused(client.offer(rideId, { price, etaMinutes }));
@@ -113,7 +114,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
     const begun = { rideId: ride.rideId, over };
     trip = begun;
     figures.underWay += 1;
-    const driving = { client, car, temper, random, speed, failed, report: () => work(report()) };
+    const driving = { client, car, temper, random: random.trips, speed, failed, report: () => work(report()) };
     work(
       driveRide(ride, driving, AbortSignal.any([over.signal, ending.signal]))
         .then((last) => {

@@ -39,6 +39,8 @@ export interface Fleet {
 
 const cityKmh = 30;
 const wanderKm = 0.5;
+/** Of the idle drivers, those who set off at a report. */
+const wanderShare = 0.2;
 const atOnce = 25;
 
 /**
@@ -74,13 +76,13 @@ function newDriver(options: FleetOptions, key: string, index: number, figures: F
   const character = randomOf(seed, index, 'character');
   const kmh = cityKmh * drivingSpeed;
   const car = createCar(placeIn(area, character), kmh);
-  const random = randomOf(seed, index, 'choices');
+  const roads = randomOf(seed, index, 'roads');
   return startDriver({
     client: gatewayClient(url, key),
     car,
     temper: temper ?? temperOf(character),
-    random,
-    placeNearby: () => nearbyIn(area, car.where(), random),
+    random: { bids: randomOf(seed, index, 'bids'), trips: randomOf(seed, index, 'trips') },
+    wander: () => (roads() < wanderShare ? nearbyIn(area, car.where(), roads) : undefined),
     kmh: cityKmh,
     speed: thinkingSpeed,
     reportMs,
