@@ -103,7 +103,7 @@ function exchange(socket: net.Socket, bytes: string | Buffer, isHead: boolean): 
   });
 }
 
-/** The one answer in these bytes, without interim ones. The service gives each of its answers a length. */
+/** The one answer in these bytes, without interim ones. The service gives each of its answers a length, but for a 204. */
 function readAnswer(bytes: Buffer, isHead: boolean): Pick<HttpAnswer, 'status' | 'head' | 'text'> | 'more' | 'wrong' {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd < 0) return 'more';
@@ -113,8 +113,9 @@ function readAnswer(bytes: Buffer, isHead: boolean): Pick<HttpAnswer, 'status' |
   // A HEAD that the parser refuses is answered with a body, and the connection ends.
   if (isHead && /^connection: close\r?$/im.test(head)) return { status, head, text: '' };
   const length = /^content-length: (\d+)\r?$/im.exec(head)?.[1];
-  if (!status || (length === undefined && !isHead)) return 'wrong';
-  const wholeBytes = headEnd + 4 + (isHead ? 0 : Number(length));
+  const isBodiless = isHead || status === 204;
+  if (!status || (length === undefined && !isBodiless)) return 'wrong';
+  const wholeBytes = headEnd + 4 + (isBodiless ? 0 : Number(length));
   if (bytes.length < wholeBytes) return 'more';
   return bytes.length > wholeBytes ? 'wrong' : { status, head, text: bytes.toString('utf8', headEnd + 4) };
 }
