@@ -49,7 +49,7 @@ describe('X-Service-Test-Scenario', () => {
       expect(status).to.equal(201);
       const ride = await rides.findOne({ _id: body.rideId });
       expect(ride).not.to.have.property('scenario');
-      expect(ride?.timers.map(({ name }) => name)).to.deep.equal(['expire']);
+      expect(ride?.timers.map(({ name }) => name)).to.have.members(['expire', 'dispatch']);
     });
   }
 
@@ -58,7 +58,7 @@ describe('X-Service-Test-Scenario', () => {
       const { body } = await (await api.partner(mode)).createRide();
       return (await rides.findOne({ _id: body.rideId }))?.timers.map(({ name }) => name);
     };
-    expect(await timersOf('live')).to.deep.equal(['expire']);
+    expect(await timersOf('live')).to.have.members(['expire', 'dispatch']);
     expect(await timersOf('test')).to.have.members(['expire', 'offer']);
   });
 

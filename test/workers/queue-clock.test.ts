@@ -26,7 +26,10 @@ for (const [title, offMs] of [
 
     it('takes every step when it is due, and no other job before', async () => {
       const { ctx } = service;
-      const [waiting, rideId] = [await newRide(ctx), await newRide(ctx, { mode: 'test' })];
+      const [waiting, rideId] = [
+        await newRide(ctx, { mode: 'test', scenario: 'no_offers' }),
+        await newRide(ctx, { mode: 'test' }),
+      ];
       await until(async () => (await storedRide(rideId)).status === 'completed');
       const expiry = await jobFor(ctx, 'bidding', `${waiting}_expire`);
       expect(expiry).to.include({ attemptsStarted: 0 });

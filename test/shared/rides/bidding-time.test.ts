@@ -3,6 +3,8 @@ import type { Context } from '../../../shared/context.ts';
 import { mongoNow } from '../../../shared/mongo/clock.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import type { RideStatus } from '../../../shared/rides/ride-types.ts';
+import { runDispatch } from '../../support/drivers.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { newRide, offerOn, rideIn } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
@@ -16,7 +18,7 @@ describe('the bidding time', () => {
   after(() => ctx.close());
 
   it('is 10 minutes where no setting says otherwise, and has a job of its own', async () => {
-    const rideId = await newRide(ctx);
+    const rideId = await newRide(ctx, { mode: 'test', scenario: 'no_offers' });
     const ride = await storedRide(rideId);
     expect(ride.biddingEndsAt.getTime() - ride.createdAt.getTime()).to.equal(600_000);
     expect(ride.timers).to.deep.equal([{ name: 'expire', dueAt: ride.biddingEndsAt }]);
@@ -111,10 +113,17 @@ describe('a trip that makes no progress', () => {
   });
   after(() => ctx.close());
 
+  /** A live ride whose driver was told of it. */
+  async function settledRideIn(status: RideStatus): Promise<string> {
+    const { rideId } = await rideIn(ctx, status);
+    await runDispatch(ctx, rideId, 'driver');
+    return rideId;
+  }
+
   const hours = { driver_arriving: 2, arrived: 2, in_progress: 12 } as const;
   for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {
     it(`has ${hours[status]} hours while it is ${status}, counted from then, and no job`, async () => {
-      const { rideId } = await rideIn(ctx, status);
+      const rideId = await settledRideIn(status);
       const ride = await storedRide(rideId);
       const dueAt = new Date(ride.statusAt.getTime() + hours[status] * 3_600_000);
       expect(ride.timers).to.deep.equal([{ name: 'stall', dueAt }]);
@@ -125,18 +134,18 @@ describe('a trip that makes no progress', () => {
     });
 
     it(`is cancelled by timeout when they are over in ${status}`, async () => {
-      const { rideId } = await rideIn(ctx, status);
+      const rideId = await settledRideIn(status);
       await makeDue(rideId, 'stall');
       expect(await fireTimer(ctx, rideId, 'stall')).to.deep.equal({ result: 'done', status: 'cancelled' });
       const ride = await storedRide(rideId);
       expect(ride).to.include({ status: 'cancelled', cancelledBy: 'timeout' });
-      expect(ride.timers).to.deep.equal([]);
+      expect(ride.timers.map(({ name }) => name)).to.deep.equal(['driver']);
     });
   }
 
   for (const status of ['completed', 'cancelled'] as const) {
     it(`has no timer once it is ${status}`, async () => {
-      const { rideId } = await rideIn(ctx, status);
+      const rideId = await settledRideIn(status);
       const ride = await storedRide(rideId);
       expect(ride.timers).to.deep.equal([]);
       expect(ride).not.to.have.property('nextDueAt');

@@ -4,15 +4,20 @@ import type { Context } from '../../../shared/context.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { type Change, type Command, decide } from '../../../shared/rides/decide.ts';
-import type { Ride, RideState } from '../../../shared/rides/ride-types.ts';
+import type { Driver, Ride, RideState } from '../../../shared/rides/ride-types.ts';
 import { LifecycleModel, type Step, someSteps } from '../../support/lifecycle-model.ts';
 import { newDriver, newRide } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
 import { endBidding, outcomeOf, statusesSent, storedRide } from '../../support/stored-rides.ts';
 
-const drivers = [0, 1, 2, 3].map(() => newDriver());
+/** Of one ride: a driver drives one ride at a time. */
+const newDrivers = () => [0, 1, 2, 3].map(() => newDriver());
 
-function commandOf(step: Exclude<Step, { do: 'endBidding' }>, offers: RideState['offers']): Command {
+function commandOf(
+  step: Exclude<Step, { do: 'endBidding' }>,
+  offers: RideState['offers'],
+  drivers: readonly Driver[],
+): Command {
   switch (step.do) {
     case 'offer':
       return { action: 'offer', driver: drivers[step.driver] ?? newDriver(), price: step.price, etaMinutes: 5 };
@@ -59,6 +64,7 @@ describe('decide', () => {
     fc.assert(
       fc.property(someSteps, (steps) => {
         const model = new LifecycleModel();
+        const drivers = newDrivers();
         let ride = biddingRide();
         const sent: string[] = [];
         let nowMs = start;
@@ -69,7 +75,7 @@ describe('decide', () => {
             ride = { ...ride, biddingEndsAt: new Date(nowMs) };
             continue;
           }
-          const taken = take(ride, commandOf(step, ride.offers), new Date(nowMs));
+          const taken = take(ride, commandOf(step, ride.offers, drivers), new Date(nowMs));
           ride = taken.ride;
           expect(taken.outcome, JSON.stringify(step)).to.equal(expected);
           if (taken.change?.event) sent.push(taken.change.event === 'ride.status' ? ride.status : taken.change.event);
@@ -95,13 +101,13 @@ describe('rides in MongoDB', () => {
   });
   after(() => ctx.close());
 
-  async function take(rideId: string, step: Step): Promise<string> {
+  async function take(rideId: string, step: Step, drivers: readonly Driver[]): Promise<string> {
     if (step.do === 'endBidding') {
       await endBidding(rideId);
       return 'nothing';
     }
     const { offers, rev } = await storedRide(rideId);
-    const outcome = await outcomeOf(applyAction(ctx, rideId, commandOf(step, offers), 'anyone'));
+    const outcome = await outcomeOf(applyAction(ctx, rideId, commandOf(step, offers, drivers), 'anyone'));
     return outcome === 'done' && (await storedRide(rideId)).rev === rev ? 'nothing' : outcome;
   }
 
@@ -127,8 +133,9 @@ describe('rides in MongoDB', () => {
     await fc.assert(
       fc.asyncProperty(someSteps, async (steps) => {
         const rideId = await newRide(ctx);
-        const model = new LifecycleModel();
-        for (const step of steps) expect(await take(rideId, step), JSON.stringify(step)).to.equal(model.take(step));
+        const [model, drivers] = [new LifecycleModel(), newDrivers()];
+        for (const step of steps)
+          expect(await take(rideId, step, drivers), JSON.stringify(step)).to.equal(model.take(step));
         expectInvariants(await storedRide(rideId), model);
       }),
       { numRuns: 60 },

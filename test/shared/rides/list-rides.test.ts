@@ -5,7 +5,7 @@ import type { Mode } from '../../../shared/mode.ts';
 import { listRides, type RideFilter, rideOf } from '../../../shared/rides/list-rides.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { type Ride, type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
-import { newRide, rideIn } from '../../support/rides.ts';
+import { newDriver, newRide, rideIn } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 
@@ -104,6 +104,7 @@ describe('the list of rides', () => {
       ...template,
       _id: `${template._id.slice(0, -4)}${String(index).padStart(4, '0')}`,
       trackToken: `${accountId}${index}`,
+      driver: newDriver(),
       mode: index % 2 ? ('live' as const) : ('test' as const),
       status: rideStatuses[index % 3] as RideStatus,
     }));

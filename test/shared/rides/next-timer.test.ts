@@ -28,20 +28,21 @@ describe('the job of the next timer', () => {
   });
 
   it('is due when the timer is, however long the creation, the change or the sweep took', async () => {
-    const [live, test] = [await newRide(ctx), await newRide(ctx, { mode: 'test', scenario: 'no_auto_accept' })];
+    const nextIsExpiry = await newRide(ctx, { mode: 'test', scenario: 'no_offers' });
+    const nextIsOffer = await newRide(ctx, { mode: 'test', scenario: 'no_auto_accept' });
     const jobIsDueWithTimer = async (rideId: string) =>
       expect(dueMs(await expiryOf(rideId))).to.equal((await storedRide(rideId)).biddingEndsAt.getTime());
-    await jobIsDueWithTimer(live);
-    await makeDue(test, 'offer');
-    await fireTimer(ctx, test, 'offer');
-    await jobIsDueWithTimer(test);
-    await (await expiryOf(live))?.remove();
+    await jobIsDueWithTimer(nextIsExpiry);
+    await makeDue(nextIsOffer, 'offer');
+    await fireTimer(ctx, nextIsOffer, 'offer');
+    await jobIsDueWithTimer(nextIsOffer);
+    await (await expiryOf(nextIsExpiry))?.remove();
     await sweep(ctx, { everything: true });
-    await jobIsDueWithTimer(live);
+    await jobIsDueWithTimer(nextIsExpiry);
   });
 
   it('stays as it is while a change leaves it the next', async () => {
-    const rideId = await newRide(ctx);
+    const rideId = await newRide(ctx, { mode: 'test', scenario: 'no_offers' });
     const before = await expiryOf(rideId);
     expect(before?.data).to.deep.equal({ rideId, timer: 'expire' });
     await offerOn(ctx, rideId);
