@@ -1,11 +1,8 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { playLiveRide } from '../../dev/demo/live-ride.ts';
 import type { Partner } from '../../dev/demo/partner.ts';
 import type { EventBody, ReceivedEvent } from '../../dev/demo/receiver.ts';
 import type { Timeline } from '../../dev/demo/timeline.ts';
-import { nodeCommand } from '../../dev/servers/node-command.ts';
 
 const timeline: Timeline = { entry() {}, note() {}, progress() {}, elapsed: () => '', end() {} };
 const ride = { rideId: 'ride_1', status: 'bidding', fare: 24.5, distanceKm: 6, trackUrl: 'http://127.0.0.1/track/t' };
@@ -91,17 +88,4 @@ describe('the live demo', () => {
       expect(error).to.be.an('error').with.property('message').that.matches(reason);
     });
   }
-
-  it('plays a live ride among drivers of a fleet, with exit code 0 and lines of at most 80 characters', async function () {
-    this.timeout(120_000);
-    const [file = '', ...args] = nodeCommand('dev/demo.ts', ['--live']);
-    const given = { MONGO_URL: '', REDIS_URL: '', SMTP_URL: '', SECRETS_KEY: '', HOST: '', PORT: '', LOG_LEVEL: '' };
-    const env = { ...process.env, ...given, SIMULATION_SPEED: '20' };
-    const { stdout } = await promisify(execFile)(file, args, { env }).catch(({ stdout: said }) => {
-      throw new Error(said);
-    });
-    expect(stdout).to.match(/Live map: http/);
-    expect(stdout).to.match(/All \d events came, in order, each with a verified signature/);
-    for (const line of stdout.split('\n')) expect(line.length, line).to.be.at.most(80);
-  });
 });

@@ -23,6 +23,8 @@ describe('the sweeper', () => {
   before(async () => {
     ctx = await testContext();
   });
+  // What other tests have left due would have its turn first.
+  beforeEach(() => rides.deleteMany({}));
   after(() => ctx.close());
 
   const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000);
