@@ -9,7 +9,7 @@ import { startTestApi, type TestApi } from '../../support/service.ts';
 /** Another seed tries other requests; a failure names the seed and the smallest request that fails. */
 const seed = Number(process.env.SEED ?? 20_251_121);
 /** `npm run faults -- --only driver-requests` sends 20,000 to two processes. */
-const count = Number(process.env.COUNT ?? 2_000);
+const count = Number(process.env.COUNT ?? 500);
 const atOnce = 100;
 
 describe(`${count.toLocaleString('en')} generated requests to the drivers' gateway`, () => {

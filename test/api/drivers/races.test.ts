@@ -12,7 +12,7 @@ import { overlap, timeOnRide } from '../../support/time-on-ride.ts';
 
 const seed = Number(process.env.SEED ?? 20_251_121);
 /** `npm run faults -- --only driver-races` runs 10,000 over two processes. */
-const count = Number(process.env.COUNT ?? 60);
+const count = Number(process.env.COUNT ?? 30);
 const atOnce = 10;
 
 const moves = ['accept', 'withdraw', 'cancel', 'offer again', 'cancel by driver', 'offline', 'suspend'] as const;
