@@ -9,6 +9,8 @@ import { presentOwnRide, presentRequests } from './presenters.ts';
 const lookMs = 2_000;
 /** Changes within this time are read in one query. */
 const batchMs = 50;
+/** So many of those without news are read in one query, so that news never waits for all of them. */
+const lookedAtOnce = 100;
 
 /** One stream of a driver, and what it has sent last. */
 interface Follower {
@@ -25,10 +27,11 @@ export interface FollowedDrivers {
   close(): void;
 }
 
-/** The drivers whose streams this process holds. However many they are, each look is one query. */
+/** The drivers whose streams this process holds. Those with news are read first, in one query. */
 export function followDrivers(service: Context, wake: Wake): FollowedDrivers {
   const followed = new Map<string, Set<Follower>>();
-  const toRead = new Set<string>();
+  const withNews = new Set<string>();
+  const withoutNews = new Set<string>();
   let waiting: NodeJS.Timeout | undefined;
   let isReading = false;
 
@@ -36,9 +39,12 @@ export function followDrivers(service: Context, wake: Wake): FollowedDrivers {
   async function readAll(): Promise<void> {
     if (isReading) return;
     isReading = true;
-    while (toRead.size > 0) {
-      const driverIds = [...toRead];
-      toRead.clear();
+    while (withNews.size + withoutNews.size > 0) {
+      const driverIds = withNews.size > 0 ? [...withNews] : [...withoutNews].slice(0, lookedAtOnce);
+      for (const driverId of driverIds) {
+        withNews.delete(driverId);
+        withoutNews.delete(driverId);
+      }
       await look(driverIds).catch((error) =>
         service.log.warn({ error: describeError(error) }, 'followed drivers could not be read'),
       );
@@ -60,14 +66,14 @@ export function followDrivers(service: Context, wake: Wake): FollowedDrivers {
   const stopListening = wake.onRideChange((_rideId, driverIds) => {
     const ours = driverIds.filter((driverId) => followed.has(driverId));
     if (ours.length === 0) return;
-    for (const driverId of ours) toRead.add(driverId);
+    for (const driverId of ours) withNews.add(driverId);
     waiting ??= setTimeout(() => {
       waiting = undefined;
       void readAll();
     }, batchMs);
   });
   const timer = setInterval(() => {
-    for (const driverId of followed.keys()) toRead.add(driverId);
+    for (const driverId of followed.keys()) withoutNews.add(driverId);
     void readAll();
   }, lookMs).unref();
 
@@ -81,7 +87,7 @@ export function followDrivers(service: Context, wake: Wake): FollowedDrivers {
         followers.delete(follower);
         if (followers.size === 0 && followed.get(driverId) === followers) followed.delete(driverId);
       });
-      toRead.add(driverId);
+      withNews.add(driverId);
       void readAll();
     },
     close() {

@@ -18,8 +18,9 @@ import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
 
 const timesSquare = { lat: 40.758, lng: -73.9855, address: 'Times Square, New York' };
 const cityHall = { lat: 40.7128, lng: -74.006, address: 'City Hall, New York' };
-const dana = newDriver({ name: 'Dana Okoye', vehicle: 'Toyota Prius, blue', plate: 'TST 1043' });
-const alex = newDriver({ name: 'Alex Rivera', vehicle: 'Kia Niro, white', plate: 'TST 1091' });
+/** Of one ride each: a driver drives one at a time. */
+const dana = () => newDriver({ name: 'Dana Okoye', vehicle: 'Toyota Prius, blue', plate: 'TST 1043' });
+const alex = () => newDriver({ name: 'Alex Rivera', vehicle: 'Kia Niro, white', plate: 'TST 1091' });
 
 /** A browser in which the visitor has signed in. */
 const asVisitor = ({ cookie }: Visitor, options: BrowserContextOptions = {}): BrowserContextOptions => {
@@ -54,8 +55,8 @@ describe('the pages of rides and deliveries', () => {
     const { account } = visitor;
     const places = { pickup: timesSquare, destination: cityHall, fare: 24.5, notes: 'Ring twice at the side door' };
     const offers = [
-      { driver: dana, price: 24.5, etaMinutes: 4 },
-      { driver: alex, price: 31, etaMinutes: 2 },
+      { driver: dana(), price: 24.5, etaMinutes: 4 },
+      { driver: alex(), price: 31, etaMinutes: 2 },
     ];
     const made = { keyId, accountId: account._id, offers, ...places, ...wish };
     const { rideId } = await rideIn(api.ctx, status, made);
