@@ -76,12 +76,22 @@ export async function openPage(profile: BrowserContext, url: string): Promise<Pa
   return Object.assign(page, { complaints });
 }
 
-export const looks = [
-  { name: '360-light', viewport: { width: 360, height: 740 }, colorScheme: 'light' },
-  { name: '360-dark', viewport: { width: 360, height: 740 }, colorScheme: 'dark' },
-  { name: '1280-light', viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
-  { name: '1280-dark', viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
+const screens = [
+  { name: '360', viewport: { width: 360, height: 740 }, hasTouch: true },
+  { name: '1280', viewport: { width: 1280, height: 800 }, hasTouch: false },
 ] as const;
+const colorSchemes = ['light', 'dark'] as const;
+
+/** One screen, light and dark: see `lookAt`. */
+async function lookAtScreen(name: string, page: Page, fullPage: boolean): Promise<void> {
+  const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(tooWide <= 0, `${name}: ${tooWide} px wider than the screen`);
+  for (const colorScheme of colorSchemes) {
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({ path: path.join(shotFolder, `${name}-${colorScheme}.png`), fullPage });
+    assert.deepEqual(await seriousFindings(page), [], `${name}-${colorScheme}: axe`);
+  }
+}
 
 /**
  * Opens a page on a phone and a desktop, light and dark: nothing on the console, no request to another host, nothing that
@@ -97,33 +107,26 @@ export async function lookAt(
   }: { prepare?: (page: Page) => Promise<void>; options?: BrowserContextOptions; fullPage?: boolean } = {},
 ): Promise<void> {
   await mkdir(shotFolder, { recursive: true });
-  for (const { name: look, viewport, colorScheme } of looks) {
-    const profile = await openProfile({ ...options, viewport, colorScheme, hasTouch: viewport.width < 500 });
+  for (const { name: screen, viewport, hasTouch } of screens) {
+    const profile = await openProfile({ ...options, viewport, hasTouch });
     try {
       const page = await openPage(profile, url);
       await prepare(page);
-      await page.screenshot({ path: path.join(shotFolder, `${name}-${look}.png`), fullPage });
-      assert.deepEqual(await seriousFindings(page), [], `${name} ${look}: axe`);
-      const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(tooWide <= 0, `${name} ${look}: ${tooWide} px wider than the screen`);
-      assert.deepEqual(page.complaints, [], `${name} ${look}`);
+      await lookAtScreen(`${name}-${screen}`, page, fullPage);
+      assert.deepEqual(page.complaints, [], `${name}-${screen}`);
     } finally {
       await profile.close();
     }
   }
 }
 
-/** The same for a page that is open, in the state that it is in: one page takes on each look in turn. */
+/** The same for a page that is open, in the state that it is in. */
 export async function lookAround(name: string, page: Page & { complaints: string[] }): Promise<void> {
   await mkdir(shotFolder, { recursive: true });
   const before = page.viewportSize();
-  for (const { name: look, viewport, colorScheme } of looks) {
+  for (const { name: screen, viewport } of screens) {
     await page.setViewportSize(viewport);
-    await page.emulateMedia({ colorScheme });
-    await page.screenshot({ path: path.join(shotFolder, `${name}-${look}.png`) });
-    const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    assert.ok(tooWide <= 0, `${name} ${look}: ${tooWide} px wider than the screen`);
-    if (viewport.width < 500) assert.deepEqual(await seriousFindings(page), [], `${name} ${look}: axe`);
+    await lookAtScreen(`${name}-${screen}`, page, false);
   }
   assert.deepEqual(page.complaints, [], name);
   if (before) await page.setViewportSize(before);
