@@ -3,7 +3,7 @@ import type { Context } from '../../shared/context.ts';
 import type { Middleware } from '../types.ts';
 
 /**
- * Gives each request an id, sent as X-Request-Id, and logs one line for it. The line has the route's pattern, never the path:
+ * Gives each request an id, the client's own where it may be kept, sent as X-Request-Id, and logs one line for it. The line has the route's pattern, never the path:
  * a path can hold a track token. Only in development it also has the ride's id, and the path where no route
  * matched, unless it belongs to the live map.
  */
@@ -11,7 +11,7 @@ export function requestLog({ log, config }: Context): Middleware {
   const isDevelopment = config.environment === 'development';
   return async (ctx, next) => {
     const startedAt = performance.now();
-    ctx.state.requestId = randomUUID();
+    ctx.state.requestId = givenRequestId(ctx.get('x-request-id')) ?? randomUUID();
     ctx.state.startedAt = startedAt;
     ctx.set('X-Request-Id', ctx.state.requestId);
     await next();
@@ -25,6 +25,13 @@ export function requestLog({ log, config }: Context): Middleware {
     log.info({ requestId, method, route, ...details, status, durationMs, ...ids }, 'request');
   };
 }
+
+const requestId = /^[A-Za-z0-9_-]{8,64}$/;
+/** A key or signing secret that a client sends by mistake must not get into the log. */
+const looksLikeSecret = /svc_|whsec_/i;
+
+const givenRequestId = (given: string): string | undefined =>
+  requestId.test(given) && !looksLikeSecret.test(given) ? given : undefined;
 
 /** The path as it was sent: Koa's own `path` throws where it cannot be parsed. */
 const rawPath = (url: string): string => url.replace(/\?.*/s, '');

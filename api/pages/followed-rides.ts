@@ -1,9 +1,9 @@
 import type { Context } from '../../shared/context.ts';
-import { AppError, describeError } from '../../shared/errors.ts';
+import { describeError } from '../../shared/errors.ts';
 import { committedReads } from '../../shared/mongo/durability.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Wake } from '../../shared/wake.ts';
-import { eventText, type Stream } from './streams.ts';
+import { eventText, type Stream, tooManyStreams } from './streams.ts';
 
 /** Changes within this time are read in one query. */
 const batchMs = 50;
@@ -109,7 +109,7 @@ export function followRides<Read extends { _id: string }, State extends { now: n
   return {
     follow(ride, state, open) {
       const entry = followed.get(ride._id) ?? { viewers: new Set(), shown: '' };
-      if (entry.viewers.size >= service.config.streams.perRide) throw new AppError('too_many_streams');
+      if (entry.viewers.size >= service.config.streams.perRide) throw tooManyStreams();
       const viewer = open();
       entry.viewers.add(viewer);
       followed.set(ride._id, entry);

@@ -38,7 +38,7 @@ export function createStreams(limits: { all: number; perClient: number }): Strea
 
   function countIn(client: string): void {
     const count = perClient.get(client) ?? 0;
-    if (open.size >= limits.all || count >= limits.perClient) throw new AppError('too_many_streams');
+    if (open.size >= limits.all || count >= limits.perClient) throw tooManyStreams();
     perClient.set(client, count + 1);
   }
 
@@ -76,6 +76,9 @@ export function createStreams(limits: { all: number; perClient: number }): Strea
     close: () => clearInterval(beat),
   };
 }
+
+/** A stream ends when its page is closed, so a place may be free at any time. */
+export const tooManyStreams = (): AppError => new AppError('too_many_streams', { headers: { 'Retry-After': '5' } });
 
 type Response = RequestContext['res'];
 

@@ -91,12 +91,17 @@ describe('the form of an error', () => {
     expect(Number(answer.headers.get('retry-after'))).to.be.at.least(1);
   });
 
-  it('gives each answer a request id of its own, whatever the client sends', async () => {
-    const answers = await Promise.all(
-      [1, 2].map(() => partner.get('', { 'x-request-id': 'mine', 'x-correlation-id': 'mine' })),
-    );
-    const ids = answers.map(({ headers }) => headers.get('x-request-id'));
-    expect(new Set([...ids, 'mine']).size).to.equal(3);
+  const requestIdFor = async (given: string) =>
+    (await partner.get('', { 'x-request-id': given })).headers.get('x-request-id');
+
+  it("keeps the client's request id where it has 8 to 64 letters, digits, dashes and underscores", async () => {
+    for (const given of ['order-17_A', '12345678', 'x'.repeat(64)]) expect(await requestIdFor(given)).to.equal(given);
+  });
+
+  it('gives an answer a request id of its own where the client sends none that may be kept', async () => {
+    const refused = ['mine', 'x'.repeat(65), 'has space', 'a,bcdefgh', partner.key, `whsec_${'a'.repeat(32)}`];
+    for (const given of refused) expect(await requestIdFor(given), given).to.match(/^[0-9a-f-]{36}$/);
+    expect(await requestIdFor('mine')).to.not.equal(await requestIdFor('mine'));
   });
 
   it('has no CORS headers, also where a browser asks for them', async () => {

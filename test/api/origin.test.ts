@@ -18,7 +18,8 @@ describe('who made and changed a ride', () => {
     const partner = await api.partner('live');
     const { rideId, offerId } = await rideIn(api.ctx, 'bidding', { by: partner });
     const accepted = await partner.post(`/rides/${rideId}/accept`, { offerId });
-    const cancelled = await partner.post(`/rides/${rideId}/cancel`);
+    const cancelled = await partner.post(`/rides/${rideId}/cancel`, undefined, { 'x-request-id': 'desk-4711' });
+    expect(cancelled.headers.get('x-request-id')).to.equal('desk-4711');
     expect((await storedRide(rideId)).origin).to.have.property('by', 'partner');
     expect((await storedRide(rideId)).origin?.requestId).to.match(/^[0-9a-f-]{36}$/);
     expect((await originsOf(rideId)).slice(1)).to.deep.equal([

@@ -85,6 +85,7 @@ describe('the stream of a page', () => {
       'response',
     )) as [IncomingMessage];
     expect(refused.statusCode).to.equal(429);
+    expect(Number(refused.headers['retry-after'])).to.be.at.least(1);
     refused.resume();
 
     all[0]?.stream.end();
