@@ -52,8 +52,8 @@ export async function makeChange<Input, Result>(
   return replayed ?? (limit ? limit(ctx, input, act) : act(input));
 }
 
-/** A route that changes something: it authenticates, validates, makes the change and presents its result. */
-const change =
+/** A route of steps: it authenticates, validates, acts and presents the result. */
+const inSteps =
   (method: Route['method']) =>
   <Caller, Input, Result>(path: string, steps: ChangingSteps<Caller, Input, Result>): Route => {
     const { authenticate, validate, present, status = 200 } = steps;
@@ -70,10 +70,12 @@ const change =
     };
   };
 
-export const post = change('POST');
-export const put = change('PUT');
+/** Reads what a query asks for. */
+export const list = inSteps('GET');
+export const post = inSteps('POST');
+export const put = inSteps('PUT');
 /** `delete` is a word of the language. */
-export const remove = change('DELETE');
+export const remove = inSteps('DELETE');
 
 /** The routes below a base. */
 export function routerOf(base: string, routes: readonly Route[]): Middleware {

@@ -1,20 +1,26 @@
 import type Joi from 'joi';
 import { AppError } from '../../shared/errors.ts';
+import type { RequestContext } from '../types.ts';
 
 const strict = { convert: false, stripUnknown: true } as const;
 
 /**
  * The validated value, with defaults and without unknown fields. Use only it afterwards, never the raw input. Throws
- * `invalid_request`, which names the first invalid field.
+ * `invalid_request`, which names the first invalid field. With `convert` a text may stand for a number.
  */
-export function validate<T>(schema: Joi.Schema<T>, input: unknown): T {
+export function validate<T>(schema: Joi.Schema<T>, input: unknown, { convert = false } = {}): T {
   const { value, error } = schema.validate(input, {
     ...strict,
+    convert,
     errors: { label: 'path', wrap: { label: false } },
   });
   if (error) throw new AppError('invalid_request', { message: error.message });
   return value;
 }
+
+/** The validated query of a request. Throws a 400. */
+export const queryOf = <T>(schema: Joi.Schema<T>, ctx: RequestContext): T =>
+  validate(schema, { ...ctx.query }, { convert: true });
 
 /**
  * What `validate` refuses in an input: by the path of each invalid field (`pickup.lat`), what is wrong with it ("must be a

@@ -31,7 +31,7 @@ export function newRide(config: Pick<Config, 'environment' | 'webhookLocalTarget
  * same Idempotency-Key are compared by their JSON.
  */
 export function rideRequest(given: Omit<RideRequest, 'distanceKm'> & { distanceKm?: number }): RideRequest {
-  const { pickup, destination, passenger, notes, webhookUrl } = given;
+  const { pickup, destination, passenger, notes, webhookUrl, reference, metadata } = given;
   return {
     pickup: location(pickup),
     destination: location(destination),
@@ -43,8 +43,12 @@ export function rideRequest(given: Omit<RideRequest, 'distanceKm'> & { distanceK
     ...(notes !== undefined && { notes }),
     ...(passenger && { passenger: omitUndefined({ name: passenger.name, phone: passenger.phone }) }),
     ...(webhookUrl !== undefined && { webhookUrl }),
+    ...(reference !== undefined && { reference }),
+    ...(metadata && { metadata: omitUndefined(Object.fromEntries(Object.entries(metadata).sort(byName))) }),
   };
 }
+
+const byName = ([one]: [string, string], [other]: [string, string]): number => (one < other ? -1 : 1);
 
 const location = ({ lat, lng, address }: RideRequest['pickup']) => omitUndefined({ lat, lng, address });
 

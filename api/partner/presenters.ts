@@ -1,6 +1,6 @@
 import type { Config } from '../../shared/config.ts';
 import type { CreationFields } from '../../shared/rides/create-ride.ts';
-import { publicOffer } from '../../shared/rides/events.ts';
+import { partnersOwn, publicOffer } from '../../shared/rides/events.ts';
 import { visibleOffers } from '../../shared/rides/offers.ts';
 import { positionAt } from '../../shared/rides/position.ts';
 import type { Driver, ReportedPosition, Ride } from '../../shared/rides/ride-types.ts';
@@ -19,12 +19,12 @@ export function presentCreated(links: Links, ride: CreationFields) {
     carType: ride.carType,
     distanceKm: ride.distanceKm,
     trackUrl: trackUrl(links.trackBaseUrl, ride),
+    ...partnersOwn(ride),
     ...testMode(ride),
   };
 }
 
-/** The fields that retrieve reads of a ride, and MongoDB's clock. */
-export const shownFields = {
+const rideFields = {
   keyId: 1,
   mode: 1,
   status: 1,
@@ -36,22 +36,40 @@ export const shownFields = {
   pickup: 1,
   destination: 1,
   driver: 1,
-  leg: 1,
   trackToken: 1,
   cancelledBy: 1,
+  reference: 1,
+  metadata: 1,
   offersCount: { $size: '$offers' },
-  now: '$$NOW',
 } as const;
 
-export type ShownRide = Pick<Ride, '_id' | Exclude<keyof typeof shownFields, 'offersCount' | 'now'>> & {
-  offersCount: number;
-  now: Date;
-  reported?: ReportedPosition;
-};
+type RideFields = Pick<Ride, '_id' | Exclude<keyof typeof rideFields, 'offersCount'>> & { offersCount: number };
+
+/** The fields that retrieve reads of a ride, and MongoDB's clock. */
+export const shownFields = { ...rideFields, leg: 1, now: '$$NOW' } as const;
+
+export type ShownRide = RideFields & Pick<Ride, 'leg'> & { now: Date; reported?: ReportedPosition };
 
 /** A ride's state (contract, section 4.2). */
 export function presentRide(links: Links, ride: ShownRide) {
   const liveLocation = positionAt(ride, ride.now.getTime());
+  return { ...presentFields(links, ride), ...(liveLocation && { liveLocation }) };
+}
+
+/** The fields that the list reads of each ride. */
+export const listedFields = { ...rideFields, createdAt: 1 } as const;
+
+export type ListedRide = RideFields & Pick<Ride, 'createdAt'>;
+
+/** A page of the list of rides: each without its live location. */
+export function presentRides(links: Links, { rides, hasOlder }: { rides: ListedRide[]; hasOlder: boolean }) {
+  return {
+    rides: rides.map((ride) => ({ ...presentFields(links, ride), createdAt: ride.createdAt.getTime() })),
+    nextCursor: (hasOlder && rides.at(-1)?._id) || null,
+  };
+}
+
+function presentFields(links: Links, ride: RideFields) {
   return {
     rideId: ride._id,
     status: ride.status,
@@ -64,8 +82,8 @@ export function presentRide(links: Links, ride: ShownRide) {
     destination: ride.destination,
     ...(ride.driver && { driver: presentDriver(ride.driver), agreedPrice: ride.agreedPrice }),
     trackUrl: trackUrl(links.trackBaseUrl, ride),
-    ...(liveLocation && { liveLocation }),
     ...(ride.cancelledBy && { cancelledBy: ride.cancelledBy }),
+    ...partnersOwn(ride),
     ...testMode(ride),
   };
 }

@@ -1,22 +1,27 @@
 import type { Context } from '../../shared/context.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
+import { listKeyRides } from '../../shared/rides/list-rides.ts';
 import { withReportedPosition } from '../../shared/rides/reported-position.ts';
-import { get, post, type Route, rideIdOf } from '../http/route.ts';
+import { get, list, post, type Route, rideIdOf } from '../http/route.ts';
+import { queryOf } from '../http/validate.ts';
 import { authenticate, authenticateForRide, originOf } from './authenticate.ts';
 import type { RideCreation } from './creation.ts';
 import { bodyOf } from './ignored-fields.ts';
 import { newRide } from './new-ride.ts';
 import {
+  type ListedRide,
+  listedFields,
   offerFields,
   presentCreated,
   presentOffers,
   presentOutcome,
   presentRide,
+  presentRides,
   type RideWithOffers,
   type ShownRide,
   shownFields,
 } from './presenters.ts';
-import { acceptSchema } from './schemas.ts';
+import { acceptSchema, listSchema } from './schemas.ts';
 
 /** Every route of the partner API: the service information (contract, section 2.6) and the operations (section 4). */
 export function partnerRoutes(service: Context, creation: RideCreation): Route[] {
@@ -34,6 +39,13 @@ export function partnerRoutes(service: Context, creation: RideCreation): Route[]
       act: creation.act,
       present: (ride) => presentCreated(config, ride),
       status: 201,
+    }),
+    list('/rides', {
+      authenticate: caller,
+      validate: (ctx, { keyId }) => ({ keyId, ...queryOf(listSchema, ctx) }),
+      act: ({ keyId, limit, cursor: after, createdAfter: from, createdBefore: to, ...filter }) =>
+        listKeyRides<ListedRide>(keyId, { ...filter, from, to, after }, { limit, projection: listedFields }),
+      present: (page) => presentRides(config, page),
     }),
     get('/rides/:rideId', {
       authenticate: async (ctx) => withReportedPosition(await findShownRide(ctx)),

@@ -1,7 +1,13 @@
 import Joi from 'joi';
 import { carTypes } from '../../shared/car-types.ts';
 import type { Config } from '../../shared/config.ts';
-import { type Location, rideTypes, testScenarios } from '../../shared/rides/ride-types.ts';
+import {
+  type Location,
+  type RideStatus,
+  rideStatuses,
+  rideTypes,
+  testScenarios,
+} from '../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
 import { latitude, longitude } from '../http/coordinates.ts';
 
@@ -14,9 +20,28 @@ const text = Joi.string()
 
 const location = Joi.object<Location>({ lat: latitude, lng: longitude, address: text });
 
-const notes = text
-  .custom((value: string, helpers) => ([...value].length > 200 ? helpers.error('notes.length') : value))
-  .messages({ 'notes.length': '{{#label}} must be at most 200 characters' });
+/** A text of so many code points. */
+const textUpTo = (length: number) =>
+  text
+    .custom((value: string, helpers) => ([...value].length > length ? helpers.error('text.length') : value))
+    .messages({ 'text.length': `{{#label}} must be at most ${length} characters` });
+
+/** An empty one counts as absent: nothing could be found by it. */
+const reference = textUpTo(64).empty(Joi.valid(null, ''));
+
+const metadataName = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/;
+const metadata = Joi.object()
+  .pattern(/^/, textUpTo(100))
+  .max(20)
+  .empty(null)
+  .custom((value: object, helpers) =>
+    Object.keys(value).every((name) => metadataName.test(name)) ? value : helpers.error('metadata.name'),
+  )
+  .messages({
+    'object.max': '{{#label}} must have at most 20 entries',
+    'metadata.name':
+      'Each name in {{#label}} must be a letter and up to 39 more letters, digits, underscores and dashes',
+  });
 
 /** The body of a creation (contract, section 4.1). A field that is not listed here is ignored and never stored. */
 export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocalTargets'>) {
@@ -33,7 +58,9 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
     passengerCount: Joi.number().integer().min(1).max(7).empty(null).default(1),
     distanceKm: Joi.number().min(0).empty(null),
     passenger: Joi.object({ name: text, phone: text }).empty(null),
-    notes,
+    notes: textUpTo(200),
+    reference,
+    metadata,
     webhookUrl: Joi.string()
       .empty(null)
       .custom((value: string, helpers) => {
@@ -45,6 +72,32 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
     .required()
     .label('The request body');
 }
+
+/** Unix ms, up to the year 5138. */
+const time = Joi.number().integer().min(0).max(99_999_999_999_999).empty('');
+const limit = Joi.number().integer().min(1).max(100).empty('');
+
+interface ListQuery {
+  status?: RideStatus;
+  createdAfter?: number;
+  createdBefore?: number;
+  reference?: string;
+  limit: number;
+  cursor?: string;
+}
+
+/** The query of the list of rides. */
+export const listSchema = Joi.object<ListQuery>({
+  status: Joi.valid(...rideStatuses).empty(''),
+  createdAfter: time,
+  createdBefore: time,
+  reference,
+  limit: limit.default(20),
+  cursor: Joi.string()
+    .empty('')
+    .pattern(/^ride_[0-9A-Za-z]{24}$/)
+    .messages({ 'string.pattern.base': '{{#label}} must be the nextCursor of an earlier answer' }),
+});
 
 export const acceptSchema = Joi.object({ offerId: Joi.string().required() }).required().label('The request body');
 

@@ -21,9 +21,18 @@ export interface NewRide {
   origin?: Origin;
 }
 
-const creationFields = { fare: 1, carType: 1, distanceKm: 1, trackToken: 1, mode: 1, idempotency: 1 } as const;
+const creationFields = {
+  fare: 1,
+  carType: 1,
+  distanceKm: 1,
+  trackToken: 1,
+  mode: 1,
+  reference: 1,
+  metadata: 1,
+  idempotency: 1,
+} as const;
 /** The fields of a ride that the response to its creation shows. */
-export type CreationFields = Pick<Ride, '_id' | 'fare' | 'carType' | 'distanceKm' | 'trackToken' | 'mode'>;
+export type CreationFields = Pick<Ride, '_id' | Exclude<keyof typeof creationFields, 'idempotency'>>;
 
 const insertRide = batchedInsert(rides);
 const findId = batchedFind<Ride>(rides, '_id', {});

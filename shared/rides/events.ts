@@ -6,6 +6,11 @@ export function publicOffer({ offerId, price, etaMinutes, driver }: Offer) {
   return { offerId, price, etaMinutes, driver: { name, rating, plate, vehicle } };
 }
 
+/** What the partner wrote on the ride for itself (contract, "Beyond the contract"). */
+export function partnersOwn({ reference, metadata }: Pick<RideState, 'reference' | 'metadata'>) {
+  return { ...(reference !== undefined && { reference }), ...(metadata && { metadata }) };
+}
+
 interface NewEvent {
   event: EventName;
   /** Unix time in milliseconds. */
@@ -20,11 +25,11 @@ interface NewEvent {
 /** The exact JSON text of an event's body (contract, section 6). Pure. */
 export function eventBody(newEvent: NewEvent): string {
   const { event, ride, trackUrl, at } = newEvent;
-  const testMode = ride.mode === 'test' ? { testMode: true } : {};
+  const added = { ...partnersOwn(ride), ...(ride.mode === 'test' && { testMode: true }) };
   if (event === 'offer.received') {
     const offer = newEvent.offer && publicOffer(newEvent.offer);
     const { _id: rideId, fare, offers } = ride;
-    return JSON.stringify({ event, rideId, offer, offersCount: offers.length, fare, trackUrl, at, ...testMode });
+    return JSON.stringify({ event, rideId, offer, offersCount: offers.length, fare, trackUrl, at, ...added });
   }
   return JSON.stringify({
     event,
@@ -36,7 +41,7 @@ export function eventBody(newEvent: NewEvent): string {
     at,
     ...(ride.agreedPrice !== undefined && { agreedPrice: ride.agreedPrice }),
     ...(ride.cancelledBy && { cancelledBy: ride.cancelledBy }),
-    ...testMode,
+    ...added,
   });
 }
 

@@ -2,7 +2,7 @@ import type mongoose from 'mongoose';
 import { firstRideId } from '../ids.ts';
 import type { Mode } from '../mode.ts';
 import { committedReads } from '../mongo/durability.ts';
-import { rides } from './ride.ts';
+import { referenceIndex, rides } from './ride.ts';
 import { type Ride, type RideStatus, rideStatuses } from './ride-types.ts';
 
 /** The account whose rides are read: a ride of another account counts as unknown. */
@@ -67,7 +67,7 @@ export async function listRides(
         accountId,
         ...(keyId === undefined ? { mode: modes } : { keyId }),
         status: statuses,
-        ...idsBetween({ from, to, after }),
+        ...idsBetween({ from: from?.getTime(), to: to?.getTime(), after }),
       },
       {
         ...committedReads(),
@@ -82,10 +82,57 @@ export async function listRides(
   return { rides: found.slice(0, limit), hasOlder: found.length > limit };
 }
 
-function idsBetween({ from, to, after }: RideFilter): mongoose.mongo.Filter<Ride> {
-  const ends = [to && firstRideId(to.getTime()), after].filter((id) => id !== undefined).sort();
-  const _id = { ...(from && { $gte: firstRideId(from.getTime()) }), ...(ends[0] !== undefined && { $lt: ends[0] }) };
+/** Ids begin with the time of creation. */
+function idsBetween({ from, to, after }: Pick<KeyRideFilter, 'from' | 'to' | 'after'>): mongoose.mongo.Filter<Ride> {
+  const ends = [to !== undefined && firstRideId(to), after].filter((id) => typeof id === 'string').sort();
+  const _id = {
+    ...(from !== undefined && { $gte: firstRideId(from) }),
+    ...(ends[0] !== undefined && { $lt: ends[0] }),
+  };
   return Object.keys(_id).length > 0 ? { _id } : {};
+}
+
+export interface KeyRideFilter {
+  status?: RideStatus;
+  reference?: string;
+  /** Created at this time or later, and before this time (Unix ms). */
+  from?: number;
+  to?: number;
+  /** The id of the last ride of the page before. */
+  after?: string;
+}
+
+/**
+ * A page of a key's rides, newest first, and whether older ones follow. It is ordered by id, which never changes, so the
+ * pages of one list show each ride at most once, and every ride that was acknowledged before the first page was read. A
+ * ride that is being inserted meanwhile may be missing, because its id is older than its insert. Reads about as many
+ * index entries as the page has rides, whatever the filter.
+ */
+export async function listKeyRides<Listed extends Pick<Ride, '_id'>>(
+  keyId: string,
+  { status, reference, from, to, after }: KeyRideFilter,
+  { limit, projection }: { limit: number; projection: object },
+): Promise<{ rides: Listed[]; hasOlder: boolean }> {
+  const found = await rides
+    .find<Listed>(
+      {
+        keyId,
+        ...(reference !== undefined && { reference }),
+        // Naming every status lets MongoDB merge one scan in order for each instead of sorting all rides.
+        status: { $in: status ? [status] : [...rideStatuses] },
+        ...idsBetween({ from, to, after }),
+      },
+      {
+        ...committedReads(),
+        projection,
+        hint: reference === undefined ? { keyId: 1, status: 1, _id: -1 } : referenceIndex,
+        sort: { _id: -1 },
+        limit: limit + 1,
+        batchSize: limit + 2,
+      },
+    )
+    .toArray();
+  return { rides: found.slice(0, limit), hasOlder: found.length > limit };
 }
 
 /** A whole ride with its events, or null where the account has no such ride. */

@@ -35,6 +35,8 @@ const stateFields: Record<keyof RideState, 1> = {
   notes: 1,
   passenger: 1,
   webhookUrl: 1,
+  reference: 1,
+  metadata: 1,
   rev: 1,
   status: 1,
   statusAt: 1,

@@ -66,6 +66,9 @@ export interface RideRequest {
   notes?: string;
   passenger?: { name?: string; phone?: string };
   webhookUrl?: string;
+  /** The partner's own words for the ride; never logged, since they may name a person. */
+  reference?: string;
+  metadata?: Record<string, string>;
 }
 
 /** The steps of the simulated driver. `offer_2` and `offer_3` are the offers of a second and third driver. */

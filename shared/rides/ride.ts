@@ -12,6 +12,9 @@ rideSchema.index(
 // The dashboard's lists: newest first, since an id begins with the time of creation (list-rides.ts).
 rideSchema.index({ accountId: 1, mode: 1, status: 1, _id: -1 });
 rideSchema.index({ keyId: 1, status: 1, _id: -1 });
+/** A partner's list of the rides with one reference, newest first. */
+export const referenceIndex = { keyId: 1, reference: 1, status: 1, _id: -1 } as const;
+rideSchema.index(referenceIndex, { partialFilterExpression: { reference: { $exists: true } } });
 // The sweeper walks these two, oldest first. They are partial, so they hold only rides with work left.
 rideSchema.index({ unsettledSince: 1, _id: 1 }, { partialFilterExpression: { unsettled: { $gt: 0 } } });
 rideSchema.index({ nextDueAt: 1, _id: 1 }, { partialFilterExpression: { nextDueAt: { $exists: true } } });

@@ -41,7 +41,7 @@ describe('the form of an error', () => {
     [401, 'no key', () => call(`${api.url}/v1/rides/x`)],
     [404, 'an unknown ride', () => partner.get('/rides/x')],
     [404, 'an unknown path', () => partner.get('/nothing')],
-    [405, 'a wrong method', () => partner.get('/rides')],
+    [405, 'a wrong method', () => partner.get('/rides/x/cancel')],
     [413, 'a large body', () => partner.createRide({ filler: 'x'.repeat(20_000) })],
   ];
   for (const [status, title, send] of failures) {

@@ -9,7 +9,7 @@ const bases = ['/v1', '/api/v1'];
 const routes: [path: string, allowed: string[]][] = [
   ['', ['GET', 'HEAD']],
   ['/', ['GET', 'HEAD']],
-  ['/rides', ['POST']],
+  ['/rides', ['GET', 'HEAD', 'POST']],
   ['/rides/x', ['GET', 'HEAD']],
   ['/rides/x/offers', ['GET', 'HEAD']],
   ['/rides/x/accept', ['POST']],
@@ -50,6 +50,7 @@ describe('routes', () => {
         docs: 'https://docs.example/api',
         endpoints: [
           'POST /rides',
+          'GET /rides',
           'GET /rides/:rideId',
           'GET /rides/:rideId/offers',
           'POST /rides/:rideId/accept',

@@ -10,9 +10,16 @@ const requestId = /^x-request-id: [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\r?$/
 
 /** The fields that each success of the contract has, and those it may have. */
 const successes: { status: number; has: string[]; mayHave: string[] }[] = [
-  { status: 201, has: ['rideId', 'status', 'fare', 'carType', 'distanceKm', 'trackUrl'], mayHave: ['testMode'] },
+  {
+    status: 201,
+    has: ['rideId', 'status', 'fare', 'carType', 'distanceKm', 'trackUrl'],
+    mayHave: ['reference', 'metadata', 'testMode'],
+  },
   { status: 200, has: ['success', 'rideId', 'status'], mayHave: [] },
   { status: 200, has: ['rideId', 'offers'], mayHave: [] },
+  { status: 200, has: ['rides', 'nextCursor'], mayHave: [] },
+  { status: 200, has: ['events', 'cursor', 'hasMore'], mayHave: [] },
+  { status: 200, has: ['rideId', 'events'], mayHave: [] },
   {
     status: 200,
     has: [
@@ -27,7 +34,7 @@ const successes: { status: number; has: string[]; mayHave: string[] }[] = [
       'destination',
       'trackUrl',
     ],
-    mayHave: ['driver', 'agreedPrice', 'liveLocation', 'cancelledBy', 'testMode'],
+    mayHave: ['driver', 'agreedPrice', 'liveLocation', 'cancelledBy', 'reference', 'metadata', 'testMode'],
   },
   { status: 200, has: ['name', 'version', 'docs', 'endpoints'], mayHave: [] },
   // The health checks, outside the versioned base.

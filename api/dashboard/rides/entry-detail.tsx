@@ -1,7 +1,7 @@
 import type { Driver, Location, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
 import { AttemptDetail, EventBody, OwnRecordDetail, SendAgain } from '../deliveries/attempt-detail.tsx';
 import { exactText, Id, moneyText, OutcomePill } from '../facts.tsx';
-import { actorWords, coordinatesText, Fact } from './ride-facts.tsx';
+import { actorWords, coordinatesText, Fact, None } from './ride-facts.tsx';
 import type { Chosen, Entry } from './timeline.ts';
 
 /** All that is known of the chosen entry of a ride's timeline. */
@@ -99,7 +99,7 @@ function DriverFacts({ driver, phone }: { driver: Driver; phone?: boolean }) {
 
 /** What the partner asked for. */
 function RequestFacts({ ride }: { ride: Ride }) {
-  const { pickup, destination, passenger, notes, webhookUrl, idempotency, scenario } = ride;
+  const { pickup, destination, passenger, notes, reference, metadata, webhookUrl, idempotency, scenario } = ride;
   const riders = [passenger?.name, passenger?.phone].filter(Boolean).join(', ');
   return (
     <>
@@ -112,6 +112,12 @@ function RequestFacts({ ride }: { ride: Ride }) {
       <Fact name="Passengers">{ride.passengerCount}</Fact>
       {riders && <Fact name="Passenger">{riders}</Fact>}
       {notes && <Fact name="Notes">{notes}</Fact>}
+      {reference && <Fact name="Reference">{reference}</Fact>}
+      {Object.entries(metadata ?? {}).map(([name, value]) => (
+        <Fact key={name} name={<code>{name}</code>}>
+          {value || <None />}
+        </Fact>
+      ))}
       {webhookUrl && (
         <Fact name="Webhook URL">
           <code>{withoutQuery(webhookUrl)}</code>

@@ -16,7 +16,7 @@ export function None() {
 }
 
 /** A row of a list of facts (`dl class="facts"`). */
-export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+export function Fact({ name, children }: { name: ComponentChildren; children: ComponentChildren }) {
   return (
     <>
       <dt>{name}</dt>

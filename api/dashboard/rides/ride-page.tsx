@@ -126,6 +126,12 @@ function Summary({ ride, keyName, now }: Pick<RidePageProps, 'ride' | 'keyName' 
         <dt>Driver</dt>
         <dd>{driver ? `${driver.name}, ${driver.vehicle}, ${driver.plate}` : <None />}</dd>
       </div>
+      {ride.reference && (
+        <div>
+          <dt>Reference</dt>
+          <dd>{ride.reference}</dd>
+        </div>
+      )}
       <div class="wide">
         <dt>Trip</dt>
         <dd>

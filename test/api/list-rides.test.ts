@@ -1,0 +1,133 @@
+import { expect } from 'chai';
+import { applyAction } from '../../shared/rides/apply-action.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Client } from '../support/client.ts';
+import { newRide, rideIn } from '../support/rides.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+
+describe('the list of rides', () => {
+  let api: TestApi;
+  let partner: Client & { key: string; keyId: string };
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+  beforeEach(async () => {
+    partner = await api.partner('live');
+  });
+
+  const make = (wish: object = {}) => newRide(api.ctx, { keyId: partner.keyId, ...wish });
+  const makeSome = async (count: number) => {
+    const made = [];
+    for (let number = 0; number < count; number++) made.push(await make());
+    return made;
+  };
+  const idsOf = ({ body }: { body: { rides: { rideId: string }[] } }) => body.rides.map(({ rideId }) => rideId);
+  const idsAt = async (query: string) => idsOf(await partner.get(`/rides?${query}`));
+  const newestFirst = (ids: string[]) => [...ids].sort().reverse();
+
+  it('shows each ride as it is retrieved, without its live location, and when it was created', async () => {
+    const { rideId } = await rideIn(api.ctx, 'arrived', { by: partner });
+    const { liveLocation, ...retrieved } = (await partner.get(`/rides/${rideId}`)).body;
+    const { status, body } = await partner.get('/rides');
+    const { createdAt } = (await rides.findOne({ _id: rideId })) ?? {};
+    expect(status).to.equal(200);
+    expect(body).to.deep.equal({
+      rides: [{ ...retrieved, createdAt: createdAt?.getTime() }],
+      nextCursor: null,
+    });
+  });
+
+  it('is empty for a key without rides, and needs a key', async () => {
+    expect((await partner.get('/rides')).body).to.deep.equal({ rides: [], nextCursor: null });
+    expect((await partner.get('/rides', { authorization: 'Bearer nothing' })).status).to.equal(401);
+  });
+
+  it("shows no ride of another key, not even by that ride's cursor or reference", async () => {
+    const stranger = await api.partner('live');
+    const foreign = await newRide(api.ctx, { keyId: stranger.keyId, reference: 'Room 12' });
+    for (const query of ['', 'reference=Room%2012', `cursor=${foreign}`]) {
+      expect(await idsAt(query), query).to.deep.equal([]);
+    }
+  });
+
+  it('is newest first, and its pages show every ride once while others are made and change their status', async () => {
+    const made = await makeSome(7);
+    const seen: string[] = [];
+    let cursor = '';
+    do {
+      const { body } = await partner.get(`/rides?limit=3&cursor=${cursor}`);
+      seen.push(...body.rides.map(({ rideId }: { rideId: string }) => rideId));
+      cursor = body.nextCursor ?? '';
+      await make();
+      await applyAction(api.ctx, made[0] ?? '', { action: 'cancel', by: 'partner' }, 'anyone').catch(() => {});
+    } while (cursor);
+    expect(seen).to.deep.equal(newestFirst(made));
+  });
+
+  it('does not repeat or skip an acknowledged ride where an older one is inserted late', async () => {
+    const [first, late, ...others] = await makeSome(6);
+    const kept = await rides.findOneAndDelete({ _id: late });
+    const { body } = await partner.get('/rides?limit=2');
+    await rides.insertOne(kept as NonNullable<typeof kept>);
+    const rest = await idsAt(`cursor=${body.nextCursor}`);
+    expect([...body.rides.map(({ rideId }: { rideId: string }) => rideId), ...rest]).to.deep.equal(
+      newestFirst([first, late, ...others] as string[]),
+    );
+  });
+
+  it('takes status, reference and times as filters, alone and together', async () => {
+    const [a, b, c] = [await make({ reference: 'A' }), await make({ reference: 'B' }), await make({ reference: 'A' })];
+    await applyAction(api.ctx, c, { action: 'cancel', by: 'partner' }, 'anyone');
+    const createdAt = async (rideId: string) => (await rides.findOne({ _id: rideId }))?.createdAt.getTime() ?? 0;
+    await rides.updateOne({ _id: a }, { $set: { status: 'completed' } });
+    expect(await idsAt('reference=A')).to.deep.equal(newestFirst([a, c]));
+    expect(await idsAt('reference=a')).to.deep.equal([]);
+    expect(await idsAt('status=cancelled')).to.deep.equal([c]);
+    expect(await idsAt('status=cancelled&reference=B')).to.deep.equal([]);
+    expect(await idsAt('status=bidding&reference=B')).to.deep.equal([b]);
+    expect(await idsAt(`createdAfter=${(await createdAt(c)) + 1}`)).to.deep.equal([]);
+    expect(await idsAt(`createdAfter=${await createdAt(a)}`)).to.deep.equal(newestFirst([a, b, c]));
+    expect(await idsAt(`createdBefore=${await createdAt(a)}`)).to.deep.equal([]);
+    expect(await idsAt(`createdBefore=${(await createdAt(c)) + 1}&createdAfter=0&limit=1`)).to.deep.equal([c]);
+    expect(await idsAt('status=&createdAfter=&createdBefore=&reference=&limit=&cursor=')).to.have.lengthOf(3);
+  });
+
+  it('reads an index alone to find its rides, whatever the filter', async () => {
+    await makeSome(3);
+    const filters = [{}, { reference: 'A' }];
+    for (const more of filters) {
+      const plan = await rides
+        .find({ keyId: partner.keyId, ...more, status: { $in: ['bidding', 'completed'] } })
+        .sort({ _id: -1 })
+        .hint({ keyId: 1, ...('reference' in more && { reference: 1 }), status: 1, _id: -1 })
+        .limit(2)
+        .explain('queryPlanner');
+      const stages = JSON.stringify(plan.queryPlanner.winningPlan);
+      expect(stages).to.include('SORT_MERGE').and.not.include('COLLSCAN').and.not.include('"SORT"');
+    }
+  });
+
+  const refused: [query: string, named: string][] = [
+    ['status=open', 'status'],
+    ['status=bidding&status=arrived', 'status'],
+    ['createdAfter=yesterday', 'createdAfter'],
+    ['createdBefore=-1', 'createdBefore'],
+    ['createdAfter=1.5', 'createdAfter'],
+    ['createdBefore=100000000000000', 'createdBefore'],
+    [`reference=${'x'.repeat(65)}`, 'reference'],
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['limit=ten', 'limit'],
+    ['cursor=ride_x', 'cursor'],
+    ['cursor[$gt]=&cursor=x', 'cursor'],
+  ];
+  for (const [query, named] of refused) {
+    it(`answers 400 and names the parameter for ?${query.slice(0, 40)}`, async () => {
+      const { status, body } = await partner.get(`/rides?${query}`);
+      expect(status).to.equal(400);
+      expect(body.error.startsWith(`${named} must`), body.error).to.equal(true);
+    });
+  }
+});

@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import type { Client } from '../support/client.ts';
+import { rideIn } from '../support/rides.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+import { storedRide } from '../support/stored-rides.ts';
+
+describe("a partner's own reference and metadata", () => {
+  let api: TestApi;
+  let partner: Client & { key: string; keyId: string };
+
+  before(async () => {
+    api = await startTestApi();
+    partner = await api.partner('live');
+  });
+  after(() => api.close());
+
+  const own = { reference: 'Room 12, 🏨', metadata: { desk: 'Lobby', folio: '' } };
+
+  it('are in the answer to the creation, in the ride, in the list and in every event', async () => {
+    const created = await partner.createRide(own);
+    expect(created.status).to.equal(201);
+    expect(created.body).to.deep.include(own);
+    const { rideId } = created.body;
+    expect((await partner.get(`/rides/${rideId}`)).body).to.deep.include(own);
+    expect((await partner.get('/rides')).body.rides[0]).to.deep.include(own);
+    const ride = await rideIn(api.ctx, 'completed', { by: partner, ...own });
+    const bodies = (await storedRide(ride.rideId)).events.map(({ body }) => JSON.parse(body));
+    expect(bodies).to.have.lengthOf(5);
+    for (const body of bodies) expect(body).to.deep.include(own);
+  });
+
+  it('are nowhere where a partner gives none', async () => {
+    const { rideId } = await rideIn(api.ctx, 'completed', { by: partner, reference: '', metadata: undefined });
+    const { events } = await storedRide(rideId);
+    const shown = [(await partner.get(`/rides/${rideId}`)).body, ...events.map(({ body }) => JSON.parse(body))];
+    for (const body of shown) expect(body).to.not.have.any.keys('reference', 'metadata');
+  });
+
+  it('are part of an idempotent repeat: in its answer, and compared whatever the order of the entries', async () => {
+    const under = { 'idempotency-key': 'with-own-words' };
+    const first = await partner.createRide(own, under);
+    const again = await partner.createRide({ ...own, metadata: { folio: '', desk: 'Lobby' } }, under);
+    expect(again.text).to.equal(first.text);
+    for (const other of [
+      { ...own, reference: 'Room 13' },
+      { ...own, metadata: { desk: 'Lobby' } },
+    ]) {
+      expect((await partner.createRide(other, under)).status).to.equal(409);
+    }
+  });
+
+  it('are not named as ignored fields to a test key', async () => {
+    const { headers } = await (await api.partner('test')).createRide(own);
+    expect(headers.get('x-service-ignored-fields')).to.equal(null);
+  });
+
+  const entries = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, number) => [`n${number}`, 'x']));
+
+  const taken: [string, object][] = [
+    ['64 emoji as reference', { reference: '🏨'.repeat(64) }],
+    ['null for both', { reference: null, metadata: null }],
+    ['an empty reference', { reference: '' }],
+    ['20 entries', { metadata: entries(20) }],
+    ['no entry', { metadata: {} }],
+    ['null as a value, which counts as absent', { metadata: { a: null } }],
+    ['the longest name and value', { metadata: { [`a${'-'.repeat(39)}`]: 'é'.repeat(100) } }],
+    ['names that objects know', { metadata: { constructor: 'a', toString: 'b' } }],
+  ];
+  for (const [what, fields] of taken) {
+    it(`takes ${what}`, async () => {
+      const { status, text } = await (await api.partner()).createRide(fields);
+      expect(status, text).to.equal(201);
+    });
+  }
+
+  const refused: [string, object, named: RegExp][] = [
+    ['a reference of 65 characters', { reference: 'x'.repeat(65) }, /^reference must be at most 64 characters$/],
+    ['a number as reference', { reference: 12 }, /^reference must be a string$/],
+    ['a lone surrogate', { reference: '\ud800' }, /^reference must be well-formed Unicode$/],
+    ['a text as metadata', { metadata: 'desk' }, /^metadata must be of type object$/],
+    ['an array as metadata', { metadata: ['desk'] }, /^metadata must be of type object$/],
+    ['21 entries', { metadata: entries(21) }, /^metadata must have at most 20 entries$/],
+    ['a value of 101 characters', { metadata: { desk: 'x'.repeat(101) } }, /^metadata\.desk must be at most 100 cha/],
+    ['a number as value', { metadata: { desk: 5 } }, /^metadata\.desk must be a string$/],
+    ['an object as value', { metadata: { desk: { $gt: '' } } }, /^metadata\.desk must be a string$/],
+    ...['', '$set', 'a.b', '1st', 'ä', 'a b', 'x'.repeat(41)].map((name): [string, object, RegExp] => [
+      `the name "${name}"`,
+      { metadata: { [name]: 'x' } },
+      /^Each name in metadata/,
+    ]),
+  ];
+  for (const [what, fields, named] of refused) {
+    it(`refuses ${what}, and says why`, async () => {
+      const { status, body } = await partner.createRide(fields);
+      expect(status).to.equal(400);
+      expect(body.error).to.match(named);
+    });
+  }
+});
