@@ -26,7 +26,7 @@ export function createApp(service: Context, more: Part[] = []): App {
   const creation = rideCreation(service);
   const gateway = createGateway(service, wake);
   const parts = [
-    ...partnerParts(service, creation),
+    ...partnerParts(service, { wake, creation }),
     driversPart(service, gateway),
     ...driveParts(service, gateway),
     trackPart(service, wake),

@@ -7,10 +7,10 @@ export interface RequestState {
   requestId: string;
   /** The part that owns the request's path. */
   part: Part;
-  /** When the request arrived, by `performance.now()`, moved forward by the time that its body took to arrive. */
+  /** When the request arrived, by `performance.now()`, moved forward by the time that the handler has waited. */
   startedAt: number;
-  /** When the handler began to read the body, by `performance.now()`; undefined before and after the read. */
-  bodyAskedAt?: number;
+  /** Since when the handler waits, for the body or for events, by `performance.now()`; undefined while it does not. */
+  waitsSince?: number;
   /** The route for the log where no router notes its pattern. Never a path: it may hold a secret token. */
   route?: string;
   /** The partner's key that the request was made with. */

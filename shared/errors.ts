@@ -26,6 +26,7 @@ const errorTable = {
   payload_too_large: [413, 'The request body is larger than 16384 bytes'],
   rate_limited: [429, 'Rate limit exceeded: 30 rides per minute and 300 per hour for each key'],
   too_many_streams: [429, 'Too many open streams'],
+  too_many_waiting: [429, 'Too many requests of this key are waiting for events'],
   headers_too_large: [431, 'The request headers are too large'],
   internal: [500, 'Internal error: the request is safe to retry'],
   /** The connection to MongoDB broke before the acknowledgement, so the write may have succeeded. */

@@ -21,6 +21,10 @@ export function toBase62(value: number, width: number): string {
   return text.padStart(width, '0');
 }
 
+/** The number that a text of `toBase62` stands for. */
+export const fromBase62 = (text: string): number =>
+  [...text].reduce((value, digit) => value * 62 + base62.indexOf(digit), 0);
+
 /** Starts with the time, so that new rides are neighbours in the index: inserting stays fast with millions of rides. */
 export function newRideId(nowMs: number): string {
   return firstRideId(nowMs) + randomBase62(16);

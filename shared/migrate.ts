@@ -13,6 +13,7 @@ import { KeyModel } from './keys/api-key.ts';
 import type { SecretsKeys } from './keys/encryption.ts';
 import { assertSecretsKeys, writeCheck } from './keys/secrets-check.ts';
 import { MailModel } from './mail/mail-row.ts';
+import { FenceModel } from './mongo/fence.ts';
 import { isOutageOfMongo } from './mongo/outage.ts';
 import { RideModel } from './rides/ride.ts';
 import { UsageProgressModel } from './usage/progress.ts';
@@ -33,6 +34,7 @@ const models = [
   KeyModel,
   DriverModel,
   driverSessions.model,
+  FenceModel,
   PositionModel,
   MailModel,
   RideModel,

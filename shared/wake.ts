@@ -10,16 +10,16 @@ const channel = 'rides:changed';
  */
 export function publishRideChange(
   { redis }: Pick<Context, 'redis'>,
-  rideId: string,
+  { _id, keyId }: { _id: string; keyId: string },
   driverIds: readonly string[] = [],
 ): void {
-  if (redis.status === 'ready') redis.publish(channel, [rideId, ...driverIds].join(' ')).catch(() => {});
+  if (redis.status === 'ready') redis.publish(channel, [_id, keyId, ...driverIds].join(' ')).catch(() => {});
 }
 
-type Listener = (rideId: string, driverIds: readonly string[]) => void;
+type Listener = (rideId: string, driverIds: readonly string[], keyId: string) => void;
 
 export interface Wake {
-  /** Calls the listener with the id of each ride that changes; answers how to stop that. */
+  /** Calls the listener with each ride that changes, the drivers whom that concerns, and the ride's key; answers how to stop that. */
   onRideChange(listener: Listener): () => void;
   close(): void;
 }
@@ -30,8 +30,8 @@ export function subscribeToRideChanges({ config, log }: Pick<Context, 'config' |
   const subscriber: Redis = connectSubscriberRedis(config.secrets.redisUrl, log);
   subscriber.subscribe(channel).catch(() => {});
   subscriber.on('message', (_channel, message) => {
-    const [rideId = '', ...driverIds] = message.split(' ');
-    for (const listener of listeners) listener(rideId, driverIds);
+    const [rideId = '', keyId = '', ...driverIds] = message.split(' ');
+    for (const listener of listeners) listener(rideId, driverIds, keyId);
   });
   return {
     onRideChange(listener) {

@@ -1,7 +1,7 @@
 import { AppError } from '../../shared/errors.ts';
 import type { Middleware, RequestContext } from '../types.ts';
 
-/** Every request is answered within 3 s of its arrival, whatever MongoDB does. The time its body takes does not count. */
+/** Every request is answered within 3 s of its arrival, whatever MongoDB does. The time that the handler waits does not count. */
 const limitMs = 2_900;
 
 /**
@@ -12,7 +12,7 @@ export const answerInTime: Middleware = (ctx, next) =>
   new Promise((resolve, reject) => {
     const check = () => {
       const left = leftMs(ctx);
-      // The limit has moved: the body arrived meanwhile, or is still arriving.
+      // The limit has moved: the handler has waited meanwhile, or still waits.
       if (left > 0) timer = setTimeout(check, left);
       else {
         ignoreLateAnswer(ctx);
@@ -26,7 +26,17 @@ export const answerInTime: Middleware = (ctx, next) =>
   });
 
 const leftMs = ({ state }: RequestContext): number =>
-  Math.max(0, Math.ceil(state.startedAt + limitMs - (state.bodyAskedAt ?? performance.now())));
+  Math.max(0, Math.ceil(state.startedAt + limitMs - (state.waitsSince ?? performance.now())));
+
+/** From now until the returned function is called, no time counts against the limit: the handler waits for something. */
+export function pauseTimeLimit({ state }: RequestContext): () => void {
+  const since = performance.now();
+  state.waitsSince = since;
+  return () => {
+    state.startedAt += performance.now() - since;
+    state.waitsSince = undefined;
+  };
+}
 
 /** The late middleware still writes its answer to the context, perhaps while the 503 is being sent: those writes do nothing. */
 function ignoreLateAnswer(ctx: RequestContext): void {

@@ -33,7 +33,7 @@ const timeouts = {
 };
 
 /** A connection on which nothing is sent or received for this long is closed. */
-const silenceMs = 14_000;
+export const silenceMs = 14_000;
 
 const serverOptions = {
   // Node would answer without a body; `wellFormed` refuses a missing Host in the form of the contract.

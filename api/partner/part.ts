@@ -1,5 +1,6 @@
 import compose from 'koa-compose';
 import type { Context } from '../../shared/context.ts';
+import type { Wake } from '../../shared/wake.ts';
 import { answerInTime } from '../http/answer-in-time.ts';
 import { jsonError } from '../http/json-error.ts';
 import { requireHttps } from '../http/require-https.ts';
@@ -10,6 +11,7 @@ import type { Middleware, RequestContext } from '../types.ts';
 import { authenticate } from './authenticate.ts';
 import type { RideCreation } from './creation.ts';
 import { partnerRoutes } from './routes.ts';
+import { waitingPolls } from './waiting-polls.ts';
 
 /** The versioned base and its older equivalent (contract, section 9): the same routes, keys, rides and limits. */
 const bases = ['/v1', '/api/v1'];
@@ -17,8 +19,9 @@ const bases = ['/v1', '/api/v1'];
 const headers: ReadonlyMap<string, string> = new Map([...dataHeaders, ['Cache-Control', 'no-store']]);
 
 /** The partner API (contract, section 4), once for each base. Without a key, every path under a base answers 401. */
-export function partnerParts(service: Context, creation: RideCreation): Part[] {
-  const routes = partnerRoutes(service, creation);
+export function partnerParts(service: Context, { wake, creation }: { wake: Wake; creation: RideCreation }): Part[] {
+  const polls = waitingPolls(service, wake);
+  const routes = partnerRoutes(service, creation, polls);
   const findCaller = authenticate(service);
   const requireKey: Middleware = async (ctx, next) => {
     await findCaller(ctx);
@@ -32,5 +35,7 @@ export function partnerParts(service: Context, creation: RideCreation): Part[] {
     // A route authenticates by itself; requireKey is for the paths and methods that have no route.
     handle: compose<RequestContext>([httpsOnly, answerInTime, routerOf(base, routes), requireKey]),
     renderError: jsonError,
+    endHeld: polls.endAll,
+    close: async () => polls.close(),
   }));
 }

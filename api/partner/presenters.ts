@@ -1,9 +1,11 @@
 import type { Config } from '../../shared/config.ts';
+import { eventId } from '../../shared/ids.ts';
 import type { CreationFields } from '../../shared/rides/create-ride.ts';
+import type { FeedPage } from '../../shared/rides/event-feed.ts';
 import { partnersOwn, publicOffer } from '../../shared/rides/events.ts';
 import { visibleOffers } from '../../shared/rides/offers.ts';
 import { positionAt } from '../../shared/rides/position.ts';
-import type { Driver, ReportedPosition, Ride } from '../../shared/rides/ride-types.ts';
+import type { Delivery, Driver, ReportedPosition, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
 import { trackUrl } from '../../shared/rides/track-url.ts';
 
 type Links = Pick<Config, 'trackBaseUrl'>;
@@ -99,6 +101,40 @@ export type RideWithOffers = Pick<Ride, '_id' | keyof typeof offerFields>;
 /** A ride's offers, cheapest first (contract, section 4.3). */
 export function presentOffers(ride: RideWithOffers) {
   return { rideId: ride._id, offers: visibleOffers(ride).map(publicOffer) };
+}
+
+/** A page of a key's event feed (contract, section 10.3). */
+export function presentFeed({ events, cursor, hasMore }: FeedPage & { cursor: string | null }) {
+  return { events: events.map(({ rideId, event }) => presentEvent(rideId, event)), cursor, hasMore };
+}
+
+export function presentRideEvents({ rideId, events }: { rideId: string; events: readonly RideEvent[] }) {
+  return { rideId, events: events.map((event) => presentEvent(rideId, event)) };
+}
+
+/** The body has the order of fields with which it was sent, so its JSON text is the one that was signed. */
+function presentEvent(rideId: string, { seq, event, at, body, delivery, by, requestId }: RideEvent) {
+  return {
+    eventId: eventId(rideId, seq),
+    rideId,
+    seq,
+    event,
+    at: at.getTime(),
+    body: body ? JSON.parse(body) : null,
+    delivery: delivery ? presentDelivery(delivery) : null,
+    // A driver's request is none of the partner's.
+    ...(requestId !== undefined && (by === 'partner' || by === 'dashboard') && { requestId }),
+  };
+}
+
+function presentDelivery({ outcome, at, httpStatus, reason, durationMs }: Delivery) {
+  return {
+    outcome,
+    at: at.getTime(),
+    durationMs,
+    ...(httpStatus !== undefined && { httpStatus }),
+    ...(reason !== undefined && { reason }),
+  };
 }
 
 /** The answer to accept and cancel (contract, sections 4.4 and 4.5). */

@@ -6,6 +6,7 @@ import { get, list, post, type Route, rideIdOf } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
 import { authenticate, authenticateForRide, originOf } from './authenticate.ts';
 import type { RideCreation } from './creation.ts';
+import { eventRoutes } from './event-routes.ts';
 import { bodyOf } from './ignored-fields.ts';
 import { newRide } from './new-ride.ts';
 import {
@@ -22,9 +23,10 @@ import {
   shownFields,
 } from './presenters.ts';
 import { acceptSchema, listSchema } from './schemas.ts';
+import type { WaitingPolls } from './waiting-polls.ts';
 
 /** Every route of the partner API: the service information (contract, section 2.6) and the operations (section 4). */
-export function partnerRoutes(service: Context, creation: RideCreation): Route[] {
+export function partnerRoutes(service: Context, creation: RideCreation, polls: WaitingPolls): Route[] {
   const { config } = service;
   const caller = authenticate(service);
   const findShownRide = authenticateForRide<ShownRide>(service, shownFields);
@@ -73,6 +75,7 @@ export function partnerRoutes(service: Context, creation: RideCreation): Route[]
         applyAction(service, rideId, { action: 'cancel', by: 'partner' }, { keyId }, origin),
       present: presentOutcome,
     }),
+    ...eventRoutes(service, polls),
   ];
 
   const information = {

@@ -10,6 +10,7 @@ import {
 } from '../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
 import { latitude, longitude } from '../http/coordinates.ts';
+import { cursorForm } from './cursor.ts';
 
 /** For an optional field, `null` counts as absent; an empty text is allowed. */
 const text = Joi.string()
@@ -97,6 +98,24 @@ export const listSchema = Joi.object<ListQuery>({
     .empty('')
     .pattern(/^ride_[0-9A-Za-z]{24}$/)
     .messages({ 'string.pattern.base': '{{#label}} must be the nextCursor of an earlier answer' }),
+});
+
+const waitSeconds = Joi.number().integer().min(0).max(30).empty('').default(0);
+
+/** The query of the event feed. */
+export const feedSchema = Joi.object<{ after?: string; limit: number; waitSeconds: number }>({
+  after: Joi.string()
+    .empty('')
+    .pattern(cursorForm)
+    .messages({ 'string.pattern.base': '{{#label}} must be the cursor of an earlier answer, or now' }),
+  limit: limit.default(100),
+  waitSeconds,
+});
+
+/** The query of the events of a ride. */
+export const rideEventsSchema = Joi.object<{ after: number; waitSeconds: number }>({
+  after: Joi.number().integer().min(0).empty('').default(0),
+  waitSeconds,
 });
 
 export const acceptSchema = Joi.object({ offerId: Joi.string().required() }).required().label('The request body');

@@ -9,6 +9,7 @@ import { NotYetCommitted } from '../mongo/outage.ts';
 import { publishRideChange } from '../wake.ts';
 import { concernedDrivers } from './concerned-drivers.ts';
 import type { Change } from './decide.ts';
+import { writeLimitMs } from './event-feed.ts';
 import { eventBody } from './events.ts';
 import { enqueueNextDelivery, type Outbox } from './outbox.ts';
 import { type RideRef, readRide } from './read-ride.ts';
@@ -68,7 +69,7 @@ export async function changeRide(
     if (!changed) continue;
     const { status, seq, rev, cancelledBy } = changed;
     ctx.log.info({ rideId, keyId: changed.keyId, status, rev, seq, event: change.event, cancelledBy }, 'ride changed');
-    publishRideChange(ctx, rideId, concernedDrivers(ride, changed));
+    publishRideChange(ctx, changed, concernedDrivers(ride, changed));
     await Promise.all([
       enqueueNextTimer(ctx, changed, ride),
       // The write that makes an event the oldest unsettled one adds its job; otherwise settling the event before it
@@ -126,8 +127,8 @@ async function withLastPosition(ride: RideState, change: Change): Promise<Change
 const update = batchedUpdate<Ride, Outbox>(rides, { settledSeq: 1 });
 
 /**
- * Writes the change in one update. Resolves with null when another write was first or the bidding deadline has passed,
- * and with `driver_busy` when the driver that it assigns has another moving ride.
+ * Writes the change in one update. Resolves with null when another write was first, the bidding deadline has passed or
+ * the event would come too late for the feed, and with `driver_busy` when the driver that it assigns has another moving ride.
  */
 async function write(
   ctx: Context,
@@ -156,7 +157,7 @@ async function write(
     filter: {
       _id: ride._id,
       rev: ride.rev,
-      ...(change.beforeDeadline && { $expr: { $lt: ['$$NOW', '$biddingEndsAt'] } }),
+      ...inTime(change, newEvent),
     },
     change: {
       $set: {
@@ -183,6 +184,15 @@ async function write(
     settledSeq,
     unsettled: seq - settledSeq,
   };
+}
+
+/** A change that is decided again gets a new `at`, so a late write is only a lost race. */
+function inTime({ beforeDeadline }: Change, newEvent?: RideEvent): { $expr?: object } {
+  const conditions = [
+    ...(beforeDeadline ? [{ $lt: ['$$NOW', '$biddingEndsAt'] }] : []),
+    ...(newEvent ? [{ $lt: ['$$NOW', new Date(newEvent.at.getTime() + writeLimitMs)] }] : []),
+  ];
+  return conditions.length > 0 ? { $expr: { $and: conditions } } : {};
 }
 
 /** The only unique index that an update can violate is the one that gives a driver one moving ride. */

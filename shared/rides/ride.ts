@@ -21,6 +21,10 @@ rideSchema.index({ nextDueAt: 1, _id: 1 }, { partialFilterExpression: { nextDueA
 // For "Send failed again since": it holds only rides with an event that did not arrive.
 rideSchema.index({ keyId: 1, undeliveredAt: 1 }, { partialFilterExpression: { undeliveredAt: { $exists: true } } });
 
+/** The event feed of a key (event-feed.ts): an entry for each event, in the feed's order. A ride enters it with its first. */
+export const feedIndex = { keyId: 1, 'events.at': 1, _id: 1 } as const;
+rideSchema.index(feedIndex, { partialFilterExpression: { seq: { $gt: 0 } } });
+
 /** Counts a key's rides by time without reading a ride (shared/usage). */
 export const createdIndex = { keyId: 1, createdAt: 1 } as const;
 rideSchema.index(createdIndex);

@@ -9,6 +9,7 @@ type Operation = [name: string, method: 'GET' | 'POST', path: string, body?: str
 const operations: Operation[] = [
   ['retrieve', 'GET', ''],
   ['offers', 'GET', '/offers'],
+  ['events', 'GET', '/events?waitSeconds=30'],
   ['accept', 'POST', '/accept', '{"offerId":"offer_x"}'],
   ['cancel', 'POST', '/cancel'],
 ];
@@ -51,7 +52,7 @@ describe('a ride that the key does not own', () => {
     const [own, theirs] = await Promise.all([owner.createRide(), stranger.createRide()]);
     await revokeKey(revoked.keyId, 'anyone');
     const askedFor = [own.body.rideId, theirs.body.rideId, 'ride_of_nobody'];
-    for (const path of ['', '/offers']) {
+    for (const path of ['', '/offers', '/events']) {
       const statuses = await Promise.all(
         [owner, stranger, revoked].flatMap((partner) =>
           askedFor.map(async (rideId) => {

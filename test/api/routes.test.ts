@@ -14,6 +14,8 @@ const routes: [path: string, allowed: string[]][] = [
   ['/rides/x/offers', ['GET', 'HEAD']],
   ['/rides/x/accept', ['POST']],
   ['/rides/x/cancel', ['POST']],
+  ['/rides/x/events', ['GET', 'HEAD']],
+  ['/events', ['GET', 'HEAD']],
 ];
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const unknownPaths = [
@@ -55,6 +57,8 @@ describe('routes', () => {
           'GET /rides/:rideId/offers',
           'POST /rides/:rideId/accept',
           'POST /rides/:rideId/cancel',
+          'GET /rides/:rideId/events',
+          'GET /events',
         ],
       });
       expect((await ask('GET', path, {})).status).to.equal(401);

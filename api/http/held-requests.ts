@@ -1,0 +1,57 @@
+import type { RequestContext } from '../types.ts';
+import { pauseTimeLimit } from './answer-in-time.ts';
+import { silenceMs } from './serve.ts';
+
+export interface HeldRequest {
+  /** Resolves with whether it was released; with false out of time, without a client, or at a stop. */
+  over: Promise<boolean>;
+  release(): void;
+}
+
+/**
+ * Requests that wait before they are answered (long polls). A held request has neither the time limit of an answer nor
+ * that of a silent connection, and a stop ends it.
+ */
+export class HeldRequests {
+  readonly #held = new Set<() => void>();
+  #isEnded = false;
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  /** Holds a request for at most `ms`. Await `over` before anything else is done with the request. */
+  hold(ctx: RequestContext, ms: number): HeldRequest {
+    const { res } = ctx;
+    const { socket } = ctx.req;
+    let resolve = (_isReleased: boolean) => {};
+    const ended = new Promise<boolean>((end) => {
+      resolve = end;
+    });
+    const end = () => resolve(false);
+    const goOn = pauseTimeLimit(ctx);
+    socket.setTimeout(ms + silenceMs);
+    const timer = setTimeout(end, ms);
+    // A client that closes its side of the connection does not wait any longer.
+    socket.once('end', end);
+    res.once('close', end);
+    this.#held.add(end);
+    if (this.#isEnded || socket.readableEnded || socket.destroyed) end();
+    const over = ended.then((isReleased) => {
+      this.#held.delete(end);
+      clearTimeout(timer);
+      socket.off('end', end);
+      res.off('close', end);
+      socket.setTimeout(silenceMs);
+      goOn();
+      return isReleased;
+    });
+    return { over, release: () => resolve(true) };
+  }
+
+  /** Ends the wait of all of them, and from then on of each new one at once. */
+  endAll(): void {
+    this.#isEnded = true;
+    for (const end of this.#held) end();
+  }
+}

@@ -1,0 +1,169 @@
+import type { Context } from '../../shared/context.ts';
+import { AppError, describeError } from '../../shared/errors.ts';
+import { committedReads } from '../../shared/mongo/durability.ts';
+import { isAfter, latestPlaces, type Place, shownAfterMs } from '../../shared/rides/event-feed.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import type { Wake } from '../../shared/wake.ts';
+import { type HeldRequest, HeldRequests } from '../http/held-requests.ts';
+import type { RequestContext } from '../types.ts';
+
+/** All that waits is looked at this often: a wake-up can be lost. */
+const lookMs = 2_000;
+/** Wake-ups within this time lead to one look. */
+const batchMs = 100;
+/** A request may have read just before the last look and joined just after it: look back further than to the last look. */
+const overlapMs = 3_000;
+const mostPerKey = 200;
+
+/** What a request waits for: events of a key after a place, or of a ride after a number. */
+export type Awaited = { keyId: string } & ({ after: Place | null } | { rideId: string; afterSeq: number });
+
+interface Waiting<After> {
+  after: After;
+  held: HeldRequest;
+}
+
+/** The waiting requests of one key or ride. */
+type Waiters<After> = Map<string, Set<Waiting<After>>>;
+
+export interface WaitingPolls {
+  /**
+   * Resolves with true when there may be events to read, and with false after `ms`, at a stop, or when the client has
+   * gone. Throws `too_many_waiting`.
+   */
+  wait(ctx: RequestContext, awaited: Awaited, ms: number): Promise<boolean>;
+  endAll(): void;
+  close(): void;
+}
+
+/** The requests of this process that wait for events. However many wait, each look is one query for keys and one for rides. */
+export function waitingPolls(service: Context, wake: Wake): WaitingPolls {
+  const held = new HeldRequests();
+  const perKey = new Map<string, number>();
+  const ofKeys: Waiters<Place | null> = new Map();
+  const ofRides: Waiters<number> = new Map();
+
+  async function lookAtKeys(keyIds: string[], since: number): Promise<void> {
+    if (keyIds.length === 0) return;
+    const shownUntil = service.now() - shownAfterMs;
+    const latest = await latestPlaces(keyIds, since - shownAfterMs - overlapMs, shownUntil);
+    for (const [keyId, place] of latest) release(ofKeys, keyId, (after) => isAfter(place, after));
+  }
+
+  async function lookAtRides(rideIds: string[]): Promise<void> {
+    if (rideIds.length === 0) return;
+    const found = await rides
+      .find<Pick<Ride, '_id' | 'seq'>>(
+        { _id: { $in: rideIds } },
+        { ...committedReads(), projection: { seq: 1 }, batchSize: rideIds.length + 1 },
+      )
+      .toArray();
+    for (const { _id, seq } of found) release(ofRides, _id, (after) => seq > after);
+  }
+
+  const keysSoon = lookSoon(shownAfterMs + batchMs, (keyIds) =>
+    lookAtKeys(
+      keyIds.filter((keyId) => ofKeys.has(keyId)),
+      service.now() - lookMs,
+    ),
+  );
+  const ridesSoon = lookSoon(0, (rideIds) => lookAtRides(rideIds.filter((rideId) => ofRides.has(rideId))));
+  const stopListening = wake.onRideChange((rideId, _driverIds, keyId) => {
+    if (ofRides.has(rideId)) ridesSoon.note(rideId);
+    if (ofKeys.has(keyId)) keysSoon.note(keyId);
+  });
+
+  /** When the last look at all keys began that succeeded. */
+  let lookedAt = service.now();
+  let isLooking = false;
+  async function lookAtAll(): Promise<void> {
+    if (isLooking) return;
+    isLooking = true;
+    const now = service.now();
+    try {
+      await Promise.all([lookAtKeys([...ofKeys.keys()], lookedAt), lookAtRides([...ofRides.keys()])]);
+      lookedAt = now;
+    } catch (error) {
+      report(error);
+    }
+    isLooking = false;
+  }
+  const timer = setInterval(lookAtAll, lookMs).unref();
+
+  function report(error: unknown): void {
+    service.log.warn({ error: describeError(error) }, 'awaited events could not be looked for');
+  }
+
+  /** Looks once for all that is noted within `batchMs`, `delayMs` later. */
+  function lookSoon(delayMs: number, look: (ids: string[]) => Promise<void>) {
+    let noted: Set<string> | undefined;
+    const timers = new Set<NodeJS.Timeout>();
+    return {
+      note(id: string) {
+        if (!noted) {
+          const batch = new Set<string>();
+          noted = batch;
+          later(batchMs, () => {
+            noted = undefined;
+            later(delayMs, () => void look([...batch]).catch(report));
+          });
+        }
+        noted.add(id);
+      },
+      stop() {
+        for (const each of timers) clearTimeout(each);
+      },
+    };
+
+    function later(ms: number, run: () => void): void {
+      const each = setTimeout(() => {
+        timers.delete(each);
+        run();
+      }, ms).unref();
+      timers.add(each);
+    }
+  }
+
+  return {
+    async wait(ctx, awaited, ms) {
+      const { keyId } = awaited;
+      const count = perKey.get(keyId) ?? 0;
+      if (count >= mostPerKey || held.size >= service.config.streams.all) {
+        throw new AppError('too_many_waiting', { headers: { 'Retry-After': '5' } });
+      }
+      perKey.set(keyId, count + 1);
+      const request = held.hold(ctx, ms);
+      const leave =
+        'rideId' in awaited
+          ? join(ofRides, awaited.rideId, { after: awaited.afterSeq, held: request })
+          : join(ofKeys, keyId, { after: awaited.after, held: request });
+      const mayHaveEvents = await request.over;
+      leave();
+      const left = (perKey.get(keyId) ?? 1) - 1;
+      if (left > 0) perKey.set(keyId, left);
+      else perKey.delete(keyId);
+      return mayHaveEvents;
+    },
+    endAll: () => held.endAll(),
+    close() {
+      stopListening();
+      clearInterval(timer);
+      keysSoon.stop();
+      ridesSoon.stop();
+    },
+  };
+}
+
+function join<After>(all: Waiters<After>, id: string, waiting: Waiting<After>): () => void {
+  const waiters = all.get(id) ?? new Set();
+  all.set(id, waiters.add(waiting));
+  return () => {
+    waiters.delete(waiting);
+    if (waiters.size === 0 && all.get(id) === waiters) all.delete(id);
+  };
+}
+
+function release<After>(all: Waiters<After>, id: string, hasNews: (after: After) => boolean): void {
+  for (const { after, held } of all.get(id) ?? []) if (hasNews(after)) held.release();
+}

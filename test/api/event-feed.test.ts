@@ -1,0 +1,237 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import { expect } from 'chai';
+import { revokeKey } from '../../shared/keys/manage-keys.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
+import { feedIndex, rides } from '../../shared/rides/ride.ts';
+import type { Client } from '../support/client.ts';
+import { age, readFeedOf } from '../support/feed.ts';
+import { newRide, offerOn, rideWithEvents } from '../support/rides.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+import { storedRide } from '../support/stored-rides.ts';
+
+type Partner = Client & { key: string; keyId: string };
+
+describe('events that are read', () => {
+  let api: TestApi;
+  let partner: Partner;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+  beforeEach(async () => {
+    partner = await api.partner('live');
+  });
+
+  const ride = (count: number) => rideWithEvents(api.ctx, partner, count);
+  const aged = async (count: number, byMs?: number) => {
+    const rideId = await ride(count);
+    await age(rideId, byMs);
+    return rideId;
+  };
+  const seqs = (events: { seq: number }[]) => events.map(({ seq }) => seq);
+  const places = (events: { rideId: string; seq: number }[]) => events.map(({ rideId, seq }) => `${rideId} ${seq}`);
+  /** All events of the key as MongoDB has them, in the feed's order. */
+  const stored = async () =>
+    (await rides.find({ keyId: partner.keyId }).toArray())
+      .flatMap(({ _id: rideId, events }) => events.map((event) => ({ rideId, ...event })))
+      .sort((a, b) => a.at.getTime() - b.at.getTime() || (a.rideId < b.rideId ? -1 : 1));
+
+  describe('of a ride', () => {
+    it('are all of its events, with the body that is sent, its id, and how its delivery went', async () => {
+      const rideId = await ride(2);
+      const delivery = { outcome: 'failed', httpStatus: 500, reason: 'status', durationMs: 7, at: new Date(5) };
+      await rides.updateOne({ _id: rideId }, { $set: { 'events.0.delivery': delivery } });
+      const { events } = await storedRide(rideId);
+      const { status, body } = await partner.get(`/rides/${rideId}/events`);
+      expect(status).to.equal(200);
+      expect(body).to.deep.equal({
+        rideId,
+        events: events.map(({ seq, event, at, body: sent }, index) => ({
+          eventId: `evt_${rideId.slice(5)}_${seq}`,
+          rideId,
+          seq,
+          event,
+          at: at.getTime(),
+          body: JSON.parse(sent),
+          delivery: index === 0 ? { ...delivery, at: 5 } : null,
+        })),
+      });
+    });
+
+    it('have in their body the very text that is signed, once it is written as JSON again', async () => {
+      const rideId = await ride(5);
+      const sent = (await storedRide(rideId)).events.map(({ body }) => body);
+      const { body } = await partner.get(`/rides/${rideId}/events`);
+      expect(body.events.map((event: { body: object }) => JSON.stringify(event.body))).to.deep.equal(sent);
+    });
+
+    it("name the partner's own request, and no driver's", async () => {
+      const rideId = await newRide(api.ctx, { keyId: partner.keyId });
+      const { offerId } = await offerOn(api.ctx, rideId);
+      await rides.updateOne({ _id: rideId }, { $set: { 'events.0.by': 'driver', 'events.0.requestId': 'of-driver' } });
+      await partner.post(`/rides/${rideId}/accept`, { offerId }, { 'x-request-id': 'desk-4711' });
+      const { body } = await partner.get(`/rides/${rideId}/events`);
+      expect(body.events.map(({ requestId }: { requestId?: string }) => requestId)).to.deep.equal([
+        undefined,
+        'desk-4711',
+      ]);
+    });
+
+    it('are those after a number', async () => {
+      const rideId = await ride(4);
+      for (const [after, expected] of [
+        [0, [1, 2, 3, 4]],
+        [2, [3, 4]],
+        [4, []],
+        [99, []],
+      ] as const) {
+        expect(seqs((await partner.get(`/rides/${rideId}/events?after=${after}`)).body.events)).to.deep.equal(expected);
+      }
+    });
+
+    it('are waited for, and come as soon as there is one', async () => {
+      const rideId = await ride(1);
+      const poll = partner.get(`/rides/${rideId}/events?after=1&waitSeconds=30`);
+      await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
+      expect(seqs((await poll).body.events)).to.deep.equal([2]);
+    });
+  });
+
+  describe('of a key', () => {
+    it('are those of all its rides by time, in pages of any size, and no event of another key', async () => {
+      await rideWithEvents(api.ctx, await api.partner('live'), 3);
+      for (const count of [3, 5, 1, 4]) await aged(count);
+      const expected = places(await stored());
+      expect(expected).to.have.lengthOf(13);
+      for (const limit of [1, 2, 5, 100]) expect(places(await readFeedOf(partner, limit))).to.deep.equal(expected);
+    });
+
+    it('are in one order where many have the same time', async () => {
+      const ids = [];
+      for (let made = 0; made < 7; made++) ids.push(await ride(2));
+      const [first, second] = [new Date(Date.now() - 20_000), new Date(Date.now() - 10_000)];
+      await rides.updateMany({ _id: { $in: ids } }, { $set: { 'events.0.at': first, 'events.1.at': second } });
+      const expected = places(await stored());
+      for (const limit of [1, 3, 7]) expect(places(await readFeedOf(partner, limit))).to.deep.equal(expected);
+    });
+
+    it('are shown only once they are 3 s old, so that none appears before one that was shown', async () => {
+      const old = await aged(2);
+      const recent = await ride(2);
+      expect(places(await readFeedOf(partner))).to.deep.equal([`${old} 1`, `${old} 2`]);
+      await age(recent, 3_001);
+      expect(await readFeedOf(partner)).to.have.lengthOf(4);
+    });
+
+    it('go on after the cursor, which stays as it is where nothing follows', async () => {
+      await aged(3);
+      const { body } = await partner.get('/events?limit=2');
+      expect(body.hasMore).to.equal(true);
+      const rest = (await partner.get(`/events?after=${body.cursor}`)).body;
+      expect(seqs(rest.events)).to.deep.equal([3]);
+      expect(rest.hasMore).to.equal(false);
+      const none = (await partner.get(`/events?after=${rest.cursor}`)).body;
+      expect(none).to.deep.equal({ events: [], cursor: rest.cursor, hasMore: false });
+    });
+
+    it('begin with this moment after the cursor `now`', async () => {
+      await aged(3);
+      const { body } = await partner.get('/events?after=now');
+      expect(body.events).to.deep.equal([]);
+      const rideId = await ride(1);
+      const later = await partner.get(`/events?after=${body.cursor}&waitSeconds=10`);
+      expect(places(later.body.events)).to.deep.equal([`${rideId} 1`]);
+    });
+
+    it('have the body null once it is erased', async () => {
+      const rideId = await aged(2);
+      await rides.updateOne({ _id: rideId }, { $set: { 'events.0.body': '' } });
+      expect((await readFeedOf(partner)).map(({ body }) => body === null)).to.deep.equal([true, false]);
+    });
+
+    it('are none for a new key: there is no cursor yet, and an empty one begins at the start', async () => {
+      const { body } = await partner.get('/events?after=&waitSeconds=');
+      expect(body).to.deep.equal({ events: [], cursor: null, hasMore: false });
+    });
+
+    it('are waited for by many, who are all answered from one read', async () => {
+      const polls = Array.from({ length: 20 }, () => partner.get('/events?waitSeconds=30'));
+      const rideId = await ride(2);
+      await age(rideId, 3_001);
+      for (const { body } of await Promise.all(polls)) {
+        expect(places(body.events)).to.deep.equal([`${rideId} 1`, `${rideId} 2`]);
+      }
+    });
+
+    it('are not shown to a key that is revoked while it waits', async () => {
+      const poll = partner.get('/events?waitSeconds=30');
+      const rideId = await ride(1);
+      await revokeKey(partner.keyId, 'anyone');
+      await age(rideId, 3_001);
+      expect((await poll).status).to.equal(401);
+    });
+
+    it('are read by an index in its own order', async () => {
+      await aged(3);
+      const { executionStats } = await rides
+        .find({ keyId: partner.keyId, seq: { $gt: 0 } })
+        .hint(feedIndex)
+        .min({ keyId: partner.keyId, 'events.at': new Date(0), _id: '' })
+        .max({ keyId: partner.keyId, 'events.at': new Date(), _id: '' })
+        .limit(2)
+        .explain('executionStats');
+      const stages = JSON.stringify(executionStats);
+      expect(stages).to.include('IXSCAN').and.not.include('"SORT').and.not.include('COLLSCAN');
+    });
+  });
+
+  it('end their wait without any when the time is over', async () => {
+    const rideId = await ride(1);
+    const [ofRide, ofKey] = await Promise.all([
+      partner.get(`/rides/${rideId}/events?after=1&waitSeconds=1`),
+      partner.get('/events?after=now&waitSeconds=1'),
+    ]);
+    expect(ofRide.body).to.deep.equal({ rideId, events: [] });
+    expect(ofKey.body.events).to.deep.equal([]);
+  });
+
+  it('are not waited for by a HEAD, nor by a client that has closed its side of the connection', async () => {
+    const { url } = api;
+    const head = await fetch(`${url}/v1/events?waitSeconds=30`, {
+      method: 'HEAD',
+      headers: { 'x-api-key': partner.key },
+    });
+    expect(head.status).to.equal(200);
+    const request = http.get(`${url}/v1/events?waitSeconds=30`, {
+      agent: false,
+      headers: { 'x-api-key': partner.key },
+    });
+    await once(request, 'socket');
+    if (request.socket?.connecting) await once(request.socket as never, 'connect');
+    request.socket?.end();
+    const [response] = await once(request, 'response');
+    expect(response.statusCode).to.equal(200);
+    response.resume();
+  });
+
+  for (const [query, named] of [
+    ['/events?after=x', 'after'],
+    ['/events?after=cur_1', 'after'],
+    ['/events?waitSeconds=31', 'waitSeconds'],
+    ['/events?waitSeconds=-1', 'waitSeconds'],
+    ['/events?waitSeconds=0.5', 'waitSeconds'],
+    ['/events?limit=0', 'limit'],
+    ['/events?after=now&after=now', 'after'],
+    ['/rides/RIDE/events?after=cur_x', 'after'],
+    ['/rides/RIDE/events?after=-1', 'after'],
+  ] as const) {
+    it(`answers 400 and names the parameter for ${query}`, async () => {
+      const path = query.replace('RIDE', await newRide(api.ctx, { keyId: partner.keyId }));
+      const { status, body } = await partner.get(path);
+      expect(status).to.equal(400);
+      expect(body.error.startsWith(`${named} must`), body.error).to.equal(true);
+    });
+  }
+});

@@ -1,0 +1,36 @@
+import { rides } from '../../shared/rides/ride.ts';
+import type { Client } from './client.ts';
+
+/** Moves a ride's events into the past: the feed of a key shows those that are 3 s old by MongoDB's clock. */
+export async function age(rideId: string, byMs = 10_000): Promise<void> {
+  await rides.updateOne({ _id: rideId }, [
+    {
+      $set: {
+        events: {
+          $map: { input: '$events', in: { $mergeObjects: ['$$this', { at: { $subtract: ['$$this.at', byMs] } }] } },
+        },
+      },
+    },
+  ]);
+}
+
+/** An event as the API shows it. */
+export interface ShownEvent {
+  rideId: string;
+  seq: number;
+  at: number;
+  body: object | null;
+  delivery: object | null;
+}
+
+/** Reads a key's feed to its present end, a page after the other. */
+export async function readFeedOf(partner: Client, limit = 100): Promise<ShownEvent[]> {
+  const all: ShownEvent[] = [];
+  let cursor = '';
+  for (;;) {
+    const { body } = await partner.get(`/events?limit=${limit}&after=${cursor}`);
+    all.push(...body.events);
+    cursor = body.cursor ?? '';
+    if (!body.hasMore) return all;
+  }
+}
