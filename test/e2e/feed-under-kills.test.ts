@@ -1,0 +1,107 @@
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'chai';
+import { freePort } from '../../dev/servers/ports.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import { enqueueNextTimer } from '../../shared/rides/timers.ts';
+import { type Client, clientOf } from '../support/client.ts';
+import { newRide, offerOn } from '../support/rides.ts';
+import { startTestApi, type TestApi, testSettings } from '../support/service.ts';
+import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
+import { until } from '../support/until.ts';
+
+const writers = 6;
+const ridesOfEach = 6;
+const testRides = 12;
+
+describe('the event feed of a key', () => {
+  let api: TestApi;
+  let worker: ServiceProcess;
+  let server: ServiceProcess;
+  let port: number;
+
+  before(async () => {
+    api = await startTestApi();
+    await api.ctx.redis.flushall();
+    port = await freePort();
+    server = serviceProcess({ name: 'api', script: 'api/main', env: testSettings({ PORT: `${port}` }) });
+    const env = testSettings({ SIMULATION_SPEED: '8' });
+    worker = serviceProcess({ name: 'workers', script: 'workers/main', args: ['simulator'], env });
+    await Promise.all([server.start(), worker.start()]);
+  });
+  after(async () => {
+    await Promise.all([server.kill(), worker.kill()]);
+    await api.close();
+  });
+
+  it('shows every event once and in order to one who reads along while others write and processes are killed', async () => {
+    const partner = await api.partner('test');
+    let isOver = false;
+    const reading = readAlong(clientOf(`http://127.0.0.1:${port}`, partner.key), () => isOver);
+    const made = [drivenByWorkers(partner.keyId), ...Array.from({ length: writers }, () => write(partner.keyId))];
+    await killInTurn();
+    await Promise.all(made);
+    await until(async () => (await rides.countDocuments({ keyId: partner.keyId, status: { $nin: ended } })) === 0);
+    isOver = true;
+    const shown = await reading;
+    expect(shown).to.deep.equal(await storedPlaces(partner.keyId));
+    expect(shown.length).to.equal((writers * ridesOfEach + testRides) * 5);
+  });
+
+  const ended = ['completed', 'cancelled'] as const;
+
+  /** Rides of one writer, each to its end, as fast as they can be written. */
+  async function write(keyId: string): Promise<void> {
+    for (let count = 0; count < ridesOfEach; count++) {
+      const rideId = await newRide(api.ctx, { keyId });
+      const { offerId } = await offerOn(api.ctx, rideId);
+      for (const command of [{ action: 'accept', offerId } as const, ...steps]) {
+        await applyAction(api.ctx, rideId, command, 'anyone');
+      }
+    }
+  }
+  const steps = [{ action: 'arrive' }, { action: 'start' }, { action: 'complete' }] as const;
+
+  /** Rides that the worker process drives, whose jobs are added again as the sweeper would. */
+  async function drivenByWorkers(keyId: string): Promise<void> {
+    const ids: string[] = [];
+    for (let count = 0; count < testRides; count++) ids.push(await newRide(api.ctx, { keyId, mode: 'test' }));
+    await until(async () => {
+      const open = await rides.find({ _id: { $in: ids }, status: { $nin: ended } }).toArray();
+      for (const ride of open) await enqueueNextTimer(api.ctx, ride);
+      return open.length === 0;
+    });
+  }
+
+  async function killInTurn(): Promise<void> {
+    for (const victim of [worker, server]) {
+      await setTimeout(300);
+      await victim.kill();
+      await victim.start();
+    }
+  }
+
+  /** Goes on after the last cursor that was answered, whatever happens to the connection. */
+  async function readAlong(reader: Client, isOver: () => boolean): Promise<string[]> {
+    const shown: string[] = [];
+    let cursor = '';
+    for (let last = false; ; ) {
+      // What is written before the end is shown 3 s after it.
+      const answer = await reader.get(`/events?limit=7&waitSeconds=${last ? 4 : 1}&after=${cursor}`).catch(() => null);
+      if (answer?.status !== 200) continue;
+      const { events, cursor: next } = answer.body;
+      shown.push(...events.map(({ rideId, seq }: { rideId: string; seq: number }) => `${rideId} ${seq}`));
+      cursor = next ?? '';
+      if (events.length === 0 && last) return shown;
+      last = isOver();
+    }
+  }
+
+  async function storedPlaces(keyId: string): Promise<string[]> {
+    const all = await rides.find({ keyId }).toArray();
+    return all
+      .flatMap(({ _id, events }) => events.map(({ seq, at }) => ({ _id, seq, at: at.getTime() })))
+      .sort((one, other) => one.at - other.at || (one._id < other._id ? -1 : 1))
+      .map(({ _id, seq }) => `${_id} ${seq}`);
+  }
+});

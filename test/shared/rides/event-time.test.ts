@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { mongoNow } from '../../../shared/mongo/clock.ts';
+import { readFeed, writeLimitMs } from '../../../shared/rides/event-feed.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { onceInsteadOf } from '../../support/failing-mongo.ts';
+import { age } from '../../support/feed.ts';
+import { startReplicaSet } from '../../support/replica-set.ts';
+import { newRide, offerOn, rideWithEvents } from '../../support/rides.ts';
+import { testContext } from '../../support/service.ts';
+import { storedRide } from '../../support/stored-rides.ts';
+
+describe('the time of an event', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+
+  it('is never 2 s before its write: a write that comes so late is decided again', async () => {
+    const rideId = await newRide(ctx);
+    const before = await mongoNow();
+    const { find } = rides;
+    // As if the write came so long after the read.
+    onceInsteadOf(rides, 'find', (...args) => {
+      const cursor = find.apply(rides, args as never) as unknown as { toArray(): Promise<{ now: Date }[]> };
+      const late = (read: { now: Date }) => ({ ...read, now: new Date(read.now.getTime() - writeLimitMs) });
+      return { toArray: async () => (await cursor.toArray()).map(late) };
+    });
+    await offerOn(ctx, rideId);
+    const { events } = await storedRide(rideId);
+    expect(events).to.have.lengthOf(1);
+    expect(events[0]?.at).to.be.at.least(before);
+  });
+});
+
+describe('the event feed on a replica set', () => {
+  it('shows nothing that a failover takes back, and then what took its place', async () => {
+    const engine = await testContext();
+    await engine.close();
+    const replicaSet = await startReplicaSet(process.env.TEST_MONGO_URL ?? '');
+    const ctx = await testContext({ MONGO_URL: replicaSet.url });
+    try {
+      const keyId = `key_${Date.now()}`;
+      const kept = await rideWithEvents(ctx, { keyId }, 1);
+      await age(kept);
+      replicaSet.hold(50);
+      const lost = await rideWithEvents(ctx, { keyId }, 1).catch(() => null);
+      await rides.updateMany({ keyId }, { $set: { 'events.0.at': new Date(1_000) } }).catch(() => {});
+      const outcome = await readFeed(keyId, null, 10).catch(({ name }: Error) => name);
+      expect(lost).to.equal(null);
+      expect(outcome).to.be.a('string');
+      await replicaSet.stepDown();
+      const { events } = await readFeed(keyId, null, 10);
+      expect(events.map(({ rideId }) => rideId)).to.deep.equal([kept]);
+    } finally {
+      await ctx.close();
+      await replicaSet.close();
+    }
+  });
+});
