@@ -19,7 +19,7 @@ export function publishRideChange(
 type Listener = (rideId: string, driverIds: readonly string[], keyId: string) => void;
 
 export interface Wake {
-  /** Calls the listener with each ride that changes, the drivers whom that concerns, and the ride's key; answers how to stop that. */
+  /** Calls the listener with each ride that changes, whom of the drivers that concerns, and the ride's key; answers how to stop. */
   onRideChange(listener: Listener): () => void;
   close(): void;
 }

@@ -3,9 +3,9 @@ import type { Context } from '../../shared/context.ts';
 import type { Middleware } from '../types.ts';
 
 /**
- * Gives each request an id, the client's own where it may be kept, sent as X-Request-Id, and logs one line for it. The line has the route's pattern, never the path:
- * a path can hold a track token. Only in development it also has the ride's id, and the path where no route
- * matched, unless it belongs to the live map.
+ * Gives each request an id, the client's own where it may be kept, sent as X-Request-Id, and logs one line for it. The line
+ * has the route's pattern, never the path: a path can hold a track token. Only in development it also has the ride's id,
+ * and the path where no route matched, unless it belongs to the live map.
  */
 export function requestLog({ log, config }: Context): Middleware {
   const isDevelopment = config.environment === 'development';

@@ -9,6 +9,7 @@ import { dashboard } from './pages/dashboard.ts';
 import { map } from './pages/map.ts';
 import { usage } from './pages/usage.ts';
 import { create } from './paths/create.ts';
+import { polls } from './paths/polls.ts';
 import { offers, retrieve } from './paths/reads.ts';
 import { redisMemory } from './processes/redis-memory.ts';
 import { apiStart, idleMemory } from './processes/start-and-memory.ts';
@@ -36,6 +37,7 @@ export const measurements = {
   nearest,
   fleet,
   'idle-drivers': idleDrivers,
+  polls,
   'redis-memory': redisMemory,
   'two-processes': twoProcesses,
   start: apiStart,

@@ -11,6 +11,10 @@ export function creation({ key }: BenchKey, headers: Record<string, string> = {}
   );
 }
 
-export function retrieval({ key }: BenchKey, rideId: string, below = ''): string {
-  return `GET /v1/rides/${rideId}${below} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+export const retrieval = (key: BenchKey, rideId: string, below = ''): string =>
+  reading(key, `/rides/${rideId}${below}`);
+
+/** A GET of a path below the versioned base. */
+export function reading({ key }: BenchKey, path: string): string {
+  return `GET /v1${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n\r\n`;
 }

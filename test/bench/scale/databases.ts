@@ -12,12 +12,14 @@ export interface FilledDatabase {
   name: string;
   url: string;
   /** Rides from all over the collection, and whose they are. */
-  sample: { key: BenchKey; rideId: string }[];
+  sample: { key: BenchKey; rideId: string; atMs: number }[];
   drop(): Promise<void>;
 }
 
 const keyCount = 1_000;
 const sampleSize = 2_000;
+/** All events are old enough for the event feed. */
+const minuteMs = 60_000;
 /** Due for long, and with an event that waits: what a sweep finds, the same number in each database. */
 export const overdue = { timers: 50, deliveries: 50 };
 const overdueMs = 60_000;
@@ -36,9 +38,17 @@ export async function filledDatabase({ stack, say }: Bench, name: string, count:
     if (made % 50_000 === 0) say(`inserting ${made.toLocaleString('en-US')} of ${count.toLocaleString('en-US')} rides`);
     const batch = Array.from({ length: Math.min(1_000, count - made) }, (_, index) => {
       const template = templates[(made + index) % keyCount] as Ride;
-      const ride = { ...template, _id: newRideId(Date.now() - (count - made)), trackToken: newTrackToken() };
+      const atMs = Date.now() - minuteMs - (count - made);
+      const events = template.events.map((event) => ({ ...event, at: new Date(atMs + event.seq) }));
+      const ride = {
+        ...template,
+        _id: newRideId(atMs),
+        trackToken: newTrackToken(),
+        createdAt: new Date(atMs),
+        events,
+      };
       if ((made + index) % sampleEvery === 0)
-        sample.push({ key: keys[(made + index) % keyCount] as BenchKey, rideId: ride._id });
+        sample.push({ key: keys[(made + index) % keyCount] as BenchKey, rideId: ride._id, atMs });
       return ride;
     });
     inFlight.push(insertRides(batch, name));

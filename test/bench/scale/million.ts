@@ -1,5 +1,6 @@
+import { cursorOf } from '../../../api/partner/cursor.ts';
 import { assertAll, assertCount, type Bench, type Measurement } from '../bench.ts';
-import { retrieval } from '../data/requests.ts';
+import { reading, retrieval } from '../data/requests.ts';
 import type { ClosedLoad, LoadResult } from '../load/load.ts';
 import { cpuUsOf } from '../measured/machine-cpu.ts';
 import type { Program } from '../measured/program.ts';
@@ -17,9 +18,21 @@ interface Measured {
   database: FilledDatabase;
 }
 
+type Sample = FilledDatabase['sample'][number];
+
+/** What is read at places all over the collection. A page holds few, so that it is full in both databases. */
+const reads: Record<string, (sample: Sample) => string> = {
+  retrieve: ({ key, rideId }) => retrieval(key, rideId),
+  offers: ({ key, rideId }) => retrieval(key, rideId, '/offers'),
+  'list of rides': ({ key, rideId }) => reading(key, `/rides?limit=2&cursor=${rideId}`),
+  'list of a status': ({ key, rideId }) => reading(key, `/rides?limit=2&status=completed&cursor=${rideId}`),
+  'event feed': ({ key, rideId, atMs }) => reading(key, `/events?limit=5&after=${cursorOf({ at: atMs, rideId })}`),
+};
+
 /**
- * Retrieve, offers and a sweep in a collection of a million rides against one of ten thousand, as the floor: in turn,
- * each with an API process of its own on its own database of the same server. Cost is the CPU of process and server.
+ * Retrieve, offers, pages of the lists and of the event feed (five events for each ride), and a sweep in a collection of
+ * a million rides against one of ten thousand, as the floor: in turn, each with an API process of its own on its own
+ * database of the same server. Cost is the CPU of process and server.
  */
 export const million: Measurement = async (bench) => {
   const { stack, say, quick } = bench;
@@ -34,9 +47,8 @@ export const million: Measurement = async (bench) => {
   const [floor, service] = await Promise.all([startOn(bench, databases[0]), startOn(bench, databases[1])]);
   const size = many.toLocaleString('en-US');
   const figures: Figure[] = [];
-  for (const below of ['', '/offers']) {
-    const name = below ? 'offers' : 'retrieve';
-    const read = (measured: Measured) => readCost(bench, load, measured, below);
+  for (const [name, requestOf] of Object.entries(reads)) {
+    const read = (measured: Measured) => readCost(bench, load, measured, requestOf);
     const costs = await inTurn(bench, name, { service, floor }, read);
     figures.push({ name: `${name}, ${size} rides (floor: 10,000), CPU`, unit: 'us each', ...costs, goal });
   }
@@ -72,8 +84,13 @@ async function inTurn(
   };
 }
 
-async function readCost({ stack, quick }: Bench, load: Program, { api, database }: Measured, below: string) {
-  const requests = database.sample.map(({ key, rideId }) => retrieval(key, rideId, below));
+async function readCost(
+  { stack, quick }: Bench,
+  load: Program,
+  { api, database }: Measured,
+  requestOf: (sample: Sample) => string,
+) {
+  const requests = database.sample.map(requestOf);
   const options: ClosedLoad = { port: api.ready as number, connections, seconds: quick ? 1 : 2, requests };
   const othersShare = stack.watchOthers();
   const cpu = await costOf(stack.mongo.pid, api);

@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import http, { type IncomingMessage } from 'node:http';
+import { expect } from 'chai';
+import { createApp } from '../../api/app.ts';
+import { answerInTime } from '../../api/http/answer-in-time.ts';
+import { type HeldRequest, HeldRequests } from '../../api/http/held-requests.ts';
+import { type Serving, serve, silenceMs } from '../../api/http/serve.ts';
+import type { RequestContext } from '../../api/types.ts';
+import type { Context } from '../../shared/context.ts';
+import { testContext } from '../support/service.ts';
+import { testPart } from '../support/test-part.ts';
+
+describe('a request that waits before it is answered', () => {
+  let ctx: Context;
+  let server: Serving;
+  let requests: HeldRequests;
+  let waiting: Promise<{ request: RequestContext; held: HeldRequest }>;
+
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+  beforeEach(async () => {
+    requests = new HeldRequests();
+    let note: (held: Awaited<typeof waiting>) => void;
+    waiting = new Promise((resolve) => {
+      note = resolve;
+    });
+    const part = testPart({
+      handle: (request) =>
+        answerInTime(request, async () => {
+          const held = requests.hold(request, 60_000);
+          note({ request, held });
+          request.body = { isReleased: await held.over };
+        }),
+      endHeld: () => requests.endAll(),
+    });
+    server = await serve(ctx, createApp(ctx, [part]));
+  });
+  afterEach(() => server.close());
+
+  const send = () => http.get({ port: server.port, host: '127.0.0.1', path: '/test', agent: false });
+  async function answerOf(request: http.ClientRequest) {
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    const [text] = await once(response, 'data');
+    return { connection: response.headers.connection, body: JSON.parse(String(text)) };
+  }
+
+  it('may be silent for as long as it waits, and no longer than others afterwards', async () => {
+    const answer = answerOf(send());
+    const { request, held } = await waiting;
+    const { socket } = request.req;
+    expect(socket.timeout).to.equal(60_000 + silenceMs);
+    expect(request.state.waitsSince).to.be.a('number');
+    held.release();
+    await held.over;
+    expect(socket.timeout).to.equal(silenceMs);
+    expect((await answer).body).to.deep.equal({ isReleased: true });
+    expect(requests.size).to.equal(0);
+  });
+
+  it('is answered at a stop, and the stop waits for it', async () => {
+    const answer = answerOf(send());
+    await waiting;
+    const stopped = server.close();
+    expect(await answer).to.deep.equal({ connection: 'close', body: { isReleased: false } });
+    await stopped;
+    server = await serve(ctx, createApp(ctx));
+  });
+
+  it('does not wait once its client is gone', async () => {
+    const request = send().on('error', () => {});
+    const { held } = await waiting;
+    request.destroy();
+    expect(await held.over).to.equal(false);
+    expect(requests.size).to.equal(0);
+  });
+});

@@ -1,0 +1,55 @@
+import http from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import type { Measurement } from '../bench.ts';
+import { type BenchKey, newKeys } from '../data/keys.ts';
+import { insertRides, tripRide } from '../data/rides.ts';
+import { cpuByProgram } from '../rides/cpu-by-program.ts';
+
+const [keyCount, pollsOfEach, ridesOfEach] = [100, 10, 50];
+
+/** Requests that wait for events which do not come: what they take of a core in the API's process and in MongoDB. */
+export const polls: Measurement = async ({ stack, quick, say }) => {
+  const seconds = quick ? 10 : 60;
+  const api = await stack.startApi();
+  const keys = await newKeys(keyCount, 'live');
+  const longAgo = Date.now() - 3_600_000;
+  const rides = keys.flatMap((key) => Array.from({ length: ridesOfEach }, () => tripRide(key, 'completed', longAgo)));
+  await insertRides(rides);
+  const agent = new http.Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+  let isOver = false;
+  let answered = 0;
+  const failures: string[] = [];
+  const poll = async (key: BenchKey) => {
+    while (!isOver) {
+      const url = `http://127.0.0.1:${api.ready}/v1/events?after=now&waitSeconds=30`;
+      const status = await statusOf(url, { agent, headers: { 'x-api-key': key.key } }).catch(String);
+      answered += 1;
+      if (status !== 200 && !isOver) failures.push(String(status));
+    }
+  };
+  say(`${(keyCount * pollsOfEach).toLocaleString('en-US')} requests that wait`);
+  for (const key of keys) for (let count = 0; count < pollsOfEach; count++) void poll(key);
+  await setTimeout(5_000);
+  const cpu = await cpuByProgram(stack, [api]);
+  await setTimeout(seconds * 1_000);
+  const { perSecondMs, othersShare } = await cpu.ended();
+  isOver = true;
+  agent.destroy();
+  if (failures.length > 0)
+    throw new Error(`polls: ${failures.length} of ${answered} failed, the first: ${failures[0]}`);
+  const percentOf = (name: string) => [(perSecondMs.find(([each]) => each === name)?.[1] ?? Number.NaN) / 10];
+  const name = `${(keyCount * pollsOfEach).toLocaleString('en-US')} waiting requests`;
+  const unit = '% of a core';
+  return [
+    { name: `${name}, CPU of the API`, unit, service: percentOf(api.name), goal: '<= 10', others: othersShare },
+    { name: `${name}, CPU of MongoDB`, unit, service: percentOf('MongoDB') },
+  ];
+};
+
+function statusOf(url: string, options: http.RequestOptions): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    http
+      .get(url, options, (response) => response.resume().once('end', () => resolve(response.statusCode)))
+      .once('error', reject);
+  });
+}
