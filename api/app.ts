@@ -12,7 +12,7 @@ import { noRoute } from './http/no-route.ts';
 import { requestLog } from './http/request-log.ts';
 import type { App } from './http/serve.ts';
 import { wellFormed } from './http/well-formed.ts';
-import { healthPart } from './ops/part.ts';
+import { healthPart } from './ops/health-part.ts';
 import { assetsPart } from './pages/assets-part.ts';
 import type { Part } from './part.ts';
 import { rideCreation } from './partner/creation.ts';
@@ -20,7 +20,21 @@ import { partnerParts } from './partner/part.ts';
 import { trackPart } from './track/track-part.ts';
 import type { RequestState } from './types.ts';
 
-/** The order of middleware, and the parts of the service. `more` are parts that only a development stack or a test has. */
+/** The order of middleware. The first part that owns a path answers it. */
+export function listenerOf(service: Context, parts: readonly Part[]): ReturnType<App['callback']> {
+  const app = new Koa<RequestState>();
+  // Errors of a connection that broke after the answer was made: there is nothing left to answer.
+  app.on('error', (error) => service.log.debug({ error: describeError(error) }, 'connection error'));
+  app.use(requestLog(service));
+  app.use(findPart(parts));
+  app.use(handleErrors(service.log));
+  app.use(wellFormed);
+  app.use((ctx, next) => ctx.state.part.handle(ctx, next));
+  app.use(noRoute);
+  return app.callback();
+}
+
+/** The parts of the service. `more` are parts that only a development stack or a test has. */
 export function createApp(service: Context, more: Part[] = []): App {
   const wake = subscribeToRideChanges(service);
   const creation = rideCreation(service);
@@ -35,17 +49,8 @@ export function createApp(service: Context, more: Part[] = []): App {
     ...more,
     healthPart(service),
   ];
-  const app = new Koa<RequestState>();
-  // Errors of a connection that broke after the answer was made: there is nothing left to answer.
-  app.on('error', (error) => service.log.debug({ error: describeError(error) }, 'connection error'));
-  app.use(requestLog(service));
-  app.use(findPart(parts));
-  app.use(handleErrors(service.log));
-  app.use(wellFormed);
-  app.use((ctx, next) => ctx.state.part.handle(ctx, next));
-  app.use(noRoute);
   return {
-    callback: () => app.callback(),
+    callback: () => listenerOf(service, parts),
     endHeld() {
       gateway.endStreams();
       for (const part of parts) part.endHeld?.();

@@ -1,8 +1,12 @@
 import { readConfig } from '../shared/config.ts';
 import { type Context, createContext } from '../shared/context.ts';
+import { pingMongo } from '../shared/mongo/connection.ts';
+import { startOpsServer } from '../shared/ops/ops-server.ts';
+import { startWatch } from '../shared/ops/watch.ts';
 import { shutdownOnSignal } from '../shared/shutdown.ts';
 import { createApp } from './app.ts';
 import { serve } from './http/serve.ts';
+import { operatorsPages } from './ops/operators-pages.ts';
 import type { Part } from './part.ts';
 
 /** How long clients have to read `Connection: close` on a last answer, before their idle connections are closed. */
@@ -13,9 +17,17 @@ export async function runApi(more: (service: Context) => Part[] = () => []): Pro
   const config = readConfig();
   const service = await createContext(config, 'api');
   const server = await serve(service, createApp(service, more(service)));
+  const watch = startWatch(service);
+  const ops = await startOpsServer(service, {
+    processName: 'api',
+    checks: { mongo: pingMongo },
+    pages: operatorsPages(service),
+  });
   service.log.info({ host: config.host, port: server.port }, 'listening');
   shutdownOnSignal(service.log, config.shutdownGraceMs, async () => {
     await server.close(drainMs);
+    watch.stop();
+    await ops?.close();
     await service.close();
   });
 }

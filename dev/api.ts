@@ -1,7 +1,11 @@
+import { queueBoard } from '../api/ops/queue-board.ts';
+import { queueBoardPath } from '../api/ops/queue-board-path.ts';
 import { runApi } from '../api/run-api.ts';
 import { start } from '../shared/start.ts';
 import { mailBox } from './stack/mail-box.tsx';
-import { queueBoard } from './stack/queue-board.ts';
+import { onlyLocal } from './stack/only-local.ts';
 
 /** The production API, with the queue board and the mail box added for the developer. */
-start('api', () => runApi((service) => [queueBoard(service.queues), mailBox(service)]));
+start('api', () =>
+  runApi((service) => [queueBoard(service.queues, onlyLocal('queue board', queueBoardPath)), mailBox(service)]),
+);

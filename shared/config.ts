@@ -25,6 +25,8 @@ export interface Config {
   maxKeysPerAccount: number;
   shutdownGraceMs: number;
   logLevel: string;
+  /** Where health and metrics of this process are served; nowhere without a port, on any free one with 0. */
+  ops: { host: string; port?: number };
   concurrency: {
     bidding: number;
     simulator: number;
@@ -36,7 +38,7 @@ export interface Config {
   /** Whom mails come from. */
   mailFrom: string;
   /** Apart from the rest, so that no one who shows the settings shows these. */
-  secrets: { mongoUrl: string; redisUrl: string; keys: SecretsKeys; smtpUrl: string };
+  secrets: { mongoUrl: string; redisUrl: string; keys: SecretsKeys; smtpUrl: string; opsToken: string };
 }
 
 /** Settings are missing or wrong. Its message has a line for each that names the setting, never its value. */
@@ -135,6 +137,14 @@ const settings = Joi.object({
   MAX_STREAMS_PER_RIDE: count.default(1_000),
   MAX_KEYS_PER_ACCOUNT: count.default(20),
   SHUTDOWN_GRACE_MS: graceMs.default(9_000),
+  OPS_HOST: Joi.string().default('127.0.0.1'),
+  OPS_PORT: Joi.number().integer().min(0).max(65_535),
+  // Long enough that nobody guesses it; in a header it must be plain characters.
+  OPS_TOKEN: Joi.string()
+    .pattern(/^[\x21-\x7e]{20,200}$/)
+    .messages({
+      'string.pattern.base': '{{#label}} must be 20 to 200 characters without spaces (openssl rand -hex 24)',
+    }),
   LOG_LEVEL: Joi.string().valid('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
   BIDDING_CONCURRENCY: concurrency.default(50),
   SIMULATOR_CONCURRENCY: concurrency.default(50),
@@ -193,6 +203,7 @@ export function readConfig(
     maxKeysPerAccount: value.MAX_KEYS_PER_ACCOUNT,
     shutdownGraceMs: value.SHUTDOWN_GRACE_MS,
     logLevel: value.LOG_LEVEL,
+    ops: Object.freeze({ host: value.OPS_HOST, ...(value.OPS_PORT !== undefined && { port: value.OPS_PORT }) }),
     concurrency: Object.freeze({
       bidding: value.BIDDING_CONCURRENCY,
       simulator: value.SIMULATOR_CONCURRENCY,
@@ -207,6 +218,7 @@ export function readConfig(
       redisUrl: value.REDIS_URL ?? '',
       keys: Object.freeze(value.SECRETS_KEY ?? []),
       smtpUrl: value.SMTP_URL ?? '',
+      opsToken: value.OPS_TOKEN ?? '',
     }),
   });
 }

@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino';
 import { openLogOutput } from './log-output.ts';
+import { logLinesDropped } from './metrics/metrics.ts';
 
 export type { Logger };
 
@@ -17,6 +18,9 @@ export function createLogger(level: string, processName: string): Logger {
   if (level !== 'silent') void process.stdout;
   const options = { level, base: { process: processName }, timestamp: pino.stdTimeFunctions.isoTime };
   const log = pino(options, output);
-  output.onDropped = (lines) => log.error({ lines }, 'log lines were dropped: standard output took none');
+  output.onDropped = (lines) => {
+    logLinesDropped.inc(lines);
+    log.error({ lines }, 'log lines were dropped: standard output took none');
+  };
   return log;
 }

@@ -78,15 +78,27 @@ async function answered(check: () => Promise<void>, untilMs: number): Promise<vo
   }
 }
 
-async function assertIndexes({ schema, collection }: (typeof models)[number]): Promise<void> {
+/** The indexes that the connected database lacks, as words. Throws when MongoDB is away. */
+export async function missingIndexes(): Promise<string[]> {
+  const missing: string[] = [];
+  for (const model of models) missing.push(...(await missingIndexesOf(model)));
+  return missing;
+}
+
+async function assertIndexes(model: (typeof models)[number]): Promise<void> {
+  const [missing] = await missingIndexesOf(model);
+  if (missing) throw new NotMigrated(missing);
+}
+
+async function missingIndexesOf({ schema, collection }: (typeof models)[number]): Promise<string[]> {
   const existing = await collection.listIndexes().toArray().catch(emptyWithoutCollection);
-  for (const [fields, { unique = false }] of schema.indexes()) {
+  return schema.indexes().flatMap(([fields, { unique = false }]) => {
     const wanted = JSON.stringify(fields);
     const isThere = existing.some(
       (index) => JSON.stringify(index.key) === wanted && Boolean(index.unique) === Boolean(unique),
     );
-    if (!isThere) throw new NotMigrated(`the index of ${Object.keys(fields).join(', ')} on ${collection.name}`);
-  }
+    return isThere ? [] : [`the index of ${Object.keys(fields).join(', ')} on ${collection.name}`];
+  });
 }
 
 function emptyWithoutCollection(error: unknown): [] {

@@ -2,6 +2,7 @@ import type { Context } from '../shared/context.ts';
 import { inactiveAmong } from '../shared/drivers/driver.ts';
 import { findNearby, type Nearby } from '../shared/drivers/nearby.ts';
 import { maxRequests, type RequestSlot, takeSlots } from '../shared/drivers/requests.ts';
+import { dispatchRounds, driversAsked } from '../shared/metrics/metrics.ts';
 import type { TimerJob } from '../shared/queues.ts';
 import { enoughOffers, radiusKmOf, roundTimer } from '../shared/rides/dispatch-rounds.ts';
 import { movingRidesOf, openRidesOf } from '../shared/rides/driver-rides.ts';
@@ -43,6 +44,8 @@ async function runRound(ctx: Context, rideId: string): Promise<JobResult> {
   const fired = await fireTimer(ctx, rideId, 'dispatch', effectOf, { dueAt: timer?.dueAt ?? null });
   if (fired.result !== 'done') return timerOutcome(fired);
   ctx.log.info({ rideId, asked: opened.length }, 'dispatch round');
+  dispatchRounds.inc();
+  driversAsked.inc(opened.length);
   if (!nextDueAt) return fired;
   // This job again: another one under its id is not accepted while it runs.
   return { againInMs: Math.max(0, nextDueAt.getTime() - ctx.now()), why: 'next round' };

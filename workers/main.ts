@@ -1,11 +1,16 @@
 import { UsageError } from '../shared/cli/command-line.ts';
 import { readConfig } from '../shared/config.ts';
 import { createContext } from '../shared/context.ts';
+import { poolTakesJobs } from '../shared/metrics/metrics.ts';
+import { pingMongo } from '../shared/mongo/connection.ts';
+import { startOpsServer } from '../shared/ops/ops-server.ts';
+import { startWatch } from '../shared/ops/watch.ts';
 import { type PoolName, poolNames } from '../shared/queues.ts';
 import { connectWorkerRedis } from '../shared/redis.ts';
 import { shutdownOnSignal } from '../shared/shutdown.ts';
 import { start } from '../shared/start.ts';
 import { startPool } from './pools.ts';
+import { assertBeating, type Pulse, startPulse } from './pulse.ts';
 import { startSweeper } from './sweeper/sweeper.ts';
 import { startUsageSums } from './usage/usage-sums.ts';
 import { flushAttempts } from './webhooks/attempt-log.ts';
@@ -38,13 +43,24 @@ async function runPools(names: readonly string[]): Promise<void> {
   const ctx = await createContext(config, pools.join('+'));
   const connection = connectWorkerRedis(config.secrets.redisUrl, ctx.log);
   const concurrency = withinDescriptorLimit(pools, config.concurrency, ctx.log);
-  const workers = pools.map((pool) => startPool(ctx, connection, pool, concurrency[pool]));
+  const pulses: Record<string, Pulse> = Object.fromEntries(pools.map((pool) => [pool, startPulse()]));
+  const workers = pools.map((pool) => startPool(ctx, connection, pool, concurrency[pool], pulses[pool]));
   const sweeper = startSweeper(ctx);
   const usageSums = startUsageSums(ctx);
+  const watch = startWatch(ctx);
+  const ops = await startOpsServer(ctx, {
+    processName: pools.join('+'),
+    checks: { mongo: pingMongo, redis: () => ctx.redis.ping(), pools: () => assertBeating(pulses) },
+    beforeScrape: () => {
+      for (const [pool, { isBeating }] of Object.entries(pulses)) poolTakesJobs.set({ pool }, isBeating ? 1 : 0);
+    },
+  });
   ctx.log.info({ pools }, 'working');
   shutdownOnSignal(ctx.log, config.shutdownGraceMs, async () => {
     await Promise.all([sweeper.stop(), usageSums.stop(), ...workers.map((worker) => worker.close())]);
     await Promise.all([flushAttempts(), flushHealth()]);
+    watch.stop();
+    await ops?.close();
     connection.disconnect();
     await ctx.close();
   });

@@ -16,6 +16,7 @@ import { expireBidding } from './bidding-expiry.ts';
 import { dispatchRide } from './dispatch.ts';
 import type { Handler } from './handler.ts';
 import { sendStoredMail } from './mail.ts';
+import type { Pulse } from './pulse.ts';
 import { redisBackendWithClock } from './queue-clock.ts';
 import { runJob } from './run-job.ts';
 import { simulateStep } from './simulated-driver.ts';
@@ -38,12 +39,13 @@ const handlers = {
 /** With BullMQ's defaults, the job of a killed worker would resume after 90 s and be given up at the second crash. */
 const recovery = { lockDuration: 8_000, stalledInterval: 2_000, maxStalledCount: 10 };
 
-/** Starts taking jobs from a pool's queue, at most `concurrency` at a time. */
+/** Starts taking jobs from a pool's queue, at most `concurrency` at a time. `pulse` beats while the pool does. */
 export function startPool(
   ctx: Context,
   connection: Redis,
   pool: PoolName,
   concurrency = ctx.config.concurrency[pool],
+  pulse?: Pulse,
 ): Worker {
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // Every waiting run listens to it.
@@ -58,7 +60,7 @@ export function startPool(
       ...recovery,
       ...keepFinished,
     },
-    redisBackendWithClock(ctx.now),
+    redisBackendWithClock(ctx.now, pulse?.beat),
   );
   worker.on('closing', () => stop.abort());
   worker.on('error', (error) => ctx.log.debug({ pool, error: describeError(error) }, 'worker error'));

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { Context } from '../shared/context.ts';
 import { describeError } from '../shared/errors.ts';
+import { jobDuration, jobs } from '../shared/metrics/metrics.ts';
 import { isOutageOfMongo } from '../shared/mongo/outage.ts';
 import { pause } from './abort-signal.ts';
 import type { Finished, Handler, JobResult, Run } from './handler.ts';
@@ -15,7 +16,17 @@ export async function runJob(
   job: Job,
   { lock, ...options }: Omit<Run, 'token'> & { lock?: string },
 ): Promise<Finished> {
-  const result = await handle(ctx, handler, job, { ...options, token: randomUUID() });
+  const startedAt = performance.now();
+  const { pool } = options;
+  const count = (result: string) => {
+    jobs.inc({ pool, result });
+    jobDuration.observe({ pool }, (performance.now() - startedAt) / 1_000);
+  };
+  const result = await handle(ctx, handler, job, { ...options, token: randomUUID() }).catch((error) => {
+    count('error');
+    throw error;
+  });
+  count('againInMs' in result ? 'again' : result.result);
   if ('againInMs' in result) {
     await job.moveToDelayed(Date.now() + Math.ceil(result.againInMs), lock);
     throw new DelayedError(result.why);

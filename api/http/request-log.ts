@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../../shared/context.ts';
+import { httpDuration, httpRequests } from '../../shared/metrics/metrics.ts';
 import type { Middleware } from '../types.ts';
 
 /**
@@ -17,7 +18,10 @@ export function requestLog({ log, config }: Context): Middleware {
     await next();
     const { requestId, part, route = routeOf(ctx), caller, driver } = ctx.state;
     const { method, status } = ctx;
-    const durationMs = Math.round(performance.now() - startedAt);
+    const elapsedMs = performance.now() - startedAt;
+    const durationMs = Math.round(elapsedMs);
+    httpRequests.inc({ method, route, status });
+    httpDuration.observe({ method, route }, elapsedMs / 1_000);
     const details = isDevelopment
       ? { rideId: rideIdOf(ctx), path: route === 'none' && part?.name !== 'track' ? rawPath(ctx.url) : undefined }
       : {};

@@ -1,4 +1,5 @@
 import { AppError } from '../../shared/errors.ts';
+import { streamsOpen } from '../../shared/metrics/metrics.ts';
 import { HeldResponses } from '../http/held-responses.ts';
 import type { RequestContext } from '../types.ts';
 
@@ -58,8 +59,11 @@ export function createStreams(limits: { all: number; perClient: number }): Strea
       });
       const response = ctx.res;
       open.add(response);
+      const ofPart = { part: ctx.state.part.name };
+      streamsOpen.inc(ofPart);
       response.once('close', () => {
         open.delete(response);
+        streamsOpen.dec(ofPart);
         countOut(client);
       });
       held.hold(ctx);

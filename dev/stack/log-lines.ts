@@ -1,6 +1,6 @@
+import { queueBoardPath } from '../../api/ops/queue-board-path.ts';
 import { type Style, styled } from '../terminal/style.ts';
 import { mailBoxPath } from './mail-box-path.ts';
-import { queueBoardPath } from './queue-board-path.ts';
 
 /** A log line of a process: the fields that are read here. */
 export type LogEntry = {

@@ -1,7 +1,7 @@
 import path from 'node:path';
+import { queueBoardPath } from '../../api/ops/queue-board-path.ts';
 import { styled } from '../terminal/style.ts';
 import { mailBoxPath } from './mail-box-path.ts';
-import { queueBoardPath } from './queue-board-path.ts';
 import { dataDirOf, type StackState } from './stack-state.ts';
 import type { TestKey } from './test-key.ts';
 

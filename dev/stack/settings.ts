@@ -18,6 +18,8 @@ export async function stackSettings(
     ...more,
     SERVICE_ENV: 'development',
     SECRETS_KEY: process.env.SECRETS_KEY || (await keptSecretsKey(givenServers().mongo ? stacksDir : dataDir)),
+    // Seven processes cannot share a port.
+    ...(process.env.OPS_PORT && { OPS_PORT: '0' }),
     // A short grace: a developer need not wait for an attempt to a receiver that hangs.
     SHUTDOWN_GRACE_MS: process.env.SHUTDOWN_GRACE_MS || '3000',
   };

@@ -32,7 +32,7 @@ export function healthListener(
 }
 
 /** The path of a request target, which may begin with scheme and host (RFC 9112, section 3.2.2). */
-const pathOf = (target = ''): string => /^(?:https?:\/\/[^/?#]*)?([^?#]*)/i.exec(target)?.[1] ?? '';
+export const pathOf = (target = ''): string => /^(?:https?:\/\/[^/?#]*)?([^?#]*)/i.exec(target)?.[1] ?? '';
 
 /** Whether the check passes, asked at most once per interval and not while it runs. */
 function sharedResult(name: string, check: ReadinessCheck, log: Logger): () => Promise<boolean> {

@@ -4,6 +4,7 @@ import { batchedUpdate } from '../batch.ts';
 import type { Context } from '../context.ts';
 import { findPosition } from '../drivers/positions.ts';
 import { AppError } from '../errors.ts';
+import { firstOffer, rideStatuses } from '../metrics/metrics.ts';
 import { committedReads } from '../mongo/durability.ts';
 import { NotYetCommitted } from '../mongo/outage.ts';
 import { publishRideChange } from '../wake.ts';
@@ -69,6 +70,7 @@ export async function changeRide(
     if (!changed) continue;
     const { status, seq, rev, cancelledBy } = changed;
     ctx.log.info({ rideId, keyId: changed.keyId, status, rev, seq, event: change.event, cancelledBy }, 'ride changed');
+    count(ride, change, at);
     publishRideChange(ctx, changed, concernedDrivers(ride, changed));
     await Promise.all([
       enqueueNextTimer(ctx, changed, ride),
@@ -79,6 +81,11 @@ export async function changeRide(
     return changed;
   }
   throw new AppError('unavailable');
+}
+
+function count({ mode, offers, createdAt }: RideState, { set, newOffer }: Change, at: Date): void {
+  if (set.status) rideStatuses.inc({ status: set.status, mode });
+  if (newOffer && offers.length === 0) firstOffer.observe({ mode }, (at.getTime() - createdAt.getTime()) / 1_000);
 }
 
 /** Keeps a thrown refusal: it is reported only once the state that it was decided on is committed. */

@@ -4,6 +4,7 @@ import { batchedFind, batchedInsert } from '../batch.ts';
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
 import { newRideId, newTrackToken, sha256 } from '../ids.ts';
+import { rideStatuses } from '../metrics/metrics.ts';
 import type { Mode } from '../mode.ts';
 import { tryLimitMs } from '../mongo/connection.ts';
 import { committedReads } from '../mongo/durability.ts';
@@ -55,6 +56,7 @@ export async function createRide(ctx: Context, input: NewRide): Promise<Creation
   const existing = await insertOnce(ride);
   if (existing) return replayOf(existing, ride.idempotency?.requestHash);
   ctx.log.info({ rideId: ride._id, keyId: ride.keyId, mode: ride.mode, scenario: ride.scenario }, 'ride created');
+  rideStatuses.inc({ status: 'bidding', mode: ride.mode });
   await enqueueNextTimer(ctx, ride);
   return ride;
 }

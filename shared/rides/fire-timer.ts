@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
+import { timerLag } from '../metrics/metrics.ts';
 import { changeRide, type Decision } from './change-ride.ts';
 import { type Change, type Command, decide } from './decide.ts';
 import { enqueueNextDelivery } from './outbox.ts';
@@ -32,18 +33,21 @@ export async function fireTimer(
   { dueAt }: { dueAt?: Date | null } = {},
 ): Promise<TimerResult> {
   let outcome: TimerResult = { result: 'stale' };
+  let lateMs = -1;
   const decision: Decision = (current, at, now) => {
     const timer = current.timers.find(
       (candidate) => candidate.name === name && (dueAt === undefined || candidate.dueAt.getTime() === dueAt?.getTime()),
     );
     const remainingMs = timer ? timer.dueAt.getTime() - now.getTime() : 0;
     outcome = timer && remainingMs > 0 ? { result: 'early', remainingMs } : { result: 'stale' };
+    lateMs = timer ? -remainingMs : -1;
     if (!timer || remainingMs > 0) return null;
     const change = changeOf(ctx, current, name, effectOf(current, now), at);
     outcome = { result: 'done', status: change.set.status ?? current.status };
     return change;
   };
   const ride = await changeRide(ctx, { rideId, owner: 'anyone' }, decision, originOf(name));
+  if (lateMs >= 0) timerLag.observe({ timer: name }, lateMs / 1_000);
   if (ride && outcome.result === 'stale') await enqueueNextJobs(ctx, ride);
   return ride ? outcome : { result: 'stale' };
 }

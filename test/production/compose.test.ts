@@ -78,6 +78,20 @@ describe('docker-compose.yml', function () {
     expect(holders).to.have.members(['api', 'mail', 'migrate', 'webhooks', 'webhooks-slow']);
   });
 
+  it('asks every worker pool, and the API, whether it is ready', () => {
+    const probed = namesWhere(({ healthcheck }, name) => ours.includes(name) && healthcheck);
+    expect(probed).to.have.members(ours.filter((name) => name !== 'migrate'));
+    for (const name of probed) {
+      const { environment = {}, healthcheck } = service(name);
+      const port = name === 'api' ? environment.PORT : environment.OPS_PORT;
+      expect(healthcheck?.test.join(' '), name).to.include(`http://127.0.0.1:${port}/readyz`);
+    }
+  });
+
+  it('gives the operators’ token to the API alone', () => {
+    expect(namesWhere(({ environment }) => environment && 'OPS_TOKEN' in environment)).to.deep.equal(['api']);
+  });
+
   it('gives the mail server’s password to the mail pool, and to the API, which says whether there is one', () => {
     const holders = namesWhere(({ environment }) => environment && 'SMTP_URL' in environment);
     expect(holders).to.have.members(['api', 'mail']);

@@ -6,12 +6,15 @@ export interface Switch {
   port: number;
   /** From now on new connections go there; open ones stay where they are. */
   leadTo(port: number): void;
+  /** From now on nothing is forwarded, and no connection is closed. */
+  hang(): void;
   close(): void;
 }
 
 export async function startSwitch(firstPort: number): Promise<Switch> {
   let target = firstPort;
   const sockets = new Set<net.Socket>();
+  let isHanging = false;
   const server = net.createServer((client) => {
     const upstream = net.connect(target, '127.0.0.1');
     for (const [socket, other] of [
@@ -24,7 +27,7 @@ export async function startSwitch(firstPort: number): Promise<Switch> {
         sockets.delete(socket);
         other.destroy();
       });
-      socket.pipe(other);
+      if (!isHanging) socket.pipe(other);
     }
   });
   server.listen(0, '127.0.0.1');
@@ -33,6 +36,10 @@ export async function startSwitch(firstPort: number): Promise<Switch> {
     port: (server.address() as net.AddressInfo).port,
     leadTo(port) {
       target = port;
+    },
+    hang() {
+      isHanging = true;
+      for (const socket of sockets) socket.unpipe();
     },
     close() {
       server.close();

@@ -1,6 +1,7 @@
 import type { Queue } from 'bullmq';
 import type { Context } from '../../shared/context.ts';
 import { describeError } from '../../shared/errors.ts';
+import { sweeperFindings, sweeps } from '../../shared/metrics/metrics.ts';
 import { mongoNow } from '../../shared/mongo/clock.ts';
 import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
 import { poolNames } from '../../shared/queues.ts';
@@ -77,15 +78,24 @@ export async function sweep(ctx: Context, options: SweepOptions): Promise<Swept>
       progress[of] = position;
     },
   });
-  // All at the same time: after an outage, many timers and many events wait.
-  await Promise.all([
-    endLeaving(current),
-    walk(dueTimers(current), progress.timers, bounds('timers')),
-    walk(unsettledEvents(current), progress.deliveries, bounds('deliveries')),
-    walk(pendingAttempts(current), progress.attempts, bounds('attempts')),
-    addWaitingMails(current, mayGoOn),
-  ]);
+  try {
+    // All at the same time: after an outage, many timers and many events wait.
+    await Promise.all([
+      endLeaving(current),
+      walk(dueTimers(current), progress.timers, bounds('timers')),
+      walk(unsettledEvents(current), progress.deliveries, bounds('deliveries')),
+      walk(pendingAttempts(current), progress.attempts, bounds('attempts')),
+      addWaitingMails(current, mayGoOn),
+    ]);
+  } finally {
+    count(swept);
+  }
   return swept;
+}
+
+function count({ visited: _, ...findings }: Swept): void {
+  sweeps.inc();
+  for (const [finding, found] of Object.entries(findings)) sweeperFindings.inc({ finding }, found);
 }
 
 async function endLeaving({ ctx, now, swept }: Sweep): Promise<void> {

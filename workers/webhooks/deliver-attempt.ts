@@ -1,5 +1,6 @@
 import type { Context } from '../../shared/context.ts';
 import { eventId } from '../../shared/ids.ts';
+import { countDelivery } from '../../shared/metrics/metrics.ts';
 import type { AttemptJob } from '../../shared/queues.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride, RideEvent } from '../../shared/rides/ride-types.ts';
@@ -74,6 +75,7 @@ async function deliver(ctx: Context, job: AttemptJob, run: Run): Promise<JobResu
   const { reason, httpStatus, durationMs } = attempted;
   const fields = { ...job, kind, rideId, seq, event, outcome, reason, httpStatus, durationMs, pool: run.pool };
   ctx.log.info(fields, 'attempt by hand');
+  countDelivery(kind, run.pool, { outcome, durationMs });
   if (outcome === 'timeout') await markSlow(ctx, keyId);
   return finish(ctx, wanted.rideId, { result: outcome, event, httpStatus, reason, durationMs });
 }

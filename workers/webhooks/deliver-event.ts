@@ -1,5 +1,6 @@
 import type { Context } from '../../shared/context.ts';
 import { eventId } from '../../shared/ids.ts';
+import { countDelivery, firstByte } from '../../shared/metrics/metrics.ts';
 import type { DeliveryJob } from '../../shared/queues.ts';
 import { enqueueNextDelivery } from '../../shared/rides/outbox.ts';
 import type { Handler, JobResult, Run } from '../handler.ts';
@@ -10,7 +11,7 @@ import { noteDelivery } from './health-log.ts';
 import { mayPostpone, postpone, postponeUnrecorded } from './postpone.ts';
 import { type Settled, settle } from './settle.ts';
 import { inLane, markSlow } from './slow-lane.ts';
-import { newTrace } from './trace.ts';
+import { newTrace, type Trace } from './trace.ts';
 
 /**
  * One attempt to deliver one event (contract, section 6): claim the event, send it, record how that went, and add the next
@@ -46,6 +47,7 @@ async function deliver(ctx: Context, job: DeliveryJob, run: Run): Promise<JobRes
 
   const settled = await settle(ctx, job, run, { ...attempted, outcome, at: claimed.claim.at });
   if (!settled) return postponeUnrecorded(job, run, claimed);
+  count(ctx, run, claimed, settled, trace);
   recordAttempt(ctx, claimed, settled.delivery, trace);
   noteDelivery(ctx, job.keyId, settled.delivery, 'isFailing' in settings);
   return finish(ctx, job, run, claimed, settled);
@@ -59,6 +61,13 @@ const outgoingOf = ({ ride, event: { event, seq, body } }: Claimed): Outgoing =>
   body,
   webhookUrl: ride.webhookUrl,
 });
+
+function count(ctx: Context, { pool }: Run, { event }: Claimed, { delivery }: Settled, { writtenAt }: Trace): void {
+  countDelivery('event', pool, delivery);
+  if (writtenAt === null) return;
+  const agoMs = performance.now() - writtenAt;
+  firstByte.observe({ pool }, Math.max(0, ctx.now() - agoMs - event.at.getTime()) / 1_000);
+}
 
 /** Logs the recorded delivery, marks a slow key, and adds the next event's job. */
 async function finish(

@@ -120,6 +120,7 @@ function write(request: ClientRequest, headers: Record<string, string>, body: st
   request.setHeader('Content-Length', Buffer.byteLength(body));
   request.end(body);
   enter(trace, 'answer');
+  trace.writtenAt ??= trace.since;
   trace.headers = Object.fromEntries(
     request.getRawHeaderNames().map((name) => [name, String(request.getHeader(name))]),
   );

@@ -17,6 +17,8 @@ export interface Trace {
   phases: Partial<Record<AttemptPhase, number>>;
   /** The address that is called. */
   address: string | null;
+  /** When the request was written (ms, monotonic); null before. */
+  writtenAt: number | null;
   /** The headers as sent. */
   headers: Record<string, string> | null;
   /** The first bytes of the answer's body. */
@@ -31,6 +33,7 @@ export const newTrace = (): Trace => ({
   since: performance.now(),
   phases: {},
   address: null,
+  writtenAt: null,
   headers: null,
   answer: null,
   isDraining: false,

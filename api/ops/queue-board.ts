@@ -3,15 +3,15 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { KoaAdapter } from '@bull-board/koa';
 import type { Job, Queue } from 'bullmq';
 import compose from 'koa-compose';
-import { jsonError } from '../../api/http/json-error.ts';
-import { dataHeaders } from '../../api/http/security-headers.ts';
-import type { Part } from '../../api/part.ts';
-import type { Middleware, RequestContext } from '../../api/types.ts';
+import { AppError } from '../../shared/errors.ts';
 import { type PoolName, poolNames, type Queues } from '../../shared/queues.ts';
-import { onlyLocal } from './only-local.ts';
+import { jsonError } from '../http/json-error.ts';
+import { dataHeaders } from '../http/security-headers.ts';
+import type { Part } from '../part.ts';
+import type { Middleware, RequestContext } from '../types.ts';
 import { queueBoardPath } from './queue-board-path.ts';
 
-/** The board's own files and no other's; its page asks for fonts of Google, which are left out. */
+/** The board's own files and no other host's. */
 const contentPolicy =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; frame-ancestors 'none'";
 
@@ -21,7 +21,7 @@ const descriptions: Record<PoolName, string> = {
   dispatch: 'live rides: opens a ride to drivers nearby, wider each round; and what follows when a driver is chosen',
   webhooks: 'one attempt of one event; an event that did not arrive is under Failed',
   'webhooks-slow': 'the same, for keys whose receiver has let an attempt time out',
-  mail: 'sends one mail; here, without SMTP_URL, it is shown at /dev/mail instead',
+  mail: 'sends one mail; one that waits for its next try is under Delayed',
 };
 
 /** BullMQ has more states than this service uses: there are no flows, priorities or paused queues. */
@@ -50,22 +50,51 @@ class ShownQueue extends BullMQAdapter {
   }
 }
 
-/** What a developer asks of a job: of which ride and step it is, when it was due, and what came of it. */
+/** What a person asks of a job: of which ride and step it is, when it was due, and what came of it. */
 function inWords(job: Job): Job {
   const json = job.toJSON.bind(job);
   job.toJSON = () => {
     const { data, timestamp, opts, failedReason, returnvalue, ...rest } = json();
-    const { rideId: ride, timer, seq, keyId: key, mailId: mail } = data;
-    const step = timer ?? (mail ? 'send the mail' : `delivery of event ${seq}`);
+    const { rideId: ride, timer, seq, keyId: key, mailId: mail, attemptId: attempt } = data;
+    const step = timer ?? (mail ? 'send the mail' : attempt ? 'attempt by hand' : `delivery of event ${seq}`);
     const due = new Date(timestamp + (opts.delay ?? 0)).toISOString();
     const outcome = failedReason ?? returnvalue ?? 'none yet';
-    return { ...rest, timestamp, opts, failedReason, returnvalue, data: { ride, key, mail, step, due, outcome } };
+    return {
+      ...rest,
+      timestamp,
+      opts,
+      failedReason,
+      returnvalue,
+      data: { ride, key, mail, attempt, step, due, outcome },
+    };
   };
   return job;
 }
 
-/** The pages that show every queue and its jobs, to requests from this machine only. */
-export function queueBoard(queues: Queues): Part {
+/** Fixed at the bottom, where it covers nothing: the board's pages scroll inside a frame of their own. */
+const banner =
+  '<p style="position:fixed;bottom:0;left:0;right:0;z-index:100;margin:0;padding:6px 12px;text-align:center;' +
+  'font:500 13px/1.4 system-ui,sans-serif;color:#1f2328;background:#ffd666">' +
+  'Read-only: MongoDB holds what is to be done, and running a job again would send nothing.</p>' +
+  '<style>#root{padding-bottom:32px}</style>';
+
+/** Says on each page that it is read-only, and leaves out the fonts that the page would ask of another host. */
+const ownPage: Middleware = async (ctx, next) => {
+  await next();
+  if (typeof ctx.body !== 'string' || !ctx.response.is('html')) return;
+  ctx.body = ctx.body.replace(/<link href="https:[^>]*>/g, '').replace(/<body[^>]*>/, (body) => body + banner);
+};
+
+const readOnly: Middleware = (ctx, next) => {
+  ctx.state.route = queueBoardPath;
+  if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
+    throw new AppError('method_not_allowed', { headers: { Allow: 'HEAD, GET' } });
+  }
+  return next();
+};
+
+/** The pages that show every queue and its jobs, to those whom `admit` lets in. Nothing can be changed there. */
+export function queueBoard(queues: Queues, admit: Middleware): Part {
   const adapter = new KoaAdapter().setBasePath(queueBoardPath);
   createBullBoard({
     queues: poolNames.map((pool) => new ShownQueue(queues[pool], descriptions[pool])),
@@ -84,11 +113,8 @@ export function queueBoard(queues: Queues): Part {
   return {
     name: 'queue board',
     owns: (path) => path === queueBoardPath || path.startsWith(`${queueBoardPath}/`),
-    headers: new Map([...dataHeaders, ['Content-Security-Policy', contentPolicy]]),
-    handle: compose<RequestContext>([
-      onlyLocal('queue board', queueBoardPath),
-      adapter.registerPlugin() as unknown as Middleware,
-    ]),
+    headers: new Map([...dataHeaders, ['Content-Security-Policy', contentPolicy], ['Cache-Control', 'no-store']]),
+    handle: compose<RequestContext>([admit, readOnly, ownPage, adapter.registerPlugin() as unknown as Middleware]),
     renderError: jsonError,
   };
 }

@@ -1,0 +1,28 @@
+import type { Context } from '../../shared/context.ts';
+import { AppError } from '../../shared/errors.ts';
+import type { OpsOptions } from '../../shared/ops/ops-server.ts';
+import { listenerOf } from '../app.ts';
+import { assetsPart } from '../pages/assets-part.ts';
+import type { Middleware } from '../types.ts';
+import { operatorsCookie } from './operators-cookie.ts';
+import { operatorsSignIn } from './operators-sign-in.tsx';
+import { queueBoard } from './queue-board.ts';
+
+/**
+ * The pages at the operators' port of the API: the queues, at `/ops/queues`, for those who hold OPS_TOKEN. To all others the
+ * board does not exist, and without that setting nor does the sign-in.
+ */
+export function operatorsPages(service: Context): OpsOptions['pages'] {
+  const { opsToken } = service.config.secrets;
+  if (!opsToken) return undefined;
+  const cookie = operatorsCookie(opsToken, Date.now);
+  const admit: Middleware = (ctx, next) => {
+    if (!cookie.isHeld(ctx)) throw new AppError('not_found');
+    return next();
+  };
+  const parts = [queueBoard(service.queues, admit), operatorsSignIn(cookie), assetsPart()];
+  return {
+    owns: (path) => parts.some((part) => part.owns(path)),
+    listener: listenerOf(service, parts),
+  };
+}

@@ -1,0 +1,134 @@
+import { Counter, Gauge, Histogram, Registry } from './prom-client.ts';
+
+/**
+ * Every metric of the service. Counting costs no I/O. Labels hold words of fixed sets alone: never an id, a URL, a path or what
+ * a client has sent.
+ */
+export const registry = new Registry();
+const registers = [registry];
+
+type Naming<Label extends string> = { help: string; labels?: readonly Label[] };
+
+const counter = <Label extends string = never>(name: string, { help, labels = [] }: Naming<Label>) =>
+  new Counter<Label>({ name, help, labelNames: labels, registers });
+
+const gauge = <Label extends string = never>(name: string, { help, labels = [] }: Naming<Label>) =>
+  new Gauge<Label>({ name, help, labelNames: labels, registers });
+
+const histogram = <Label extends string = never>(
+  name: string,
+  { help, labels = [], buckets }: Naming<Label> & { buckets: number[] },
+) => new Histogram<Label>({ name, help, labelNames: labels, buckets, registers });
+
+/** In seconds. */
+const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
+const jobBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const lagBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const offerBuckets = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600];
+
+export const httpRequests = counter('rides_http_requests_total', {
+  help: 'Requests answered, by the pattern of their route',
+  labels: ['method', 'route', 'status'],
+});
+export const httpDuration = histogram('rides_http_request_duration_seconds', {
+  help: 'From the arrival of a request to its answer, or to the begin of a stream',
+  labels: ['method', 'route'],
+  buckets: requestBuckets,
+});
+export const streamsOpen = gauge('rides_streams_open', {
+  help: 'Streams that this process holds open, by the part of the API',
+  labels: ['part'],
+});
+
+export const rideStatuses = counter('rides_status_changes_total', {
+  help: 'Rides that reached a status; bidding is a creation',
+  labels: ['status', 'mode'],
+});
+export const firstOffer = histogram('rides_first_offer_seconds', {
+  help: 'From the creation of a ride to its first offer',
+  labels: ['mode'],
+  buckets: offerBuckets,
+});
+export const dispatchRounds = counter('rides_dispatch_rounds_total', {
+  help: 'Rounds that opened a live ride to drivers',
+});
+export const driversAsked = counter('rides_dispatch_drivers_asked_total', {
+  help: 'Drivers to whom a round opened a ride',
+});
+
+export const timerLag = histogram('rides_timer_lag_seconds', {
+  help: 'From the time at which a timer was due to the change that it made',
+  labels: ['timer'],
+  buckets: lagBuckets,
+});
+export const jobs = counter('rides_jobs_total', {
+  help: 'Runs of jobs; again means that the same job runs once more later',
+  labels: ['pool', 'result'],
+});
+export const jobDuration = histogram('rides_job_duration_seconds', {
+  help: 'How long a run of a job took',
+  labels: ['pool'],
+  buckets: jobBuckets,
+});
+export const poolTakesJobs = gauge('rides_pool_takes_jobs', {
+  help: '1 while the pool of this process takes jobs, 0 while it hangs',
+  labels: ['pool'],
+});
+
+export const deliveries = counter('rides_deliveries_total', {
+  help: 'Attempts to deliver whose outcome is recorded; kind is event, test or redelivery',
+  labels: ['kind', 'outcome', 'pool'],
+});
+export const deliveryDuration = histogram('rides_delivery_duration_seconds', {
+  help: 'How long an attempt to deliver took, from before DNS to the status line',
+  labels: ['outcome'],
+  buckets: jobBuckets,
+});
+export function countDelivery(
+  kind: 'event' | 'test' | 'redelivery',
+  pool: string,
+  { outcome, durationMs }: { outcome: string; durationMs: number },
+): void {
+  deliveries.inc({ kind, outcome, pool });
+  deliveryDuration.observe({ outcome }, durationMs / 1_000);
+}
+export const firstByte = histogram('rides_event_to_first_byte_seconds', {
+  help: 'From the commit of an event to the first byte of its delivery',
+  labels: ['pool'],
+  buckets: lagBuckets,
+});
+
+export const sweeperFindings = counter('rides_sweeper_findings_total', {
+  help: 'What the sweeper found and mended: jobs that no queue held, trips without progress, drivers who left; or failed at',
+  labels: ['finding'],
+});
+export const sweeps = counter('rides_sweeps_total', { help: 'Sweeps of this process' });
+
+export const logLinesDropped = counter('rides_log_lines_dropped_total', {
+  help: 'Log lines that standard output did not take',
+});
+
+export const oldestUnsettledEvent = gauge('rides_oldest_unsettled_event_seconds', {
+  help: 'Age of the oldest event that waits for its delivery, from MongoDB; 0 without one, NaN if unknown',
+});
+export const oldestOverdueTimer = gauge('rides_oldest_overdue_timer_seconds', {
+  help: 'How long the oldest timer is overdue, from MongoDB; 0 without one, NaN if unknown',
+});
+export const oldestOverdueAttempt = gauge('rides_oldest_overdue_attempt_seconds', {
+  help: 'How long the oldest attempt asked for by hand is overdue, from MongoDB; 0 without one, NaN if unknown',
+});
+export const oldestOverdueMail = gauge('rides_oldest_overdue_mail_seconds', {
+  help: 'How long the oldest mail is overdue, from MongoDB; 0 without one, NaN if unknown',
+});
+export const queueJobs = gauge('rides_queue_jobs', {
+  help: 'Jobs in a queue, from Redis; NaN if unknown',
+  labels: ['queue', 'state'],
+});
+export const dependencyUp = gauge('rides_dependency_up', {
+  help: '1 if the server answered this process at the last look, else 0',
+  labels: ['dependency'],
+});
+export const warnings = gauge('rides_warning', {
+  help: '1 while something is wrong that takes nothing out of service',
+  labels: ['warning'],
+});

@@ -1,0 +1,72 @@
+import type { Worker } from 'bullmq';
+import { expect } from 'chai';
+import type { Redis } from 'ioredis';
+import type { Context } from '../../shared/context.ts';
+import { pingMongo } from '../../shared/mongo/connection.ts';
+import { type OpsServer, startOpsServer } from '../../shared/ops/ops-server.ts';
+import { addJob } from '../../shared/queues.ts';
+import { connectWorkerRedis } from '../../shared/redis.ts';
+import { startPool } from '../../workers/pools.ts';
+import { assertBeating, startPulse } from '../../workers/pulse.ts';
+import { newRide } from '../support/rides.ts';
+import { testContext } from '../support/service.ts';
+import { endBidding, storedRide } from '../support/stored-rides.ts';
+import { type Switch, startSwitch } from '../support/switch.ts';
+import { until } from '../support/until.ts';
+
+describe('the readiness of a worker process', () => {
+  const silentMs = 60_000;
+  let ctx: Context;
+  let way: Switch;
+  let connection: Redis;
+  let worker: Worker;
+  let ops: OpsServer | null;
+  let clock = 0;
+
+  before(async () => {
+    ctx = await testContext({ OPS_PORT: '0' });
+    await ctx.redis.flushall();
+    way = await startSwitch(Number(new URL(ctx.config.secrets.redisUrl).port));
+    connection = connectWorkerRedis(`redis://127.0.0.1:${way.port}`, ctx.log);
+    const pulse = startPulse(() => clock);
+    worker = startPool(ctx, connection, 'bidding', 1, pulse);
+    ops = await startOpsServer(ctx, {
+      processName: 'bidding',
+      checks: { mongo: pingMongo, redis: () => ctx.redis.ping(), pools: () => assertBeating({ bidding: pulse }) },
+    });
+  });
+  after(async () => {
+    await worker.close(true);
+    connection.disconnect();
+    way.close();
+    await ops?.close();
+    await ctx.close();
+  });
+
+  const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${ops?.port}${path}`)).status;
+
+  async function workOffOneJob(): Promise<void> {
+    const rideId = await newRide(ctx);
+    await endBidding(rideId);
+    await addJob(ctx, 'bidding', { id: rideId, name: rideId, data: { rideId, timer: 'expire' } });
+    await until(async () => (await storedRide(rideId)).status === 'cancelled');
+  }
+
+  it('ends when a pool takes no jobs, although the process, MongoDB and Redis answer', async () => {
+    await workOffOneJob();
+    expect(await statusOf('/readyz')).to.equal(200);
+    clock += silentMs;
+    await workOffOneJob();
+    await until(async () => (await statusOf('/readyz')) === 200);
+
+    way.hang();
+    await until(async () => {
+      // An answer that was on its way may still arrive.
+      clock += silentMs;
+      return (await statusOf('/readyz')) === 503;
+    });
+    expect(await statusOf('/healthz')).to.equal(200);
+    expect(await ctx.redis.ping()).to.equal('PONG');
+    await pingMongo();
+  });
+});
