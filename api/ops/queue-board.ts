@@ -106,6 +106,8 @@ export function queueBoard(queues: Queues, admit: Middleware): Part {
         jobDetails: { defaultTab: 'Data' },
         hideDocsLink: true,
         hideRedisDetails: true,
+        // It would run CLIENT LIST at each poll; rides_pool_takes_jobs says more.
+        showWorkers: false,
         sortQueues: false,
       },
     },

@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import { opsToken, startTestOperators, type TestOperators } from '../support/operators.ts';
+import { newRide } from '../support/rides.ts';
+import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
+
+describe('the operators’ pages', () => {
+  let operators: TestOperators;
+  before(async () => {
+    operators = await startTestOperators({ OPS_TOKEN: opsToken });
+    await newRide(operators.ctx, { mode: 'test' });
+  });
+  afterEach(closeProfiles);
+  after(() => operators.close());
+
+  it('look finished where the token is asked for', () => lookAt('operators-token', `${operators.url}/ops`));
+
+  it('show the queues by keyboard alone, with the banner, and ask no other host', async () => {
+    for (const viewport of [
+      { width: 360, height: 740 },
+      { width: 1280, height: 800 },
+    ]) {
+      const page = await openPage(await openProfile({ viewport }), `${operators.url}/ops`);
+      await page.keyboard.type('not the token of the tests');
+      await page.keyboard.press('Enter');
+      await page.getByText('This is not the token of this service').waitFor();
+      await page.keyboard.type(opsToken);
+      await page.keyboard.press('Enter');
+      await page.getByText('Read-only: MongoDB holds what is to be done').waitFor();
+      await page.getByText('1 Job').first().waitFor();
+      await page.screenshot({ path: `test/browser/shots/operators-queues-${viewport.width}.png` });
+      expect(page.complaints).to.deep.equal([]);
+    }
+  });
+});

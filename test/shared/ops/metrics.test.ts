@@ -1,0 +1,129 @@
+import { createRequire } from 'node:module';
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { pingMongo } from '../../../shared/mongo/connection.ts';
+import { type OpsServer, startOpsServer } from '../../../shared/ops/ops-server.ts';
+import { scraper } from '../../../shared/ops/scrape.ts';
+import { sharedRead } from '../../../shared/ops/shared-read.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { database, failOnce } from '../../support/failing-mongo.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { rideIn } from '../../support/rides.ts';
+import { type TestApi, testContext } from '../../support/service.ts';
+import { startTestService } from '../../support/workers.ts';
+
+const figureIn = (text: string, name: string) => Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1]);
+
+describe('the metrics of a process', () => {
+  let receiver: Receiver;
+  let service: TestApi;
+  let ops: OpsServer | null;
+  before(async () => {
+    receiver = await startReceiver();
+    service = await startTestService({
+      SIMULATION_SPEED: '50',
+      WEBHOOK_LOCAL_TARGETS: receiver.origin,
+      OPS_PORT: '0',
+    });
+    ops = await startOpsServer(service.ctx, { processName: 'test', checks: { mongo: pingMongo } });
+  });
+  after(async () => {
+    await ops?.close();
+    await service.close();
+    await receiver.close();
+  });
+
+  const scrape = async () => (await fetch(`http://127.0.0.1:${ops?.port}/metrics`)).text();
+
+  it('count a whole ride, and hold no id, no URL and no word of a client', async () => {
+    const partner = await service.partner('test', receiver.url);
+    const { body } = await partner.createRide();
+    await receiver.received(5);
+    await partner.get(`/rides/${body.rideId}`);
+    await partner.get('/CANARY-path?token=CANARY-query');
+    const text = await scrape();
+    for (const [name, labels] of [
+      ['rides_http_requests_total', 'method="POST",route="/v1/rides",status="201"'],
+      ['rides_http_request_duration_seconds_count', 'method="GET",route="/v1/rides/:rideId"'],
+      ['rides_http_requests_total', 'method="GET",route="none",status="404"'],
+      ['rides_status_changes_total', 'status="bidding",mode="test"'],
+      ['rides_status_changes_total', 'status="completed",mode="test"'],
+      ['rides_first_offer_seconds_count', 'mode="test"'],
+      ['rides_timer_lag_seconds_count', 'timer="arrive"'],
+      ['rides_jobs_total', 'pool="simulator",result="done"'],
+      ['rides_deliveries_total', 'kind="event",outcome="delivered",pool="webhooks"'],
+      ['rides_event_to_first_byte_seconds_count', 'pool="webhooks"'],
+    ]) {
+      expect(figureIn(text, `${name}{${labels}}`), `${name}{${labels}}`).to.be.greaterThan(0);
+    }
+    for (const canary of ['CANARY', body.rideId, partner.keyId, receiver.origin, 'http:', 'ride_', 'key_']) {
+      expect(text).not.to.include(canary);
+    }
+  });
+
+  it('load no OpenTelemetry', () => {
+    const loaded = Object.keys(createRequire(import.meta.url).cache);
+    expect(loaded.filter((file) => file.includes('prom-client'))).not.to.deep.equal([]);
+    expect(loaded.filter((file) => file.includes('@opentelemetry'))).to.deep.equal([]);
+  });
+});
+
+describe('the metrics of what all processes share', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+
+  it('tell from MongoDB how long the oldest event and timer wait, also after Redis is emptied', async () => {
+    const { rideId } = await rideIn(ctx, 'bidding');
+    const anHourAgo = new Date(ctx.now() - 3_600_000);
+    await rides.updateOne({ _id: rideId }, { $set: { unsettledSince: anHourAgo, nextDueAt: anHourAgo } });
+    await ctx.redis.flushall();
+    const text = await scraper(ctx)();
+    await rides.deleteOne({ _id: rideId });
+    expect(figureIn(text, 'rides_oldest_unsettled_event_seconds')).to.be.within(3_600, 7_200);
+    expect(figureIn(text, 'rides_oldest_overdue_timer_seconds')).to.be.within(3_600, 7_200);
+    expect(figureIn(text, 'rides_queue_jobs{queue="webhooks",state="wait"}')).to.equal(0);
+  });
+
+  it('say that the backlog is unknown, not 0, when MongoDB does not answer', async () => {
+    failOnce(database(), 'aggregate', new Error('away'));
+    const text = await scraper(ctx)();
+    expect(text).to.match(/^rides_oldest_unsettled_event_seconds NaN$/im);
+    expect(text).to.match(/^rides_dependency_up\{dependency="redis"\} 1$/m);
+  });
+});
+
+describe('a read that many ask for', () => {
+  it('runs once for all who ask meanwhile and within the time', async () => {
+    let reads = 0;
+    const ask = sharedRead(async () => ++reads, { everyMs: 3_600_000, limitMs: 60_000 });
+    expect(await Promise.all([ask(), ask(), ask()])).to.deep.equal([1, 1, 1]);
+    expect(await ask()).to.equal(1);
+  });
+
+  it('runs again when the time is over', async () => {
+    let reads = 0;
+    const ask = sharedRead(async () => ++reads, { everyMs: 0, limitMs: 60_000 });
+    expect([await ask(), await ask()]).to.deep.equal([1, 2]);
+  });
+
+  it('keeps nobody waiting longer than its limit, and does not begin again before it has ended', async () => {
+    let reads = 0;
+    const ask = sharedRead(
+      () => {
+        reads += 1;
+        return new Promise(() => {});
+      },
+      { everyMs: 0, limitMs: 1 },
+    );
+    expect([await ask(), await ask(), await ask()]).to.deep.equal([null, null, null]);
+    expect(reads).to.equal(1);
+  });
+
+  it('is unknown where it fails', async () => {
+    const ask = sharedRead(() => Promise.reject(new Error('away')), { everyMs: 0, limitMs: 60_000 });
+    expect(await ask()).to.equal(null);
+  });
+});

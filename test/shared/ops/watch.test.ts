@@ -1,0 +1,39 @@
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { registry } from '../../../shared/metrics/metrics.ts';
+import { migrate } from '../../../shared/migrate.ts';
+import { redisSettings, startWatch } from '../../../shared/ops/watch.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { testConfig, testContext } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+
+describe('the watch over what takes nothing out of service', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(async () => {
+    await ctx.redis.config('SET', 'maxmemory-policy', 'noeviction');
+    await migrate(ctx.config.secrets.keys);
+    await ctx.close();
+  });
+
+  it('warns in log and metrics of a Redis that evicts or forgets, of a missing index, and of nothing else', async () => {
+    expect(await redisSettings(ctx.redis)).to.deep.equal({ evicts: false, isPersistent: false });
+    await ctx.redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    await rides.dropIndex('trackToken_1');
+    const logged: { warning: string; index?: string }[] = [];
+    const log = { warn: (line: never) => logged.push(line), debug: () => {} };
+    const config = { ...testConfig(), environment: 'production' };
+    const watch = startWatch({ config, log, redis: ctx.redis } as unknown as Context);
+    await until(async () => /rides_warning\{warning="backlog_grows"\} 0/.test(await registry.metrics()));
+    watch.stop();
+    expect(logged.map(({ warning }) => warning)).to.deep.equal([
+      'redis_evicts',
+      'redis_not_persistent',
+      'index_missing',
+    ]);
+    expect(logged[2]?.index).to.equal('the index of trackToken on rides');
+    expect(await registry.metrics()).to.match(/rides_warning\{warning="index_missing"\} 1/);
+  });
+});

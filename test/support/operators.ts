@@ -1,0 +1,42 @@
+import { operatorsPages } from '../../api/ops/operators-pages.ts';
+import type { Context } from '../../shared/context.ts';
+import { pingMongo } from '../../shared/mongo/connection.ts';
+import { startOpsServer } from '../../shared/ops/ops-server.ts';
+import { testContext } from './service.ts';
+
+export const opsToken = 'operators-token-of-the-tests';
+
+export interface TestOperators {
+  ctx: Context;
+  url: string;
+  /** A request that follows no redirect. */
+  ask(path: string, init?: RequestInit): Promise<Response>;
+  /** Sends the form with this token. */
+  signIn(token: string): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** The operators' port of an API process, on a free port of loopback. */
+export async function startTestOperators(settings: Record<string, string> = {}): Promise<TestOperators> {
+  const ctx = await testContext({ OPS_PORT: '0', ...settings });
+  const ops = await startOpsServer(ctx, {
+    processName: 'api',
+    checks: { mongo: pingMongo },
+    pages: operatorsPages(ctx),
+  });
+  const url = `http://127.0.0.1:${ops?.port}`;
+  const ask = (path: string, init: RequestInit = {}) => fetch(url + path, { redirect: 'manual', ...init });
+  return {
+    ctx,
+    url,
+    ask,
+    signIn: (token) => ask('/ops', { method: 'POST', body: new URLSearchParams({ token }) }),
+    async close() {
+      await ops?.close();
+      await ctx.close();
+    },
+  };
+}
+
+/** The cookie that an answer sets, as a browser sends it back. */
+export const cookieOf = (answer: Response): string => answer.headers.get('set-cookie')?.split(';')[0] ?? '';
