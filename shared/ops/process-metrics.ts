@@ -21,14 +21,14 @@ export function measureProcess(processName: string): void {
   new Gauge({
     name: 'rides_event_loop_lag_seconds',
     help: 'How late the event loop was since the last scrape: the median, the 99th percentile and the longest',
-    labelNames: ['quantile'],
+    labelNames: ['rank'],
     registers,
     collect() {
       // The histogram counts the resolution itself as delay, and is empty right after a reset.
       const late = (ns: number) => Math.max(0, ns / nanosecondsPerSecond - resolutionMs / 1_000) || 0;
-      this.set({ quantile: '0.5' }, late(delay.percentile(50)));
-      this.set({ quantile: '0.99' }, late(delay.percentile(99)));
-      this.set({ quantile: '1' }, late(delay.max));
+      this.set({ rank: 'p50' }, late(delay.percentile(50)));
+      this.set({ rank: 'p99' }, late(delay.percentile(99)));
+      this.set({ rank: 'max' }, late(delay.max));
       delay.reset();
     },
   });

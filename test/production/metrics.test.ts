@@ -1,0 +1,126 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { expect } from 'chai';
+import { freePort } from '../../dev/servers/ports.ts';
+import { registry } from '../../shared/metrics/metrics.ts';
+import { migrate } from '../../shared/migrate.ts';
+import { connectMongo, disconnectMongo } from '../../shared/mongo/connection.ts';
+import { measureProcess } from '../../shared/ops/process-metrics.ts';
+import { testConfig, testSettings } from '../support/service.ts';
+import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
+import { opsFolder, promtool } from './prometheus.ts';
+
+/** What Prometheus itself says of a process that it scrapes. */
+const ofPrometheus = ['up'];
+
+describe('the metrics of production', function () {
+  // The first run on a machine fetches promtool.
+  this.timeout(120_000);
+
+  const read = (file: string) => fs.readFile(path.join(opsFolder, file), 'utf8');
+
+  describe('of a running process', () => {
+    const started: ServiceProcess[] = [];
+    before(async () => {
+      const { secrets } = testConfig();
+      await connectMongo(secrets.mongoUrl);
+      await migrate(secrets.keys);
+      await disconnectMongo();
+    });
+    after(() => Promise.all(started.map((each) => each.stop())));
+
+    for (const [name, script, args] of [
+      ['the API', 'api/main', []],
+      ['a worker of one pool', 'workers/main', ['webhooks']],
+      ['a worker of all pools', 'workers/main', []],
+    ] as const) {
+      it(`of ${name} pass promtool's check`, async () => {
+        const OPS_PORT = String(await freePort());
+        const running = serviceProcess({ name, script, args: [...args], env: testSettings({ OPS_PORT }) });
+        started.push(running);
+        await running.start();
+        const answer = await fetch(`http://127.0.0.1:${OPS_PORT}/metrics`);
+        const metrics = await answer.text();
+        expect(answer.headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
+        expect(metrics).to.include('rides_queue_jobs{queue="webhooks",state="wait"} 0');
+        expect(await promtool(['check', 'metrics'], metrics)).to.equal('');
+        expect((await fetch(`http://127.0.0.1:${OPS_PORT}/readyz`)).status).to.equal(200);
+      });
+    }
+  });
+
+  it('have alert rules that promtool finds sound, each shown firing and not firing', async () => {
+    expect(await promtool(['check', 'rules', 'alerts.yml'])).to.equal('');
+    expect(await promtool(['test', 'rules', 'alerts.test.yml'])).to.equal('');
+    const names = await alertNames();
+    const tests = (await read('alerts.test.yml')).split('\n  - name: ').slice(1);
+    for (const name of names) {
+      const own = tests.filter((test) => test.includes(`alertname: ${name}\n`));
+      expect(
+        own.filter((test) => test.includes('exp_labels')),
+        `${name} fires`,
+      ).not.to.deep.equal([]);
+      expect(
+        own.filter((test) => test.includes('exp_alerts: []')),
+        `${name} does not`,
+      ).not.to.deep.equal([]);
+    }
+  });
+
+  it('have a line for each alert in the runbook, and none for another', async () => {
+    const runbook = await read('../operations.md');
+    const lines = [...runbook.matchAll(/^\| <a id="(\w+)"><\/a>`(Rides\w+)` \| .+ \| .+ \|$/gm)];
+    expect(lines.map(([, , name]) => name)).to.have.members(await alertNames());
+    for (const [, anchor, name = ''] of lines) expect(anchor).to.equal(name.toLowerCase());
+  });
+
+  it('are all that the alert rules and the dashboard name', async () => {
+    measureProcess('test');
+    const kept = new Set([
+      ...(await registry.getMetricsAsJSON()).flatMap(({ name, type }) => seriesOf(name, type)),
+      ...ofPrometheus,
+    ]);
+    const { panels } = JSON.parse(await read('grafana-dashboard.json')) as {
+      panels: { targets?: { expr: string }[] }[];
+    };
+    const ofDashboard = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+    const ofAlerts = [...(await read('alerts.yml')).matchAll(/^ {8}expr: '?(.+?)'?$/gm)].map(([, expr = '']) => expr);
+    expect(ofAlerts).to.have.length((await alertNames()).length);
+    for (const expr of [...ofDashboard, ...ofAlerts]) {
+      const named = namesIn(expr);
+      expect(named, expr).not.to.deep.equal([]);
+      for (const name of named) expect([...kept], expr).to.include(name);
+    }
+  });
+
+  it('of shared things are shown once, however many processes there are', async () => {
+    const shared = /rides_(oldest_\w+|queue_jobs|warning|dependency_up)/;
+    const { panels } = JSON.parse(await read('grafana-dashboard.json')) as {
+      panels: { targets?: { expr: string }[] }[];
+    };
+    const shown = panels
+      .flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+      .filter((expr) => shared.test(expr));
+    expect(shown.length).to.be.greaterThan(8);
+    for (const expr of shown) expect(expr).to.match(/^(1 - )?max( by \((queue|warning|dependency)\))? ?\(/);
+  });
+
+  const alertNames = async () =>
+    [...(await read('alerts.yml')).matchAll(/^ {6}- alert: (\w+)$/gm)].map(([, name = '']) => name);
+});
+
+function seriesOf(name: string, type: unknown): string[] {
+  return String(type) === 'histogram' ? ['bucket', 'sum', 'count'].map((part) => `${name}_${part}`) : [name];
+}
+
+/** The metrics of an expression: words that are neither functions, labels, texts nor clauses. */
+function namesIn(expr: string): string[] {
+  const bare = expr
+    .replace(/"[^"]*"/g, '')
+    .replace(/\b(by|on|without|group_left|group_right) *\([^)]*\)/g, '')
+    .replace(/\{[^}]*\}/g, '')
+    .replace(/\[[^\]]*\]/g, '');
+  return [...bare.matchAll(/\b[a-z_]\w*\b(?! *\()/g)]
+    .map(([name]) => name)
+    .filter((name) => !['and', 'or'].includes(name));
+}
