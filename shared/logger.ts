@@ -1,4 +1,5 @@
 import { type Logger, pino } from 'pino';
+import { onlyAllowed } from './log-fields.ts';
 import { openLogOutput } from './log-output.ts';
 import { logLinesDropped } from './metrics/metrics.ts';
 
@@ -9,14 +10,19 @@ const output = openLogOutput(1);
 process.once('exit', output.flushSync);
 
 /**
- * Creates the process's log: JSON lines on standard output. Each call chooses what it logs: ids, codes, counts and
- * durations, never a body, a key, a secret, a name or a phone number. Lines that cannot be written are dropped; a later
+ * Creates the process's log: JSON lines on standard output, with the fields of log-fields.ts and no others: ids, codes, counts
+ * and durations, never a body, a key, a secret, a name or a phone number. Lines that cannot be written are dropped; a later
  * line reports how many.
  */
 export function createLogger(level: string, processName: string): Logger {
   // Opening process.stdout makes a pipe non-blocking.
   if (level !== 'silent') void process.stdout;
-  const options = { level, base: { process: processName }, timestamp: pino.stdTimeFunctions.isoTime };
+  const options = {
+    level,
+    base: { process: processName },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { log: onlyAllowed },
+  };
   const log = pino(options, output);
   output.onDropped = (lines) => {
     logLinesDropped.inc(lines);

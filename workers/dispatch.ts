@@ -3,7 +3,7 @@ import { inactiveAmong } from '../shared/drivers/driver.ts';
 import { findNearby, type Nearby } from '../shared/drivers/nearby.ts';
 import { maxRequests, type RequestSlot, takeSlots } from '../shared/drivers/requests.ts';
 import { dispatchRounds, driversAsked } from '../shared/metrics/metrics.ts';
-import type { TimerJob } from '../shared/queues.ts';
+import type { PoolName, TimerJob } from '../shared/queues.ts';
 import { enoughOffers, radiusKmOf, roundTimer } from '../shared/rides/dispatch-rounds.ts';
 import { movingRidesOf, openRidesOf } from '../shared/rides/driver-rides.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';
@@ -11,10 +11,11 @@ import { readRide } from '../shared/rides/read-ride.ts';
 import type { AskedDriver, Offer, RideState } from '../shared/rides/ride-types.ts';
 import { settleDriver } from '../shared/rides/settle-driver.ts';
 import { type Handler, type JobResult, timerOutcome } from './handler.ts';
+import { withLine } from './job-line.ts';
 
 /** The jobs of the queue `dispatch`: the rounds of a live ride, and what follows when it gets a driver or ends. */
-export const dispatchRide: Handler<TimerJob> = (ctx, { rideId, timer }) =>
-  timer === 'dispatch' ? runRound(ctx, rideId) : settleDriverOf(ctx, rideId);
+export const dispatchRide: Handler<TimerJob> = (ctx, { rideId, timer }, { pool }) =>
+  timer === 'dispatch' ? runRound(ctx, rideId, pool) : settleDriverOf(ctx, rideId);
 
 /** How many drivers a round asks at most. */
 const roundSize = 20;
@@ -25,7 +26,8 @@ const mostLookedAt = 120;
  * One round: opens the ride to the nearest available drivers who were not asked before, unless it has enough offers, and
  * sets the timer of the next round. All of that is one write, so a round that is cut off runs again.
  */
-async function runRound(ctx: Context, rideId: string): Promise<JobResult> {
+async function runRound(ctx: Context, rideId: string, pool: PoolName): Promise<JobResult> {
+  const startedAt = performance.now();
   const read = await readRide({ rideId, owner: 'anyone' });
   const timer = read?.ride.timers.find(({ name }) => name === 'dispatch');
   const remainingMs = read && timer ? timer.dueAt.getTime() - read.now.getTime() : 0;
@@ -43,12 +45,13 @@ async function runRound(ctx: Context, rideId: string): Promise<JobResult> {
   };
   const fired = await fireTimer(ctx, rideId, 'dispatch', effectOf, { dueAt: timer?.dueAt ?? null });
   if (fired.result !== 'done') return timerOutcome(fired);
-  ctx.log.info({ rideId, asked: opened.length }, 'dispatch round');
   dispatchRounds.inc();
   driversAsked.inc(opened.length);
-  if (!nextDueAt) return fired;
   // This job again: another one under its id is not accepted while it runs.
-  return { againInMs: Math.max(0, nextDueAt.getTime() - ctx.now()), why: 'next round' };
+  const again = nextDueAt && { againInMs: Math.max(0, nextDueAt.getTime() - ctx.now()), why: 'next round' };
+  const durationMs = Math.round(performance.now() - startedAt);
+  const fields = { requestId: fired.requestId, rideId, pool, asked: opened.length, outcome: fired.result, durationMs };
+  return withLine(ctx.log, again ?? fired, fields, 'dispatch round');
 }
 
 const none: ReadonlySet<string> = new Set();

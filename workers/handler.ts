@@ -25,6 +25,8 @@ export type Finished = {
   result: string;
   event?: string;
   status?: string;
+  /** The request that created the ride. */
+  requestId?: string;
   httpStatus?: number;
   reason?: string;
   durationMs?: number;

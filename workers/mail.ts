@@ -6,7 +6,8 @@ import { type MailRow, type MailState, mails } from '../shared/mail/mail-row.ts'
 import { isOutageOfMongo } from '../shared/mongo/outage.ts';
 import type { MailJob } from '../shared/queues.ts';
 import { pause } from './abort-signal.ts';
-import type { Handler, JobResult, Run } from './handler.ts';
+import type { Handler, JobResult, Run, RunAgain } from './handler.ts';
+import { withLine } from './job-line.ts';
 import { type MailTry, submit } from './mail-transport.ts';
 
 /** A mail server that is away is asked again for this long after the first try. */
@@ -24,13 +25,27 @@ const keptForMs = 30 * 24 * 3_600_000;
  * one whose sending a crash kept us from recording is, with the same Message-ID.
  */
 export const sendStoredMail: Handler<MailJob> = async (ctx, { mailId }, run) => {
+  const startedAt = performance.now();
   const mail = await claimMail(ctx, mailId, run);
   if (!mail) return endWithoutClaim(ctx, mailId);
   const tried = await tryOnce(ctx, mail);
   const late = ctx.now() >= (mail.triedUntil?.getTime() ?? 0);
-  if (tried.sent) return finish(ctx, mail, run, tried.kept ? 'kept' : 'sent');
-  if (tried.isRefused || late) return finish(ctx, mail, run, 'failed', tried.reason);
-  return tryLater(ctx, mail, run, tried.reason);
+  const reason = tried.sent ? undefined : tried.reason;
+  const durationMs = Math.round(performance.now() - startedAt);
+  const fields = { mailId, pool: run.pool, reason, durationMs };
+  if (!tried.sent && !tried.isRefused && !late) {
+    const again = await tryLater(ctx, mail, run, tried.reason);
+    return withLine(
+      ctx.log,
+      again,
+      { ...fields, outcome: 'again', againInMs: again.againInMs },
+      'mail not sent yet',
+      'warn',
+    );
+  }
+  const state = tried.sent ? (tried.kept ? 'kept' : 'sent') : 'failed';
+  const finished = await finish(ctx, mail, run, state, reason);
+  return withLine(ctx.log, finished, { ...fields, outcome: state }, 'mail', tried.sent ? 'info' : 'warn');
 };
 
 /** Claims a waiting mail for one run of its job. The first claim decides until when the mail is tried. */
@@ -93,12 +108,11 @@ async function finish(
   await recorded(ctx, run, () =>
     mails.updateOne({ _id, state: 'waiting', 'claim.token': run.token }, { $set: set, $unset: erased }),
   );
-  ctx.log[state === 'failed' ? 'warn' : 'info']({ mailId: _id, outcome: state, reason }, 'mail');
   return { result: state, reason };
 }
 
 /** Frees the mail for its next try, which the same job makes. */
-async function tryLater(ctx: Context, mail: MailRow, run: Run, reason: string): Promise<JobResult> {
+async function tryLater(ctx: Context, mail: MailRow, run: Run, reason: string): Promise<RunAgain> {
   const { _id, triedUntil } = mail;
   const now = ctx.now();
   const leftMs = (triedUntil?.getTime() ?? now) - now;
@@ -106,7 +120,6 @@ async function tryLater(ctx: Context, mail: MailRow, run: Run, reason: string): 
   const againInMs = Math.min(leftMs, longestPauseMs, Math.max(firstPauseMs, triedForMs - leftMs));
   const change = { $set: { dueAt: new Date(now + againInMs) }, $unset: { claim: 1 } } as const;
   await recorded(ctx, run, () => mails.updateOne({ _id, state: 'waiting', 'claim.token': run.token }, change));
-  ctx.log.warn({ mailId: _id, reason, againInMs }, 'mail not sent yet');
   return { againInMs, why: `mail server: ${reason}` };
 }
 

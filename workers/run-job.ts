@@ -5,11 +5,15 @@ import { describeError } from '../shared/errors.ts';
 import { jobDuration, jobs } from '../shared/metrics/metrics.ts';
 import { isOutageOfMongo } from '../shared/mongo/outage.ts';
 import { pause } from './abort-signal.ts';
-import type { Finished, Handler, JobResult, Run } from './handler.ts';
+import type { Finished, Handler, JobResult, Run, RunAgain } from './handler.ts';
+import { hasLine } from './job-line.ts';
 
 const outagePauseMs = 1_000;
 
-/** Runs a job once and tells BullMQ its result: completed, failed, or delayed. `lock` is BullMQ's token for the job. */
+/**
+ * Runs a job once, logs one line for it, and tells BullMQ its result: completed, failed, or delayed. `lock` is BullMQ's token for
+ * the job.
+ */
 export async function runJob(
   ctx: Context,
   handler: Handler<unknown>,
@@ -19,14 +23,21 @@ export async function runJob(
   const startedAt = performance.now();
   const { pool } = options;
   const count = (result: string) => {
+    const elapsedMs = performance.now() - startedAt;
     jobs.inc({ pool, result });
-    jobDuration.observe({ pool }, (performance.now() - startedAt) / 1_000);
+    jobDuration.observe({ pool }, elapsedMs / 1_000);
+    return Math.round(elapsedMs);
   };
   const result = await handle(ctx, handler, job, { ...options, token: randomUUID() }).catch((error) => {
     count('error');
     throw error;
   });
-  count('againInMs' in result ? 'again' : result.result);
+  const outcome = 'againInMs' in result ? 'again' : result.result;
+  const durationMs = count(outcome);
+  if (!hasLine(result)) {
+    const { requestId, why } = result as Partial<Finished & RunAgain>;
+    ctx.log.info({ requestId, pool, ...job.data, outcome, why, durationMs }, 'job');
+  }
   if ('againInMs' in result) {
     await job.moveToDelayed(Date.now() + Math.ceil(result.againInMs), lock);
     throw new DelayedError(result.why);
@@ -53,7 +64,7 @@ async function handle(ctx: Context, handler: Handler<unknown>, job: Job, run: Ru
         await pause(outagePauseMs, stopping);
         continue;
       }
-      ctx.log.error({ pool, job: job.name, error: described }, 'job failed');
+      ctx.log.error({ pool, job: job.name, ...job.data, error: described }, 'job failed');
       throw new Error([described.name, described.code].join(' ').trim());
     }
   }

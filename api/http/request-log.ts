@@ -4,9 +4,9 @@ import { httpDuration, httpRequests } from '../../shared/metrics/metrics.ts';
 import type { Middleware } from '../types.ts';
 
 /**
- * Gives each request an id, the client's own where it may be kept, sent as X-Request-Id, and logs one line for it. The line
- * has the route's pattern, never the path: a path can hold a track token. Only in development it also has the ride's id,
- * and the path where no route matched, unless it belongs to the live map.
+ * Gives each request an id, the client's own where it may be kept, sent as X-Request-Id, and logs one line for it, with the
+ * ids of the ride and of who asked. The line has the route's pattern, never the path: a path can hold a track token. Only in
+ * development it also has the path where no route matched, unless it belongs to the live map.
  */
 export function requestLog({ log, config }: Context): Middleware {
   const isDevelopment = config.environment === 'development';
@@ -22,11 +22,9 @@ export function requestLog({ log, config }: Context): Middleware {
     const durationMs = Math.round(elapsedMs);
     httpRequests.inc({ method, route, status });
     httpDuration.observe({ method, route }, elapsedMs / 1_000);
-    const details = isDevelopment
-      ? { rideId: rideIdOf(ctx), path: route === 'none' && part?.name !== 'track' ? rawPath(ctx.url) : undefined }
-      : {};
-    const ids = { keyId: caller?.keyId, driverId: driver?.driverId };
-    log.info({ requestId, method, route, ...details, status, durationMs, ...ids }, 'request');
+    const path = isDevelopment && route === 'none' && part?.name !== 'track' ? rawPath(ctx.url) : undefined;
+    const ids = { rideId: rideIdOf(ctx), keyId: caller?.keyId, driverId: driver?.driverId };
+    log.info({ requestId, method, route, path, status, durationMs, ...ids }, 'request');
   };
 }
 
@@ -40,7 +38,12 @@ const givenRequestId = (given: string): string | undefined =>
 /** The path as it was sent: Koa's own `path` throws where it cannot be parsed. */
 const rawPath = (url: string): string => url.replace(/\?.*/s, '');
 
-const rideIdOf = (ctx: object): string | undefined => (ctx as { params?: { rideId?: string } }).params?.rideId;
+/** The ride of the path, or the one that was created. What has not the form of an id may be anything, a key for example. */
+function rideIdOf(ctx: object): string | undefined {
+  const { params, body, status } = ctx as { params?: { rideId?: string }; body?: { rideId?: string }; status: number };
+  const rideId = params?.rideId ?? (status === 201 ? body?.rideId : undefined);
+  return rideId !== undefined && /^ride_[0-9A-Za-z]{24}$/.test(rideId) ? rideId : undefined;
+}
 
 /** The pattern of the route, which a router notes on the context. */
 const routeOf = (ctx: object): string => (ctx as { _matchedRoute?: string })._matchedRoute ?? 'none';

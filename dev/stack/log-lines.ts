@@ -29,7 +29,8 @@ export type LogEntry = {
 
 const levels: Record<number, string> = { 40: 'warn', 50: 'ERROR', 60: 'FATAL' };
 const plainFields = new Set(['level', 'time', 'process', 'msg', 'requestId']);
-const hiddenMessages = new Set(['listening', 'working', 'closing', 'usage summed']);
+/** A job's line says nothing that the line of its ride's step does not say. */
+const hiddenMessages = new Set(['job', 'listening', 'working', 'closing', 'usage summed']);
 const textWidth = 28;
 const longestPath = 40;
 

@@ -69,7 +69,11 @@ export async function changeRide(
     }
     if (!changed) continue;
     const { status, seq, rev, cancelledBy } = changed;
-    ctx.log.info({ rideId, keyId: changed.keyId, status, rev, seq, event: change.event, cancelledBy }, 'ride changed');
+    const requestId = origin?.requestId ?? changed.origin?.requestId;
+    ctx.log.info(
+      { requestId, rideId, keyId: changed.keyId, status, rev, seq, event: change.event, cancelledBy },
+      'ride changed',
+    );
     count(ride, change, at);
     publishRideChange(ctx, changed, concernedDrivers(ride, changed));
     await Promise.all([

@@ -55,7 +55,11 @@ export async function createRide(ctx: Context, input: NewRide): Promise<Creation
   const ride = newDocument(ctx, input);
   const existing = await insertOnce(ride);
   if (existing) return replayOf(existing, ride.idempotency?.requestHash);
-  ctx.log.info({ rideId: ride._id, keyId: ride.keyId, mode: ride.mode, scenario: ride.scenario }, 'ride created');
+  const { requestId } = ride.origin ?? {};
+  ctx.log.info(
+    { requestId, rideId: ride._id, keyId: ride.keyId, mode: ride.mode, scenario: ride.scenario },
+    'ride created',
+  );
   rideStatuses.inc({ status: 'bidding', mode: ride.mode });
   await enqueueNextTimer(ctx, ride);
   return ride;

@@ -8,7 +8,8 @@ import type { Origin, RideState, TimerName } from './ride-types.ts';
 import { enqueueNextTimer } from './timers.ts';
 
 export type TimerResult =
-  | { result: 'done'; status: RideState['status'] }
+  /** `requestId` is the request that created the ride. */
+  | { result: 'done'; status: RideState['status']; requestId?: string }
   | { result: 'early'; remainingMs: number }
   /** The ride no longer has the timer. Normal: a job is not removed when its timer is. */
   | { result: 'stale' };
@@ -43,7 +44,8 @@ export async function fireTimer(
     lateMs = timer ? -remainingMs : -1;
     if (!timer || remainingMs > 0) return null;
     const change = changeOf(ctx, current, name, effectOf(current, now), at);
-    outcome = { result: 'done', status: change.set.status ?? current.status };
+    const { requestId } = current.origin ?? {};
+    outcome = { result: 'done', status: change.set.status ?? current.status, ...(requestId && { requestId }) };
     return change;
   };
   const ride = await changeRide(ctx, { rideId, owner: 'anyone' }, decision, originOf(name));

@@ -22,6 +22,7 @@ const stateFields: Record<keyof RideState, 1> = {
   mode: 1,
   scenario: 1,
   idempotency: 1,
+  origin: 1,
   trackToken: 1,
   createdAt: 1,
   biddingEndsAt: 1,

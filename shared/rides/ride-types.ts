@@ -198,4 +198,4 @@ export interface Ride extends RideRequest {
 }
 
 /** A ride without the fields that no change needs: only deliveries, the sweeper and the dashboard read them. */
-export type RideState = Omit<Ride, 'events' | 'unsettledSince' | 'undeliveredAt' | 'origin'>;
+export type RideState = Omit<Ride, 'events' | 'unsettledSince' | 'undeliveredAt'>;

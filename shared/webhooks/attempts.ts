@@ -53,6 +53,8 @@ export interface AttemptRecord {
   /** Milliseconds, to a tenth. */
   phases?: Partial<Record<AttemptPhase, number>>;
 
+  /** By hand: the request that asked for it. */
+  requestId?: string;
   /** By hand: where its job stands. */
   state?: 'waiting' | 'claimed' | 'done';
   /** By hand: how often it was claimed. */
@@ -82,6 +84,11 @@ export const attempts = AttemptModel.collection as unknown as mongoose.mongo.Col
 /** On whose behalf attempts are read or asked for: those of another account count as unknown. */
 export interface AccountOwner {
   accountId: string;
+}
+
+/** Who asks for an attempt, and with which request (the X-Request-Id of its response). */
+export interface AskedBy extends AccountOwner {
+  requestId?: string;
 }
 
 /** An attempt in a list. */

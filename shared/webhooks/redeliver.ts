@@ -6,7 +6,7 @@ import { timeLimit } from '../mongo/durability.ts';
 import { rides } from '../rides/ride.ts';
 import type { Ride, RideEvent } from '../rides/ride-types.ts';
 import { enqueueNextRedeliveries } from './attempt-jobs.ts';
-import { type AccountOwner, type AttemptRecord, attempts, listAttempts } from './attempts.ts';
+import { type AskedBy, type AttemptRecord, attempts, listAttempts } from './attempts.ts';
 
 /** The most events that one request sends again. */
 export const mostAtOnce = 500;
@@ -31,7 +31,7 @@ interface Again {
 export async function redeliver(
   ctx: Context,
   { rideId, seq }: { rideId: string; seq: number },
-  { accountId }: AccountOwner,
+  { accountId, requestId }: AskedBy,
 ): Promise<string> {
   const ride = await rides.findOne<RideWithEvents>(
     { _id: rideId, accountId },
@@ -46,7 +46,7 @@ export async function redeliver(
     { projection: { _id: 1 }, ...timeLimit() },
   );
   if (waiting) return waiting._id;
-  const record = redelivery({ ride, event }, ctx.now());
+  const record = redelivery({ ride, event }, ctx.now(), requestId);
   await attempts.insertOne(record);
   await enqueueNextRedeliveries(ctx, [rideId]);
   return record._id;
@@ -62,7 +62,7 @@ export async function redeliverFailed(
   ctx: Context,
   keyId: string,
   since: Date,
-  { accountId }: AccountOwner,
+  { accountId, requestId }: AskedBy,
 ): Promise<number> {
   if (!(await keys.findOne({ _id: keyId, accountId }, { projection: { _id: 1 }, ...timeLimit() }))) {
     throw new AppError('not_found');
@@ -71,7 +71,7 @@ export async function redeliverFailed(
   if (again.length === 0) return 0;
   const [last] = await listAttempts({ accountId }, { keyId, outcome: 'waiting', limit: 1 });
   const startMs = Math.max(ctx.now(), (last?.at.getTime() ?? 0) + paceMs);
-  await attempts.insertMany(again.map((one, index) => redelivery(one, startMs + index * paceMs)));
+  await attempts.insertMany(again.map((one, index) => redelivery(one, startMs + index * paceMs, requestId)));
   await enqueueNextRedeliveries(ctx, [...new Set(again.map(({ ride }) => ride._id))]);
   return again.length;
 }
@@ -128,7 +128,7 @@ async function withoutRedelivered(events: readonly Again[]): Promise<Again[]> {
   return events.filter(({ ride, event }) => !redelivered.has(idOf(ride._id, event.seq)));
 }
 
-function redelivery({ ride, event }: Again, dueMs: number): AttemptRecord {
+function redelivery({ ride, event }: Again, dueMs: number, requestId?: string): AttemptRecord {
   const at = new Date(dueMs);
   return {
     _id: newAttemptId(dueMs),
@@ -144,5 +144,6 @@ function redelivery({ ride, event }: Again, dueMs: number): AttemptRecord {
     state: 'waiting',
     tries: 0,
     dueAt: at,
+    ...(requestId && { requestId }),
   };
 }

@@ -8,7 +8,7 @@ import { eventBody } from '../rides/events.ts';
 import type { RideState } from '../rides/ride-types.ts';
 import { trackUrl } from '../rides/track-url.ts';
 import { enqueueAttempt } from './attempt-jobs.ts';
-import { type AccountOwner, attempts } from './attempts.ts';
+import { type AskedBy, attempts } from './attempts.ts';
 
 const testEvents = { name: 'test_event', most: 10, perMs: 60_000 };
 
@@ -17,7 +17,7 @@ const testEvents = { name: 'test_event', most: 10, perMs: 60_000 };
  * `X-Service-Test`. Resolves with the id of the attempt, whose outcome is recorded a moment later. Throws `not_found` for a key
  * that is unknown, revoked or of another account, and `rate_limited` beyond 10 a minute for one key.
  */
-export async function sendTestEvent(ctx: Context, keyId: string, { accountId }: AccountOwner): Promise<string> {
+export async function sendTestEvent(ctx: Context, keyId: string, { accountId, requestId }: AskedBy): Promise<string> {
   const filter = { _id: keyId, accountId, revokedAt: { $exists: false } };
   const key = await keys.findOne(filter, { projection: { mode: 1 }, ...timeLimit() });
   if (!key) throw new AppError('not_found');
@@ -34,6 +34,7 @@ export async function sendTestEvent(ctx: Context, keyId: string, { accountId }: 
     at,
     outcome: 'waiting',
     body: sampleBody(ctx, now),
+    ...(requestId && { requestId }),
     state: 'waiting',
     tries: 0,
   });

@@ -1,5 +1,6 @@
 import pino, { type Logger } from 'pino';
 import type { Context } from '../../shared/context.ts';
+import { onlyAllowed } from '../../shared/log-fields.ts';
 
 export interface LogLine {
   level: number;
@@ -7,9 +8,12 @@ export interface LogLine {
   [field: string]: unknown;
 }
 
-/** The context with a logger of its own, and the lines that it writes from level `debug`. */
+/** The context with a logger of its own, with the fields of every process, and the lines that it writes from level `debug`. */
 export function withLogLines(ctx: Context): { ctx: Context; lines: LogLine[]; errors(): LogLine[] } {
   const lines: LogLine[] = [];
-  const log: Logger = pino({ level: 'debug' }, { write: (line) => void lines.push(JSON.parse(line)) });
+  const log: Logger = pino(
+    { level: 'debug', formatters: { log: onlyAllowed } },
+    { write: (line) => void lines.push(JSON.parse(line)) },
+  );
   return { ctx: { ...ctx, log }, lines, errors: () => lines.filter(({ level }) => level >= 50) };
 }

@@ -26,7 +26,7 @@ export interface Held {
 
 /** An event that this run has claimed, with what an attempt needs of its ride. */
 export interface Claimed extends Held {
-  ride: Pick<Ride, '_id' | 'keyId' | 'accountId' | 'mode' | 'webhookUrl'>;
+  ride: Pick<Ride, '_id' | 'keyId' | 'accountId' | 'mode' | 'webhookUrl' | 'origin'>;
   event: RideEvent;
   claim: Claim;
 }
@@ -40,7 +40,15 @@ type ClaimedRide = Claimed['ride'] & { claim?: Claim; event?: RideEvent };
 const claim = batchedUpdate<Ride, ClaimedRide>(
   rides,
   // Events are numbered from 1 without a gap, so the event after number settledSeq has the index settledSeq.
-  { keyId: 1, accountId: 1, mode: 1, webhookUrl: 1, claim: 1, event: { $arrayElemAt: ['$events', '$settledSeq'] } },
+  {
+    keyId: 1,
+    accountId: 1,
+    mode: 1,
+    webhookUrl: 1,
+    origin: 1,
+    claim: 1,
+    event: { $arrayElemAt: ['$events', '$settledSeq'] },
+  },
   { writeConcern: committedWrites },
 );
 

@@ -7,6 +7,7 @@ import type { Ride, RideEvent } from '../../shared/rides/ride-types.ts';
 import { enqueueAttempt, enqueueNextRedeliveries, nextRedeliveries } from '../../shared/webhooks/attempt-jobs.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 import type { Handler, JobResult, Run } from '../handler.ts';
+import { withLine } from '../job-line.ts';
 import { type Attempted, attempt, deliverySettingsOf, type Outgoing, type SettingsOrOutcome } from './attempt.ts';
 import { renewableClaim } from './claim.ts';
 import {
@@ -71,13 +72,26 @@ async function deliver(ctx: Context, job: AttemptJob, run: Run): Promise<JobResu
   const made = { ...attempted, outcome, startedAt: claimed.claim.at };
   const isSettled = await settleAttempt(ctx, job, run, made, body, trace);
   if (!isSettled) return { result: 'not recorded' };
-  const { kind, event, rideId, seq } = claimed.record;
+  const { kind, event, rideId, seq, requestId } = claimed.record;
   const { reason, httpStatus, durationMs } = attempted;
-  const fields = { ...job, kind, rideId, seq, event, outcome, reason, httpStatus, durationMs, pool: run.pool };
-  ctx.log.info(fields, 'attempt by hand');
+  const fields = {
+    requestId,
+    ...job,
+    kind,
+    rideId,
+    seq,
+    event,
+    outcome,
+    reason,
+    httpStatus,
+    durationMs,
+    pool: run.pool,
+  };
   countDelivery(kind, run.pool, { outcome, durationMs });
+  const finished = { result: outcome, event, httpStatus, reason, durationMs };
+  const result = withLine(ctx.log, finished, fields, 'attempt by hand');
   if (outcome === 'timeout') await markSlow(ctx, keyId);
-  return finish(ctx, wanted.rideId, { result: outcome, event, httpStatus, reason, durationMs });
+  return finish(ctx, wanted.rideId, result);
 }
 
 const isNext = async (attemptId: string, rideId: string): Promise<boolean> =>

@@ -4,6 +4,7 @@ import { countDelivery, firstByte } from '../../shared/metrics/metrics.ts';
 import type { DeliveryJob } from '../../shared/queues.ts';
 import { enqueueNextDelivery } from '../../shared/rides/outbox.ts';
 import type { Handler, JobResult, Run } from '../handler.ts';
+import { withLine } from '../job-line.ts';
 import { attempt, deliverySettingsOf, type Outgoing } from './attempt.ts';
 import { recordAttempt } from './attempt-log.ts';
 import { type Claimed, claimEvent, deliveryState, releaseClaim, renewableClaim } from './claim.ts';
@@ -74,13 +75,14 @@ async function finish(
   ctx: Context,
   job: DeliveryJob,
   run: Run,
-  { event: { event } }: Claimed,
+  { ride, event: { event, requestId = ride.origin?.requestId } }: Claimed,
   { delivery: { outcome, reason, httpStatus, durationMs }, outbox }: Settled,
 ): Promise<JobResult> {
-  ctx.log.info({ ...job, event, outcome, reason, httpStatus, durationMs, pool: run.pool }, 'delivery');
+  const fields = { requestId, ...job, event, outcome, reason, httpStatus, durationMs, pool: run.pool };
+  const result = withLine(ctx.log, { result: outcome, event, httpStatus, reason, durationMs }, fields, 'delivery');
   if (outcome === 'timeout') await markSlow(ctx, job.keyId);
   if (outbox) await enqueueNextDelivery(ctx, outbox);
-  return { result: outcome, event, httpStatus, reason, durationMs };
+  return result;
 }
 
 const moveToSlowLane = (ctx: Context, { rideId, keyId, seq }: DeliveryJob): Promise<boolean> =>

@@ -46,7 +46,7 @@ export function deliveriesRoutes(service: Context): DashboardRoute[] {
     action('/deliveries/send-again', async (sending) => {
       const { account, form, earlier } = sending;
       const typed = { key: form.text('keyId'), since: form.text('since').trim() };
-      const owner = { accountId: account._id };
+      const owner = { accountId: account._id, requestId: sending.ctx.state.requestId };
       const since = timeIn(typed.since, 'start');
       const faults: Faults = {
         ...(!typed.key && { keyId: 'Choose the key whose events are sent again' }),

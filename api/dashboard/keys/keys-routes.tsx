@@ -144,7 +144,8 @@ export function keysRoutes(service: Context): DashboardRoute[] {
       }
       if (await sending.earlier(key._id)) return { see: deliveriesPath(key._id) };
       try {
-        return { see: `/dashboard/deliveries/${await sendTestEvent(service, key._id, ownerOf(sending))}` };
+        const asked = { ...ownerOf(sending), requestId: sending.ctx.state.requestId };
+        return { see: `/dashboard/deliveries/${await sendTestEvent(service, key._id, asked)}` };
       } catch (error) {
         if (!(error instanceof AppError) || error.status !== 429) throw error;
         sending.ctx.set(error.headers);

@@ -62,7 +62,10 @@ export function ridesRoutes(service: Context): DashboardRoute[] {
       const event = { rideId: param('rideId'), seq: Number(param('seq')) };
       if (await earlier(`${event.rideId} ${event.seq}`)) return { see: ridePath(event.rideId) };
       try {
-        const attemptId = await redeliver(service, event, ownerOf(sending));
+        const attemptId = await redeliver(service, event, {
+          ...ownerOf(sending),
+          requestId: sending.ctx.state.requestId,
+        });
         return { see: entryPath(event.rideId, `attempt-${attemptId}`) };
       } catch (error) {
         if (!(error instanceof AppError) || error.code === 'not_found') throw error;

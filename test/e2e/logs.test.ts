@@ -1,0 +1,126 @@
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { expect } from 'chai';
+import { freePort } from '../../dev/servers/ports.ts';
+import { accountOf } from '../../shared/accounts/account.ts';
+import type { Context } from '../../shared/context.ts';
+import { createKey } from '../../shared/keys/manage-keys.ts';
+import { clientOf } from '../support/client.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { testContext, testSettings } from '../support/service.ts';
+import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
+import { until } from '../support/until.ts';
+
+describe('the logs of an API and a worker process, at the most talkative level', () => {
+  let ctx: Context;
+  let receiver: Receiver;
+  let folder: string;
+  let processes: ServiceProcess[];
+  let url: string;
+  before(async () => {
+    ctx = await testContext();
+    await ctx.redis.flushall();
+    receiver = await startReceiver();
+    folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-logs-'));
+    const PORT = String(await freePort());
+    url = `http://127.0.0.1:${PORT}`;
+    const env = testSettings({
+      PORT,
+      LOG_LEVEL: 'trace',
+      SIMULATION_SPEED: '50',
+      WEBHOOK_LOCAL_TARGETS: receiver.origin,
+    });
+    const output = { logDir: folder };
+    processes = [
+      serviceProcess({ name: 'api', script: 'api/main', env, output }),
+      serviceProcess({ name: 'worker', script: 'workers/main', env, output }),
+    ];
+    await Promise.all(processes.map((each) => each.start()));
+  });
+  after(async () => {
+    await Promise.all(processes.map((each) => each.stop()));
+    await receiver.close();
+    await fs.rm(folder, { recursive: true, force: true });
+    await ctx.close();
+  });
+
+  interface Line {
+    msg: string;
+    requestId?: string;
+    rideId?: string;
+    keyId?: string;
+    outcome?: string;
+    status?: number | string;
+    pool?: string;
+    seq?: number;
+    durationMs?: number;
+  }
+  const text = async () =>
+    (await Promise.all(['api.log', 'worker.log'].map((name) => fs.readFile(path.join(folder, name), 'utf8')))).join('');
+  const lines = async (): Promise<Line[]> =>
+    (await text())
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line));
+
+  it('have one line for each request and job, with the creation’s request id up to the delivery, and no secret', async () => {
+    const account = await accountOf('CANARY-mail@rides.example');
+    const webhookUrl = `${receiver.origin}/CANARY-path?token=CANARY-query`;
+    const key = await createKey(ctx.config, { accountId: account._id, name: 'CANARY-name', mode: 'test' });
+    const partner = clientOf(url, key.key);
+    const created = await partner.post(
+      '/rides',
+      {
+        pickup: { lat: 40.758, lng: -73.9855, address: 'CANARY-pickup' },
+        destination: { lat: 40.7128, lng: -74.006, address: 'CANARY-destination' },
+        fare: 24.5,
+        passenger: { name: 'CANARY-passenger', phone: '+12025550199' },
+        notes: 'CANARY-notes',
+        webhookUrl,
+        unknown: 'CANARY-field',
+      },
+      { 'Idempotency-Key': 'CANARY-idempotency', 'User-Agent': 'CANARY-agent' },
+    );
+    expect(created.status).to.equal(201);
+    const { rideId, trackUrl } = created.body;
+    const requestId = created.headers.get('x-request-id');
+    await partner.get('/rides/CANARY-id?x=CANARY-query');
+    await partner.post('/rides', { fare: 'CANARY-fare' });
+    await fetch(`${url}/v1/rides`, { headers: { Authorization: 'Bearer CANARY-key', Cookie: 'session=CANARY' } });
+    await fetch(`${url}/track/${trackUrl.split('/').at(-1)}`);
+    await fetch(`${url}/dashboard/sign-in`, {
+      method: 'POST',
+      headers: { 'Sec-Fetch-Site': 'same-origin' },
+      body: new URLSearchParams({ email: 'CANARY-person@rides.example' }),
+    });
+    await receiver.received(5);
+    const ofRide = async () => (await lines()).filter((line) => line.rideId === rideId);
+    const deliveries = async () => (await ofRide()).filter(({ msg }) => msg === 'delivery');
+    await until(async () => (await deliveries()).length === 5);
+    await until(async () => (await lines()).filter(({ msg }) => msg === 'request').length === 6);
+
+    const [creation, ...others] = (await ofRide()).filter(({ msg }) => msg === 'request');
+    expect(creation).to.include({ requestId, keyId: key.keyId, status: 201 }).and.have.property('durationMs');
+    expect(others).to.deep.equal([]);
+    for (const delivery of await deliveries()) {
+      expect(delivery).to.include({ requestId, keyId: key.keyId, outcome: 'delivered', pool: 'webhooks' });
+      expect(delivery.durationMs).to.be.a('number');
+    }
+    const steps = (await ofRide()).filter(({ msg, outcome }) => msg === 'job' && outcome === 'done');
+    expect(steps).to.have.length(5);
+    for (const step of steps) {
+      expect(step).to.include({ requestId, pool: 'simulator' }).and.have.property('durationMs');
+    }
+
+    const all = await text();
+    const secrets = [
+      key.key,
+      key.signingSecret,
+      trackUrl.split('/').at(-1),
+      '+12025550199',
+      ctx.config.secrets.mongoUrl,
+    ];
+    for (const secret of ['CANARY', ...secrets]) expect(all).not.to.include(secret);
+  });
+});
