@@ -139,7 +139,7 @@ const settings = Joi.object({
   SHUTDOWN_GRACE_MS: graceMs.default(9_000),
   OPS_HOST: Joi.string().default('127.0.0.1'),
   OPS_PORT: Joi.number().integer().min(0).max(65_535),
-  // Long enough that nobody guesses it; in a header it must be plain characters.
+  // Long enough that nobody guesses it.
   OPS_TOKEN: Joi.string()
     .pattern(/^[\x21-\x7e]{20,200}$/)
     .messages({

@@ -50,7 +50,8 @@ async function runRound(ctx: Context, rideId: string, pool: PoolName): Promise<J
   // This job again: another one under its id is not accepted while it runs.
   const again = nextDueAt && { againInMs: Math.max(0, nextDueAt.getTime() - ctx.now()), why: 'next round' };
   const durationMs = Math.round(performance.now() - startedAt);
-  const fields = { requestId: fired.requestId, rideId, pool, asked: opened.length, outcome: fired.result, durationMs };
+  const { requestId, keyId } = fired;
+  const fields = { requestId, rideId, keyId, pool, asked: opened.length, outcome: fired.result, durationMs };
   return withLine(ctx.log, again ?? fired, fields, 'dispatch round');
 }
 

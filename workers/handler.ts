@@ -25,7 +25,8 @@ export type Finished = {
   result: string;
   event?: string;
   status?: string;
-  /** The request that created the ride. */
+  /** The ride's key and the request that created the ride. */
+  keyId?: string;
   requestId?: string;
   httpStatus?: number;
   reason?: string;

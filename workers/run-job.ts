@@ -35,8 +35,8 @@ export async function runJob(
   const outcome = 'againInMs' in result ? 'again' : result.result;
   const durationMs = count(outcome);
   if (!hasLine(result)) {
-    const { requestId, why } = result as Partial<Finished & RunAgain>;
-    ctx.log.info({ requestId, pool, ...job.data, outcome, why, durationMs }, 'job');
+    const { requestId, keyId, why } = result as Partial<Finished & RunAgain>;
+    ctx.log.info({ requestId, pool, keyId, ...job.data, outcome, why, durationMs }, 'job');
   }
   if ('againInMs' in result) {
     await job.moveToDelayed(Date.now() + Math.ceil(result.againInMs), lock);
@@ -53,6 +53,7 @@ export async function runJob(
  */
 async function handle(ctx: Context, handler: Handler<unknown>, job: Job, run: Run): Promise<JobResult> {
   const { pool, stopping } = run;
+  const startedAt = performance.now();
   for (;;) {
     try {
       return await handler(ctx, job.data, run);
@@ -64,7 +65,9 @@ async function handle(ctx: Context, handler: Handler<unknown>, job: Job, run: Ru
         await pause(outagePauseMs, stopping);
         continue;
       }
-      ctx.log.error({ pool, job: job.name, ...job.data, error: described }, 'job failed');
+      const durationMs = Math.round(performance.now() - startedAt);
+      const fields = { pool, job: job.name, ...job.data, outcome: 'error', durationMs, error: described };
+      ctx.log.error(fields, 'job failed');
       throw new Error([described.name, described.code].join(' ').trim());
     }
   }

@@ -8,8 +8,8 @@ import type { Origin, RideState, TimerName } from './ride-types.ts';
 import { enqueueNextTimer } from './timers.ts';
 
 export type TimerResult =
-  /** `requestId` is the request that created the ride. */
-  | { result: 'done'; status: RideState['status']; requestId?: string }
+  /** With the ride's key and the request that created the ride, for the log. */
+  | { result: 'done'; status: RideState['status']; keyId: string; requestId?: string }
   | { result: 'early'; remainingMs: number }
   /** The ride no longer has the timer. Normal: a job is not removed when its timer is. */
   | { result: 'stale' };
@@ -44,8 +44,9 @@ export async function fireTimer(
     lateMs = timer ? -remainingMs : -1;
     if (!timer || remainingMs > 0) return null;
     const change = changeOf(ctx, current, name, effectOf(current, now), at);
-    const { requestId } = current.origin ?? {};
-    outcome = { result: 'done', status: change.set.status ?? current.status, ...(requestId && { requestId }) };
+    const { keyId, origin } = current;
+    const status = change.set.status ?? current.status;
+    outcome = { result: 'done', status, keyId, ...(origin?.requestId && { requestId: origin.requestId }) };
     return change;
   };
   const ride = await changeRide(ctx, { rideId, owner: 'anyone' }, decision, originOf(name));

@@ -110,7 +110,7 @@ describe('the logs of an API and a worker process, at the most talkative level',
     const steps = (await ofRide()).filter(({ msg, outcome }) => msg === 'job' && outcome === 'done');
     expect(steps).to.have.length(5);
     for (const step of steps) {
-      expect(step).to.include({ requestId, pool: 'simulator' }).and.have.property('durationMs');
+      expect(step).to.include({ requestId, keyId: key.keyId, pool: 'simulator' }).and.have.property('durationMs');
     }
 
     const all = await text();
