@@ -61,7 +61,7 @@ export async function startOpsServer(
     throw new ConfigError(`Settings OPS_HOST and OPS_PORT: cannot listen on ${host}:${wanted} (${code})`);
   });
   const { port } = server.address() as AddressInfo;
-  ctx.log.info({ host, port }, 'operators’ port');
+  ctx.log.info({ host, port }, 'listening for operators');
   return {
     port,
     async close() {
