@@ -23,6 +23,8 @@ export interface Config {
   streams: { all: number; perClient: number; perRide: number };
   /** How many active keys an account may make for itself. */
   maxKeysPerAccount: number;
+  /** After how many days what is no longer needed goes: what is personal in an ended ride, the ride itself, audit entries. */
+  retention: { eraseDays: number; rideDays: number; auditDays: number };
   shutdownGraceMs: number;
   logLevel: string;
   /** Where health and metrics of this process are served; nowhere without a port, on any free one with 0. */
@@ -81,6 +83,8 @@ const graceMs = Joi.number()
   .messages({ 'number.max': '{{#label}} must be at most 3600000 (one hour)' });
 const concurrency = Joi.number().integer().min(1).max(10_000);
 const count = Joi.number().integer().min(1).max(1_000_000);
+/** So many days at least: what others still need must not go. */
+const days = (least: number) => Joi.number().integer().min(least).max(3_650);
 const settings = Joi.object({
   // Closed by default: only dev/ says "development".
   SERVICE_ENV: Joi.string().valid('production', 'development').default('production'),
@@ -136,6 +140,11 @@ const settings = Joi.object({
   MAX_STREAMS_PER_CLIENT: count.default(20),
   MAX_STREAMS_PER_RIDE: count.default(1_000),
   MAX_KEYS_PER_ACCOUNT: count.default(20),
+  // The link to a live map and an Idempotency-Key hold for 24 hours.
+  ERASE_AFTER_DAYS: days(2).default(30),
+  // Two months, so that the last one is closed.
+  DELETE_RIDES_AFTER_DAYS: days(62).default(396),
+  DELETE_AUDIT_AFTER_DAYS: days(30).default(365),
   SHUTDOWN_GRACE_MS: graceMs.default(9_000),
   OPS_HOST: Joi.string().default('127.0.0.1'),
   OPS_PORT: Joi.number().integer().min(0).max(65_535),
@@ -201,6 +210,11 @@ export function readConfig(
       perRide: value.MAX_STREAMS_PER_RIDE,
     }),
     maxKeysPerAccount: value.MAX_KEYS_PER_ACCOUNT,
+    retention: Object.freeze({
+      eraseDays: value.ERASE_AFTER_DAYS,
+      rideDays: value.DELETE_RIDES_AFTER_DAYS,
+      auditDays: value.DELETE_AUDIT_AFTER_DAYS,
+    }),
     shutdownGraceMs: value.SHUTDOWN_GRACE_MS,
     logLevel: value.LOG_LEVEL,
     ops: Object.freeze({ host: value.OPS_HOST, ...(value.OPS_PORT !== undefined && { port: value.OPS_PORT }) }),

@@ -15,6 +15,7 @@ import { assertSecretsKeys, writeCheck } from './keys/secrets-check.ts';
 import { MailModel } from './mail/mail-row.ts';
 import { FenceModel } from './mongo/fence.ts';
 import { isOutageOfMongo } from './mongo/outage.ts';
+import { RetentionProgressModel } from './retention-progress.ts';
 import { RideModel } from './rides/ride.ts';
 import { UsageProgressModel } from './usage/progress.ts';
 import { RideSumsModel } from './usage/ride-sums.ts';
@@ -38,8 +39,12 @@ const models = [
   PositionModel,
   MailModel,
   RideModel,
+  RetentionProgressModel,
   ...usageModels,
 ];
+
+/** Indexes of earlier versions that refuse what this one does. Others with the same fields have taken their place. */
+const retiredIndexes = [{ model: RideModel, name: 'trackToken_1' }];
 
 /** How long a start waits for answers of MongoDB. */
 const startLimitMs = 5_000;
@@ -53,6 +58,10 @@ export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
     await model.createCollection();
     await model.createIndexes();
   }
+  // After the others are there, so that no query is without an index meanwhile.
+  for (const { model, name } of retiredIndexes) {
+    if (await hasIndex(model, name)) await model.collection.dropIndex(name);
+  }
   await writeCheck(secretsKeys);
 }
 
@@ -64,11 +73,14 @@ export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
 export async function assertMigrated(secretsKeys: SecretsKeys): Promise<void> {
   const untilMs = performance.now() + startLimitMs;
   for (const model of models) await answered(() => assertIndexes(model), untilMs);
+  for (const { model, name } of retiredIndexes) {
+    if (await answered(() => hasIndex(model, name), untilMs)) throw new NotMigrated(`a newer index than ${name}`);
+  }
   if (secretsKeys.length > 0) await answered(() => assertSecretsKeys(secretsKeys), untilMs);
 }
 
 /** Repeats a check that MongoDB did not answer: on a busy machine the first answers can take longer than a request may. */
-async function answered(check: () => Promise<void>, untilMs: number): Promise<void> {
+async function answered<T>(check: () => Promise<T>, untilMs: number): Promise<T> {
   for (;;) {
     try {
       return await check();
@@ -85,13 +97,22 @@ export async function missingIndexes(): Promise<string[]> {
   return missing;
 }
 
-async function assertIndexes(model: (typeof models)[number]): Promise<void> {
+async function assertIndexes(model: Indexed): Promise<void> {
   const [missing] = await missingIndexesOf(model);
   if (missing) throw new NotMigrated(missing);
 }
 
-async function missingIndexesOf({ schema, collection }: (typeof models)[number]): Promise<string[]> {
-  const existing = await collection.listIndexes().toArray().catch(emptyWithoutCollection);
+type Indexed = (typeof models)[number];
+
+const indexesOf = ({ collection }: Pick<Indexed, 'collection'>) =>
+  collection.listIndexes().toArray().catch(emptyWithoutCollection);
+
+async function hasIndex(model: Pick<Indexed, 'collection'>, name: string): Promise<boolean> {
+  return (await indexesOf(model)).some((index) => index.name === name);
+}
+
+async function missingIndexesOf({ schema, collection }: Indexed): Promise<string[]> {
+  const existing = await indexesOf({ collection });
   return schema.indexes().flatMap(([fields, { unique = false }]) => {
     const wanted = JSON.stringify(fields);
     const isThere = existing.some(

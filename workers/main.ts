@@ -11,6 +11,7 @@ import { shutdownOnSignal } from '../shared/shutdown.ts';
 import { start } from '../shared/start.ts';
 import { startPool } from './pools.ts';
 import { assertBeating, type Pulse, startPulse } from './pulse.ts';
+import { startRetention } from './retention/retention.ts';
 import { startSweeper } from './sweeper/sweeper.ts';
 import { startUsageSums } from './usage/usage-sums.ts';
 import { flushAttempts } from './webhooks/attempt-log.ts';
@@ -35,7 +36,7 @@ Examples
 /** A worker process: runs the pools named on the command line, or all of them. */
 start('worker', runPools, usage);
 
-/** Starts the pools, the sweeper and the sums of usage. Throws UsageError for an unknown name. */
+/** Starts the pools, the sweeper, the sums of usage and the retention. Throws UsageError for an unknown name. */
 async function runPools(names: readonly string[]): Promise<void> {
   const pools = names.length > 0 ? names.map(poolNamed) : poolNames;
   const readsSecrets = pools.some((pool) => pool.startsWith('webhooks') || pool === 'mail');
@@ -47,6 +48,7 @@ async function runPools(names: readonly string[]): Promise<void> {
   const workers = pools.map((pool) => startPool(ctx, connection, pool, concurrency[pool], pulses[pool]));
   const sweeper = startSweeper(ctx);
   const usageSums = startUsageSums(ctx);
+  const retention = startRetention(ctx);
   const watch = startWatch(ctx);
   const ops = await startOpsServer(ctx, {
     processName: pools.join('+'),
@@ -57,7 +59,7 @@ async function runPools(names: readonly string[]): Promise<void> {
   });
   ctx.log.info({ pools }, 'working');
   shutdownOnSignal(ctx.log, config.shutdownGraceMs, async () => {
-    await Promise.all([sweeper.stop(), usageSums.stop(), ...workers.map((worker) => worker.close())]);
+    await Promise.all([sweeper.stop(), usageSums.stop(), retention.stop(), ...workers.map((worker) => worker.close())]);
     await Promise.all([flushAttempts(), flushHealth()]);
     watch.stop();
     await ops?.close();

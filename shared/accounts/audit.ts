@@ -42,6 +42,8 @@ const auditSchema = new mongoose.Schema<AuditEntry>(
   { versionKey: false, autoIndex: false },
 );
 auditSchema.index({ accountId: 1, at: -1, _id: -1 });
+// Finds the entries that are too old (workers/retention).
+auditSchema.index({ at: 1 });
 
 export const AuditModel = mongoose.model<AuditEntry>('AuditEntry', auditSchema, 'audit');
 const entries = AuditModel.collection as unknown as mongoose.mongo.Collection<AuditEntry>;

@@ -18,8 +18,11 @@ export const testScenarios = [
 ] as const;
 export type TestScenario = (typeof testScenarios)[number];
 
-/** Who changed a ride. `dashboard` is a person of the account, on one of its pages. */
-export type Actor = 'partner' | 'driver' | 'simulator' | 'timeout' | 'dashboard';
+/**
+ * Who changed a ride. `dashboard` is a person of the account, on one of its pages; `operator` runs the service, on its
+ * command line.
+ */
+export type Actor = 'partner' | 'driver' | 'simulator' | 'timeout' | 'dashboard' | 'operator';
 
 /** Who asked for a ride or a change of it, and with which request (the X-Request-Id of its response). */
 export interface Origin {
@@ -129,7 +132,7 @@ export interface Delivery {
   at: Date;
 }
 
-/** `body` is the exact text that is sent: a second attempt after a crash sends the same bytes. */
+/** `body` is the exact text that is sent: a second attempt after a crash sends the same bytes. Empty once it is erased. */
 export interface RideEvent extends Partial<Origin> {
   seq: number;
   event: EventName;
@@ -151,7 +154,7 @@ export interface Claim {
 /**
  * A ride is one document, because MongoDB changes one document atomically. `rev` counts the changes of `changeRide`.
  * The delivery writes `claim`, `settledSeq`, `unsettled`, `unsettledSince`, `undeliveredAt` and `events.$.delivery`, and
- * filters on its claim instead of `rev`.
+ * filters on its claim instead of `rev`. Erasure filters on an end that nothing leads out of.
  */
 export interface Ride extends RideRequest {
   _id: string;
@@ -161,7 +164,8 @@ export interface Ride extends RideRequest {
   scenario?: TestScenario;
   idempotency?: { key: string; requestHash: string; expiresAt: Date };
   origin?: Origin;
-  trackToken: string;
+  /** None once the ride is erased. */
+  trackToken?: string;
   createdAt: Date;
   biddingEndsAt: Date;
 
@@ -195,7 +199,9 @@ export interface Ride extends RideRequest {
   /** When an event of the ride last did not arrive: its attempt failed, or there was none. */
   undeliveredAt?: Date;
   claim?: Claim;
+  /** When what is personal in it was erased (erase-rides.ts). */
+  erasedAt?: Date;
 }
 
 /** A ride without the fields that no change needs: only deliveries, the sweeper and the dashboard read them. */
-export type RideState = Omit<Ride, 'events' | 'unsettledSince' | 'undeliveredAt'>;
+export type RideState = Omit<Ride, 'events' | 'unsettledSince' | 'undeliveredAt' | 'erasedAt'>;

@@ -1,13 +1,22 @@
 import mongoose from 'mongoose';
 import type { Ride } from './ride-types.ts';
-import { movingStatuses } from './transitions.ts';
+import { endedStatuses, movingStatuses } from './transitions.ts';
 
 /** `strict: false`: the interface `Ride` is the schema, and only this folder and the delivery write to a ride. */
 const rideSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
-rideSchema.index({ trackToken: 1 }, { unique: true });
+// Partial, because erased rides have no token.
+rideSchema.index(
+  { trackToken: 1 },
+  { name: 'trackToken_if_any', unique: true, partialFilterExpression: { trackToken: { $exists: true } } },
+);
 rideSchema.index(
   { keyId: 1, 'idempotency.key': 1 },
   { unique: true, partialFilterExpression: { 'idempotency.key': { $exists: true } } },
+);
+// Finds the Idempotency-Keys that have expired (workers/retention).
+rideSchema.index(
+  { 'idempotency.expiresAt': 1 },
+  { partialFilterExpression: { 'idempotency.expiresAt': { $exists: true } } },
 );
 // The dashboard's lists: newest first, since an id begins with the time of creation (list-rides.ts).
 rideSchema.index({ accountId: 1, mode: 1, status: 1, _id: -1 });
@@ -18,6 +27,14 @@ rideSchema.index(referenceIndex, { partialFilterExpression: { reference: { $exis
 // The sweeper walks these two, oldest first. They are partial, so they hold only rides with work left.
 rideSchema.index({ unsettledSince: 1, _id: 1 }, { partialFilterExpression: { unsettled: { $gt: 0 } } });
 rideSchema.index({ nextDueAt: 1, _id: 1 }, { partialFilterExpression: { nextDueAt: { $exists: true } } });
+/** What can be erased: a ride that has ended, whose events are settled, and that is not erased yet. */
+export const erasable = {
+  status: { $in: endedStatuses },
+  unsettled: 0,
+  trackToken: { $exists: true },
+};
+// The retention walks it, the ride that ended first in front (workers/retention).
+rideSchema.index({ statusAt: 1, _id: 1 }, { partialFilterExpression: erasable });
 // For "Send failed again since": it holds only rides with an event that did not arrive.
 rideSchema.index({ keyId: 1, undeliveredAt: 1 }, { partialFilterExpression: { undeliveredAt: { $exists: true } } });
 

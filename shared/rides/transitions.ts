@@ -40,8 +40,11 @@ export type RideAction = keyof typeof transitions;
 
 export const transitionOf = (action: RideAction): Transition => transitions[action];
 
-/** Whether a ride is completed or cancelled. No action leads out of these statuses. */
-export const hasEnded = (status: RideStatus): boolean => status === 'completed' || status === 'cancelled';
+/** No action leads out of these statuses. */
+export const endedStatuses: RideStatus[] = ['completed', 'cancelled'];
+
+/** Whether a ride is completed or cancelled. */
+export const hasEnded = (status: RideStatus): boolean => endedStatuses.includes(status);
 
 export const movingStatuses: RideStatus[] = ['driver_arriving', 'arrived', 'in_progress'];
 

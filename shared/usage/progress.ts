@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
 import { timeLimit } from '../mongo/durability.ts';
-import { dayMs, endOfMonth } from './days.ts';
+import { dayMs, endOfMonth, monthOf, startOfMonth } from './days.ts';
 
 /** How far the sums of all accounts go. One document. */
 interface UsageProgress {
@@ -42,6 +42,15 @@ export async function isSummed(day: string): Promise<boolean> {
 /** Whether a month (`2026-11`) is closed for every account: its statements no longer need the rides. */
 export async function isClosed(month: string): Promise<boolean> {
   return isDoneThrough(endOfMonth(month));
+}
+
+/**
+ * From this time on the sums and statements may still need the rides: the days before it are summed, and its months closed.
+ * Null while that is not known.
+ */
+export async function ridesNeededFrom(): Promise<Date | null> {
+  const found = await progress.findOne(usage, timeLimit());
+  return found?.through && !found.isAsked ? startOfMonth(monthOf(found.through)) : null;
 }
 
 async function isDoneThrough(end: Date): Promise<boolean> {

@@ -63,6 +63,9 @@ export interface AttemptRecord {
   dueAt?: Date;
   /** By hand: the worker that is making the attempt. */
   claim?: { token: string; at: Date; until: Date };
+
+  /** When what was sent and answered was erased (erase-attempts.ts). */
+  erasedAt?: Date;
 }
 
 /** `strict: false`: the interface is the schema. */

@@ -6,10 +6,10 @@ const pageSize = 250;
 /** The position of a walk: before the first document of the index, after its last one, or after this one. */
 export type Position = 'front' | 'end' | { key: unknown; id: string };
 
-/** A walk along an index whose first field is a time, the oldest document first: a ride, or an attempt by hand. */
+/** A walk along an index whose first field is a time, the oldest document first. */
 export interface Walk<D extends { _id: string }> {
   collection: mongoose.mongo.Collection<never>;
-  by: 'nextDueAt' | 'unsettledSince' | 'dueAt';
+  by: 'nextDueAt' | 'unsettledSince' | 'dueAt' | 'statusAt';
   filter: object;
   projection: object;
   /** Visits the documents up to this time, or all if null. One without a time counts as old. */

@@ -9,14 +9,10 @@ import { rideSums } from '../../shared/usage/ride-sums.ts';
 import { type Pace, sumRidesOf } from '../../shared/usage/sum-rides.ts';
 import { closeMonths, sumTripsOf } from '../../shared/usage/sum-trips.ts';
 import { tripSums } from '../../shared/usage/trip-sums.ts';
+import { Ended } from '../pace.ts';
 
 const pageSize = 200;
 const accounts = AccountModel.collection as unknown as mongoose.mongo.Collection<Named>;
-
-/** The work must end: this process stops, or another one has taken over. */
-export class Ended extends Error {
-  override name = 'Ended';
-}
 
 export interface Summed {
   /** Rides that were summed, and months that were closed. */

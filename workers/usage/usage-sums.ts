@@ -2,16 +2,15 @@ import type { Context } from '../../shared/context.ts';
 import { describeError } from '../../shared/errors.ts';
 import { overUntil } from '../../shared/usage/days.ts';
 import { isSumDue, noteSummed } from '../../shared/usage/progress.ts';
-import type { Pace } from '../../shared/usage/sum-rides.ts';
 import { pause, rejectOnAbort } from '../abort-signal.ts';
-import { type Lease, takeLease } from '../sweeper/lease.ts';
-import { Ended, sumAll } from './sum-all.ts';
+import { Ended, paceOf } from '../pace.ts';
+import { takeLease } from '../sweeper/lease.ts';
+import { sumAll } from './sum-all.ts';
 
 export const usageLeaseKey = '{rides:usage}:lease';
 const defaultIntervalMs = 60_000;
-/** The lease is renewed after this time. It lasts several times as long. */
-const renewMs = 500;
-const longestRestMs = 50;
+/** At least half of the time is left to requests. */
+const rests = { perWork: 1, longestMs: 50 };
 /** A stop waits this long at most for the query that is under way. */
 const stopTimeoutMs = 500;
 
@@ -53,7 +52,7 @@ export async function takeUsageTurn(
   try {
     const until = overUntil(ctx.now());
     if (!(await isSumDue(until))) return;
-    const summed = await sumAll(ctx.log, until, paceOf(lease, signal));
+    const summed = await sumAll(ctx.log, until, paceOf(lease, signal, rests));
     if (summed.failed === 0) await noteSummed(until);
     const found = summed.rides + summed.months + summed.failed;
     ctx.log[found > 0 ? 'info' : 'debug']({ until, ...summed }, 'usage summed');
@@ -64,19 +63,4 @@ export async function takeUsageTurn(
   } finally {
     await lease.rest(restMs);
   }
-}
-
-/** Rests as long as the work since the last call took, so that at least half of the time is left to requests. */
-function paceOf(lease: Lease, signal: AbortSignal): Pace {
-  let renewedAt = performance.now();
-  let restedAt = performance.now();
-  return async () => {
-    await pause(Math.min(longestRestMs, performance.now() - restedAt), signal);
-    if (signal.aborted) throw new Ended();
-    if (performance.now() - renewedAt > renewMs) {
-      if (!(await lease.keep())) throw new Ended();
-      renewedAt = performance.now();
-    }
-    restedAt = performance.now();
-  };
 }

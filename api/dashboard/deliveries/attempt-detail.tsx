@@ -30,8 +30,12 @@ export function AttemptDetail({
           <>
             <Fact name="HTTP status">{attempt.httpStatus ?? <None />}</Fact>
             <Fact name="Took">{attempt.durationMs === undefined ? <None /> : msText(attempt.durationMs)}</Fact>
-            <Fact name="URL">{attempt.url ? <code>{attempt.url}</code> : <None />}</Fact>
-            <Fact name="Address called">{attempt.address ? <code>{attempt.address}</code> : <None />}</Fact>
+            {!attempt.erasedAt && (
+              <>
+                <Fact name="URL">{attempt.url ? <code>{attempt.url}</code> : <None />}</Fact>
+                <Fact name="Address called">{attempt.address ? <code>{attempt.address}</code> : <None />}</Fact>
+              </>
+            )}
           </>
         )}
         <Fact name={attempt.startedAt || attempt.kind === 'event' ? 'Sent' : 'Asked for'}>
@@ -42,7 +46,8 @@ export function AttemptDetail({
         </Fact>
       </dl>
       {attempt.phases && <Phases phases={attempt.phases} stoppedIn={stoppedIn(attempt)} />}
-      {attempt.outcome !== 'waiting' && <Answer attempt={attempt} />}
+      {attempt.erasedAt && <p class="quiet">What was sent and answered is no longer kept.</p>}
+      {attempt.outcome !== 'waiting' && !attempt.erasedAt && <Answer attempt={attempt} />}
       {attempt.headers && (
         <Part title="Headers as sent">
           <CodeBlock text={headerLines(attempt.headers)} label="Headers as sent" />

@@ -47,7 +47,7 @@ export function deliveryPage({
         </PageHead>
         <div class="card detail">
           <AttemptDetail attempt={attempt} now={now}>
-            {rideId && seq !== undefined && !waiting && <SendAgain rideId={rideId} seq={seq} />}
+            {rideId && seq !== undefined && !waiting && !attempt.erasedAt && <SendAgain rideId={rideId} seq={seq} />}
           </AttemptDetail>
         </div>
       </div>

@@ -91,7 +91,7 @@ function DriverFacts({ driver, phone }: { driver: Driver; phone?: boolean }) {
   return (
     <>
       <Fact name="Driver">{`${driver.name}, rated ${driver.rating.toFixed(1)}`}</Fact>
-      {phone && <Fact name="Phone">{driver.phone}</Fact>}
+      {phone && driver.phone && <Fact name="Phone">{driver.phone}</Fact>}
       <Fact name="Car">{`${driver.vehicle}, ${driver.plate}`}</Fact>
     </>
   );

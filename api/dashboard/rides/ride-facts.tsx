@@ -80,4 +80,5 @@ export const actorWords: Record<Actor, string> = {
   simulator: 'Simulator',
   timeout: 'Timeout',
   dashboard: 'Dashboard',
+  operator: 'Operator of the service',
 };

@@ -3,7 +3,7 @@ import type { ApiKey } from '../../../shared/keys/api-key.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { trackUrl } from '../../../shared/rides/track-url.ts';
 import { hasRunOut } from '../../track/track-state.ts';
-import { CopyButton, countText, moneyText, OutcomePill, StatusPill, shortId, When } from '../facts.tsx';
+import { CopyButton, countText, exactText, moneyText, OutcomePill, StatusPill, shortId, When } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { EntryDetail } from './entry-detail.tsx';
 import { entryPath, ridePath } from './paths.ts';
@@ -56,7 +56,8 @@ export function ridePage(props: RidePageProps): string {
               </>
             }
             actions={
-              !hasRunOut(ride, now) && (
+              !hasRunOut(ride, now) &&
+              !ride.erasedAt && (
                 <a class="btn second" href={trackUrl(trackBaseUrl, ride)}>
                   Live map
                 </a>
@@ -69,6 +70,12 @@ export function ridePage(props: RidePageProps): string {
             </div>
           )}
           <Summary ride={ride} keyName={keyName} now={now} />
+          {ride.erasedAt && (
+            <p class="notice">
+              What was personal in this ride was erased on {exactText(ride.erasedAt)}: passenger, notes, addresses,
+              phone numbers, and what was sent and answered. Coordinates are kept to about a kilometre.
+            </p>
+          )}
           {missed.length > 0 && (
             <p class="missed">
               <OutcomePill outcome="failed" />{' '}

@@ -6,7 +6,7 @@ import { linesPerPart } from '../../../shared/usage/statement-parts.ts';
 import { allLines, monthTotals, readStatement } from '../../../shared/usage/statements.ts';
 import { tripSums } from '../../../shared/usage/trip-sums.ts';
 import type { TripLine } from '../../../shared/usage/trips.ts';
-import { Ended } from '../../../workers/usage/sum-all.ts';
+import { Ended } from '../../../workers/pace.ts';
 import { rideIn } from '../../support/rides.ts';
 import { at, newKey, ridesAt, sumThrough, tripsAt, usageContext, type Whose } from '../../support/usage.ts';
 

@@ -8,7 +8,7 @@ import { dayMs, dayOf } from '../../../shared/usage/days.ts';
 import { isClosed, isSumDue, isSummed, noteSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
 import { countByDay } from '../../../shared/usage/sum-rides.ts';
 import { ridesByKey, usageOf, usageSummary } from '../../../shared/usage/usage.ts';
-import { Ended } from '../../../workers/usage/sum-all.ts';
+import { Ended } from '../../../workers/pace.ts';
 import { newRide } from '../../support/rides.ts';
 import { until as eventually } from '../../support/until.ts';
 import { at, newKey, ridesAt, sumThrough, usageContext, type Whose } from '../../support/usage.ts';

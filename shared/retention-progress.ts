@@ -1,0 +1,26 @@
+import mongoose from 'mongoose';
+import { timeLimit } from './mongo/durability.ts';
+
+/** How far the erasure of attempts has come. One document. */
+interface RetentionProgress {
+  _id: 'retention';
+  /** The attempts up to this id are erased. */
+  attemptsThrough?: string;
+}
+
+const progressSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
+
+export const RetentionProgressModel = mongoose.model('RetentionProgress', progressSchema, 'retention_progress');
+const progress = RetentionProgressModel.collection as unknown as mongoose.mongo.Collection<RetentionProgress>;
+
+const retention = { _id: 'retention' } as const;
+
+/** The attempt after which erasing goes on; an empty text at first. */
+export async function erasedThrough(): Promise<string> {
+  return (await progress.findOne(retention, timeLimit()))?.attemptsThrough ?? '';
+}
+
+/** Notes that the attempts up to this id are erased. May be lost: erasing them again changes nothing. */
+export async function noteErased(attemptsThrough: string): Promise<void> {
+  await progress.updateOne(retention, { $max: { attemptsThrough } }, { upsert: true, writeConcern: { w: 1 } });
+}

@@ -1,0 +1,94 @@
+import { AppError } from '../errors.ts';
+import { durableWrites, timeLimit } from '../mongo/durability.ts';
+import { attempts } from '../webhooks/attempts.ts';
+import { eraseAttempts } from '../webhooks/erase-attempts.ts';
+import { erasable, rides } from './ride.ts';
+import type { Ride } from './ride-types.ts';
+import { hasEnded } from './transitions.ts';
+
+const rounded = (place: string) => ({
+  lat: { $round: [`$${place}.lat`, 2] },
+  lng: { $round: [`$${place}.lng`, 2] },
+});
+const withoutPhone = (driver: string) => ({ $mergeObjects: [driver, { phone: '' }] });
+
+/** `reference` and `metadata` are the partner's own words, which may name a person. */
+const erasure = [
+  {
+    $set: {
+      pickup: rounded('pickup'),
+      destination: rounded('destination'),
+      driver: { $cond: ['$driver', withoutPhone('$driver'), '$$REMOVE'] },
+      offers: {
+        $map: {
+          input: '$offers',
+          as: 'offer',
+          in: { $mergeObjects: ['$$offer', { driver: withoutPhone('$$offer.driver') }] },
+        },
+      },
+      events: { $map: { input: '$events', as: 'event', in: { $mergeObjects: ['$$event', { body: '' }] } } },
+      rev: { $add: ['$rev', 1] },
+      erasedAt: '$$NOW',
+    },
+  },
+  {
+    $unset: [
+      'pickup.address',
+      'destination.address',
+      'passenger',
+      'notes',
+      'reference',
+      'metadata',
+      'webhookUrl',
+      'events.delivery.url',
+      'undeliveredAt',
+      'trackToken',
+      'leg',
+      'lastPosition',
+    ],
+  },
+];
+
+/**
+ * Erases what is personal in those of these rides that have ended and settled: passenger, notes, addresses, drivers' phones,
+ * the partner's reference and metadata, webhook URL, track token, last position, the bodies of events, and what was sent
+ * and answered; coordinates keep two decimals, about a kilometre. Price, times and outcomes stay. No action leads out of an
+ * end, so no other write is in the way. The attempts go first: a ride counts as erased when all of it is. Idempotent.
+ * Resolves with how many rides were erased.
+ */
+export async function eraseRides(rideIds: readonly string[]): Promise<number> {
+  if (rideIds.length === 0) return 0;
+  const found = await rides
+    .find({ _id: { $in: [...rideIds] }, ...erasable }, { projection: { _id: 1 }, batchSize: rideIds.length + 1 })
+    .toArray();
+  const ended = found.map(({ _id }) => _id);
+  if (ended.length === 0) return 0;
+  await eraseAttempts({ rideId: { $in: ended } });
+  const options = { writeConcern: durableWrites(), ...timeLimit() };
+  const { modifiedCount } = await rides.updateMany({ _id: { $in: ended }, ...erasable }, erasure, options);
+  return modifiedCount;
+}
+
+type Erasable = Pick<Ride, '_id' | 'accountId' | 'status' | 'unsettled' | 'erasedAt'>;
+
+/**
+ * Erases one ride at once, and resolves with its account. Throws `ride_not_found`, or a 409 that says why for a ride that has not ended, has an
+ * event or a redelivery to send, or is erased.
+ */
+export async function eraseRide(rideId: string): Promise<string> {
+  const projection = { accountId: 1, status: 1, unsettled: 1, erasedAt: 1 } as const;
+  const ride = await rides.findOne<Erasable>({ _id: rideId }, { projection, ...timeLimit() });
+  if (!ride) throw new AppError('ride_not_found');
+  const isPending = { rideId, dueAt: { $exists: true } };
+  const pending = await attempts.findOne(isPending, { projection: { _id: 1 }, ...timeLimit() });
+  const refusal = refusalOf(ride) ?? (pending && 'An event of the ride is being sent again');
+  if (refusal) throw new AppError('not_erasable', { message: refusal });
+  await eraseRides([rideId]);
+  return ride.accountId;
+}
+
+function refusalOf({ status, unsettled, erasedAt }: Erasable): string | null {
+  if (erasedAt) return `The ride was erased on ${erasedAt.toISOString().slice(0, 10)}`;
+  if (!hasEnded(status)) return `The ride has not ended: it is ${status}`;
+  return unsettled > 0 ? 'An event of the ride has not been sent yet' : null;
+}

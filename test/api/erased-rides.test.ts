@@ -1,0 +1,127 @@
+import { expect } from 'chai';
+import { createKey } from '../../shared/keys/manage-keys.ts';
+import { eraseRide } from '../../shared/rides/erase-rides.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import { monthOf } from '../../shared/usage/days.ts';
+import { attempts } from '../../shared/webhooks/attempts.ts';
+import { clientOf } from '../support/client.ts';
+import { signedIn } from '../support/dashboard.ts';
+import { endedRide, personal, personalIn } from '../support/ended-rides.ts';
+import { formIn, hrefsIn, textOf } from '../support/pages.ts';
+import { newRide, rideIn } from '../support/rides.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+import { outcomeOf, storedRide } from '../support/stored-rides.ts';
+
+describe('an erased ride', () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  /** A ride of a new account that ended a minute ago, and was erased. */
+  async function erased() {
+    const visitor = await signedIn(api);
+    const accountId = visitor.account._id;
+    const key = await createKey(api.ctx.config, { accountId, name: 'Front desk', mode: 'live' });
+    const before = await endedRide(api.ctx, 1 / 1_440, { keyId: key.keyId, accountId });
+    expect(await eraseRide(before._id)).to.equal(accountId);
+    return { visitor, client: clientOf(api.url, key.key), before, rideId: before._id };
+  }
+  const withoutPersonal = (text: string) => expect(personal.filter((one) => text.includes(one))).to.deep.equal([]);
+
+  it('is retrieved with its offers as before, without what was erased', async () => {
+    const { client, before, rideId } = await erased();
+    const { status, body } = await client.get(`/rides/${rideId}`);
+    expect(status).to.equal(200);
+    expect(body).to.deep.include({
+      status: 'completed',
+      fare: before.fare,
+      agreedPrice: before.agreedPrice,
+      pickup: { lat: 40.71, lng: -74.01 },
+      driver: { ...body.driver, name: before.driver?.name, phone: '' },
+    });
+    const offers = await client.get(`/rides/${rideId}/offers`);
+    expect(offers.status).to.equal(200);
+    withoutPersonal(JSON.stringify([body, offers.body]));
+  });
+
+  it('has a link that shows what any link shows that has run out', async () => {
+    const { client, before, rideId } = await erased();
+    const { trackUrl } = (await client.get(`/rides/${rideId}`)).body;
+    expect(trackUrl).to.equal('https://rides.example/track/erased');
+    for (const token of ['erased', before.trackToken]) {
+      for (const below of ['', '/state', '/events']) {
+        const answer = await fetch(`${api.url}/track/${token}${below}`);
+        expect(answer.status, below).to.equal(404);
+        expect(await answer.text()).to.include('This link is no longer valid');
+      }
+    }
+  });
+
+  it('keeps its page and timeline, which say that it was erased and offer neither the map nor to send again', async () => {
+    const { visitor, before, rideId } = await erased();
+    const path = `/dashboard/rides/${rideId}`;
+    const created = await visitor.get(`${path}?entry=created`);
+    const pages = [created, await visitor.get(`${path}?entry=event-3`), await visitor.get(`${path}?entry=delivery-3`)];
+    for (const { status, html } of pages) {
+      expect(status).to.equal(200);
+      expect(textOf(html)).to.include('What was personal in this ride was erased on').and.include('Trip completed');
+      withoutPersonal(html);
+      expect(hrefsIn(html).filter((href) => href.includes('/track/'))).to.deep.equal([]);
+      expect(formIn(html, `${path}/events/3/send-again`)).to.equal(undefined);
+    }
+    expect(textOf(pages[1]?.html ?? '')).to.include('The body of this event is no longer kept.');
+    expect(textOf(pages[2]?.html ?? '')).to.include('What was sent and answered is no longer kept.');
+    const sent = await visitor.post(`${path}/events/3/send-again`);
+    expect(sent.status).to.equal(410);
+    const attempt = await attempts.findOne({ rideId, seq: 3 });
+    const delivery = await visitor.get(`/dashboard/deliveries/${attempt?._id}`);
+    expect(textOf(delivery.html)).to.include('What was sent and answered is no longer kept.');
+    const list = await visitor.get('/dashboard/rides');
+    expect(hrefsIn(list.html)).to.include(path);
+    expect((await storedRide(rideId)).seq).to.equal(before.seq);
+  });
+
+  it('stays in the statement of its month, with its price', async () => {
+    const { visitor, before, rideId } = await erased();
+    const month = monthOf(before.statusAt);
+    for (const path of [`/dashboard/usage/${month}`, `/dashboard/usage/${month}/statement.csv`]) {
+      const { status, html } = await visitor.get(path);
+      expect(status, path).to.equal(200);
+      expect(html).to.include(rideId).and.include('20.00');
+      withoutPersonal(html);
+    }
+  });
+
+  describe('is refused, and nothing is erased,', () => {
+    const refused = async ({ _id }: Pick<Ride, '_id'>) => {
+      const before = await rides.findOne({ _id });
+      expect(await outcomeOf(eraseRide(_id))).to.equal('not_erasable');
+      expect(await rides.findOne({ _id })).to.deep.equal(before);
+    };
+
+    it('while the ride goes on', async () => {
+      await refused({ _id: await newRide(api.ctx) });
+      await refused({ _id: (await rideIn(api.ctx, 'in_progress')).rideId });
+    });
+
+    it('while an event is to be sent', async () => {
+      await refused({ _id: (await rideIn(api.ctx, 'completed')).rideId });
+    });
+
+    it('while an event is sent again', async () => {
+      const ride = await endedRide(api.ctx, 1);
+      await attempts.updateOne({ rideId: ride._id }, { $set: { dueAt: new Date() } });
+      await refused(ride);
+      expect(await personalIn(ride._id)).to.deep.equal(personal);
+    });
+
+    it('where it was erased, or is not there', async () => {
+      const { before } = await erased();
+      await refused(before);
+      expect(await outcomeOf(eraseRide('ride_unknown'))).to.equal('ride_not_found');
+    });
+  });
+});

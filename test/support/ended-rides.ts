@@ -1,0 +1,75 @@
+import type { Context } from '../../shared/context.ts';
+import { newRideId } from '../../shared/ids.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import { dayMs } from '../../shared/usage/days.ts';
+import { attempts } from '../../shared/webhooks/attempts.ts';
+import { attemptRecord } from './attempts.ts';
+import { newDriver, type RideWish, rideIn } from './rides.ts';
+import { storedRide } from './stored-rides.ts';
+
+/** Texts that stand in a ride of `endedRide` and must not outlive its erasure. */
+export const personal = [
+  'Ada Lovelace',
+  '+12025550111',
+  'Ring twice',
+  'Ward 7',
+  'Main entrance',
+  '+12025550122',
+  'booking-4711',
+  'bed 12',
+  '/hook-of-ward-7',
+  '40.7128',
+  '-73.9855',
+  '40.741895',
+];
+
+const hook = 'https://partner.example/hook-of-ward-7';
+
+/** A completed live ride with all that a ride can hold, which ended so many days ago with every event delivered. */
+export async function endedRide(ctx: Context, daysAgo: number, wish: RideWish = {}): Promise<Ride> {
+  const { rideId } = await rideIn(ctx, 'completed', {
+    passenger: { name: 'Ada Lovelace', phone: '+12025550111' },
+    notes: 'Ring twice',
+    pickup: { lat: 40.7128, lng: -74.006, address: 'Ward 7' },
+    destination: { lat: 40.758, lng: -73.9855, address: 'Main entrance' },
+    webhookUrl: hook,
+    offers: [{ driver: newDriver({ phone: '+12025550122' }) }, { driver: newDriver({ phone: '+12025550122' }) }],
+    ...wish,
+  });
+  const ride = await storedRide(rideId);
+  const endedAt = new Date(ctx.now() - daysAgo * dayMs);
+  const _id = newRideId(endedAt.getTime());
+  const events = ride.events.map((event) => ({
+    ...event,
+    body: event.body.replace(rideId, _id),
+    delivery: { outcome: 'delivered' as const, url: hook, durationMs: 7, at: endedAt },
+  }));
+  const ended = {
+    ...ride,
+    ...{ _id, events, createdAt: endedAt, statusAt: endedAt, settledSeq: ride.seq, unsettled: 0, timers: [] },
+    ...{ reference: 'booking-4711', metadata: { bed: 'bed 12' } },
+    lastPosition: { lat: 40.741895, lng: -73.989308, heading: 10, at: endedAt },
+  };
+  const { nextDueAt: _, ...stored } = ended;
+  await rides.deleteOne({ _id: rideId });
+  await rides.insertOne(stored, { ignoreUndefined: true });
+  await attempts.insertMany(
+    events.map(({ seq, body }) =>
+      attemptRecord({ rideId: _id, accountId: ride.accountId, keyId: ride.keyId, seq, body, url: hook, at: endedAt }),
+    ),
+    { ignoreUndefined: true },
+  );
+  return storedRide(_id);
+}
+
+/** All that is stored of a ride, as text. */
+export async function storedText(rideId: string): Promise<string> {
+  return JSON.stringify([await rides.findOne({ _id: rideId }), await attempts.find({ rideId }).toArray()]);
+}
+
+/** Those of the personal texts that are stored of a ride. */
+export async function personalIn(rideId: string): Promise<string[]> {
+  const text = await storedText(rideId);
+  return personal.filter((one) => text.includes(one));
+}

@@ -1,0 +1,294 @@
+import { expect } from 'chai';
+import { AuditModel, audit } from '../../../shared/accounts/audit.ts';
+import { take } from '../../../shared/accounts/limit.ts';
+import { accountOfSession, SessionModel, sessionLifetimeMs, startSession } from '../../../shared/accounts/session.ts';
+import { newCode, SignInModel, signInLifetimeMs } from '../../../shared/accounts/sign-in.ts';
+import { earlierSubmission, SubmissionModel } from '../../../shared/accounts/submission.ts';
+import type { Context } from '../../../shared/context.ts';
+import { newMailId } from '../../../shared/ids.ts';
+import { mails } from '../../../shared/mail/mail-row.ts';
+import { RetentionProgressModel } from '../../../shared/retention-progress.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { createRide, findReplay, type NewRide } from '../../../shared/rides/create-ride.ts';
+import { eraseRides } from '../../../shared/rides/erase-rides.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { dayMs, monthOf, overUntil, startOfMonth } from '../../../shared/usage/days.ts';
+import { askForSums, isSumDue, noteSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
+import { attempts } from '../../../shared/webhooks/attempts.ts';
+import { Ended } from '../../../workers/pace.ts';
+import {
+  type Retained,
+  retainOnly,
+  retentionLeaseKey,
+  startRetention,
+  takeRetentionTurn,
+} from '../../../workers/retention/retention.ts';
+import { storedAttempts } from '../../support/attempts.ts';
+import { endedRide, personal, personalIn } from '../../support/ended-rides.ts';
+import { ownDatabase } from '../../support/own-database.ts';
+import { newRide, rideIn } from '../../support/rides.ts';
+import { testContext } from '../../support/service.ts';
+import { storedRide } from '../../support/stored-rides.ts';
+import { until } from '../../support/until.ts';
+
+describe('the retention', () => {
+  let ctx: Context;
+  before(async () => {
+    const { url } = await ownDatabase('retention');
+    ctx = await testContext({ MONGO_URL: url });
+  });
+  after(() => ctx.close());
+  const { updateMany } = rides;
+  beforeEach(async () => {
+    await Promise.all([rides.deleteMany({}), attempts.deleteMany({})]);
+    await Promise.all([UsageProgressModel.deleteMany({}), RetentionProgressModel.deleteMany({})]);
+    await ctx.redis.del(retentionLeaseKey);
+  });
+  afterEach(() => {
+    rides.updateMany = updateMany;
+  });
+
+  const daysAgo = (days: number) => new Date(ctx.now() - days * dayMs);
+  const retain = (nowMs = ctx.now(), pace = async () => {}): Promise<Retained> => retainOnly(ctx, nowMs, pace);
+  const minuteMs = 60_000;
+
+  describe('erases', () => {
+    it('what is personal in a ride 30 days after its end, and nothing before that', async () => {
+      const { _id } = await endedRide(ctx, 30);
+      expect(await personalIn(_id)).to.deep.equal(personal);
+      expect(await retain(ctx.now() - minuteMs)).to.include({ ridesErased: 0, ridesDeleted: 0 });
+      expect(await personalIn(_id)).to.deep.equal(personal);
+      expect(await retain(ctx.now() + minuteMs)).to.include({ ridesErased: 1, ridesDeleted: 0, failed: 0 });
+      expect(await personalIn(_id)).to.deep.equal([]);
+    });
+
+    it('no price, time, outcome or name of a driver, and keeps places to two decimals', async () => {
+      const before = await endedRide(ctx, 31);
+      await retain();
+      const after = await storedRide(before._id);
+      const { _id, keyId, accountId, status, statusAt, createdAt, fare, agreedPrice, seq, distanceKm } = before;
+      expect(after).to.deep.include({ _id, keyId, accountId, status, statusAt, createdAt, fare, agreedPrice });
+      expect(after).to.deep.include({ seq, distanceKm, rev: before.rev + 1 });
+      expect(after.pickup).to.deep.equal({ lat: 40.71, lng: -74.01 });
+      expect(after.destination).to.deep.equal({ lat: 40.76, lng: -73.99 });
+      expect(after.driver).to.deep.equal({ ...before.driver, phone: '' });
+      expect(after.offers).to.deep.equal(
+        before.offers.map((offer) => ({ ...offer, driver: { ...offer.driver, phone: '' } })),
+      );
+      expect(after.events.map(({ body }) => body)).to.deep.equal(before.events.map(() => ''));
+      expect(after.events.map(({ delivery }) => delivery?.outcome)).to.deep.equal(before.events.map(() => 'delivered'));
+      expect(after.erasedAt).to.be.instanceOf(Date);
+      for (const attempt of await attempts.find({ rideId: _id }).toArray()) {
+        expect(attempt).to.include({ outcome: 'delivered', httpStatus: 200, durationMs: 12 });
+        expect(attempt).not.to.have.any.keys('headers', 'body', 'answer', 'url', 'address');
+      }
+    });
+
+    it('many rides, although a track token is unique, and each once', async () => {
+      for (let count = 0; count < 3; count++) await endedRide(ctx, 40);
+      expect((await retain()).ridesErased).to.equal(3);
+      expect(await rides.countDocuments({ trackToken: { $exists: false } })).to.equal(3);
+      expect((await retain()).ridesErased).to.equal(0);
+    });
+
+    it('a cancelled ride that had no driver', async () => {
+      const rideId = await newRide(ctx, { notes: 'Ring twice' });
+      await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
+      await rides.updateOne({ _id: rideId }, { $set: { statusAt: daysAgo(31), settledSeq: 1, unsettled: 0 } });
+      expect((await retain()).ridesErased).to.equal(1);
+      const erased = await storedRide(rideId);
+      expect(erased).not.to.have.any.keys('driver', 'notes');
+      expect(erased.offers).to.deep.equal([]);
+    });
+
+    it('neither a ride that goes on, nor one with an event that is still to be sent', async () => {
+      const { rideId: moving } = await rideIn(ctx, 'in_progress', { notes: 'Ring twice' });
+      const { rideId: unsent } = await rideIn(ctx, 'completed', { notes: 'Ring twice' });
+      await rides.updateMany({}, { $set: { statusAt: daysAgo(400), createdAt: daysAgo(400) } });
+      expect(await retain()).to.include({ ridesErased: 0, ridesDeleted: 0 });
+      expect(await eraseRides([moving, unsent])).to.equal(0);
+      for (const rideId of [moving, unsent]) expect((await storedRide(rideId)).notes).to.equal('Ring twice');
+    });
+
+    it('a ride again that it died at, since a ride counts as erased after its attempts', async () => {
+      const { _id } = await endedRide(ctx, 31);
+      rides.updateMany = () => Promise.reject(new Ended());
+      const died = await retain().catch((error: unknown) => error);
+      expect(died).to.be.instanceOf(Ended);
+      rides.updateMany = updateMany;
+      expect(await personalIn(_id)).to.include('Ada Lovelace');
+      expect((await retain()).ridesErased).to.equal(1);
+      expect(await personalIn(_id)).to.deep.equal([]);
+    });
+
+    it('the others where one ride cannot be', async () => {
+      const broken = await endedRide(ctx, 33);
+      const others = [await endedRide(ctx, 32), await endedRide(ctx, 31)];
+      // No number can be rounded out of a text.
+      await rides.updateOne({ _id: broken._id }, { $set: { pickup: { lat: 'x' as unknown as number, lng: 0 } } });
+      expect(await retain()).to.include({ ridesErased: 2, failed: 2 });
+      for (const { _id } of others) expect(await personalIn(_id)).to.deep.equal([]);
+    });
+
+    it('attempts of 30 days ago that no ride took with it, and deletes test events', async () => {
+      const [late, test, fresh] = await storedAttempts([
+        { kind: 'redelivery' },
+        { kind: 'test', rideId: undefined },
+        {},
+      ]);
+      await attempts.updateOne({ _id: fresh?._id }, { $set: { kind: 'event' } });
+      await retain((fresh?.at.getTime() ?? 0) + 30 * dayMs);
+      expect(await attempts.findOne({ _id: late?._id })).not.to.have.any.keys('headers', 'body', 'answer');
+      expect(await attempts.findOne({ _id: test?._id })).to.equal(null);
+      expect(await attempts.findOne({ _id: fresh?._id })).to.include({ answer: 'ok' });
+    });
+  });
+
+  describe('deletes', () => {
+    /** The days before now are summed and its months closed. */
+    const allIsSummed = () => noteSummed(overUntil(ctx.now()));
+
+    it('a ride with its attempts after 13 months', async () => {
+      await allIsSummed();
+      const old = await endedRide(ctx, 397);
+      const young = await endedRide(ctx, 395);
+      expect((await retain()).ridesDeleted).to.equal(1);
+      expect(await rides.findOne({ _id: old._id })).to.equal(null);
+      expect(await attempts.countDocuments({ rideId: old._id })).to.equal(0);
+      expect(await attempts.countDocuments({ rideId: young._id })).to.equal(young.events.length);
+      await storedRide(young._id);
+    });
+
+    it('no ride before its day is summed and its month closed', async () => {
+      const { _id, statusAt } = await endedRide(ctx, 400);
+      const month = startOfMonth(monthOf(statusAt));
+      for (const through of [undefined, statusAt, new Date(month.getTime() + 20 * dayMs)]) {
+        if (through) await noteSummed(through);
+        expect((await retain()).ridesDeleted, String(through)).to.equal(0);
+      }
+      await allIsSummed();
+      askForSums();
+      await until(() => isSumDue(overUntil(ctx.now())));
+      expect((await retain()).ridesDeleted).to.equal(0);
+      await allIsSummed();
+      expect((await retain()).ridesDeleted).to.equal(1);
+      expect(await rides.findOne({ _id })).to.equal(null);
+    });
+
+    it('more rides than fit into one batch, past those that must stay', async () => {
+      await allIsSummed();
+      const { _id: unsent, ...old } = await endedRide(ctx, 500);
+      const copies = Array.from({ length: 450 }, (_, index) => ({
+        ...old,
+        _id: `${unsent}${index}`,
+        trackToken: unsent + index,
+      }));
+      await rides.insertMany(copies);
+      await rides.updateOne({ _id: unsent }, { $set: { unsettled: 1 } });
+      expect((await retain()).ridesDeleted).to.equal(450);
+      await storedRide(unsent);
+    });
+
+    it('sign-in codes, sessions, submissions, limits and sent mails once they have expired', async () => {
+      const now = ctx.now();
+      const browser = { token: 'of a test', device: null };
+      await newCode(ctx.config, { email: 'ada@partner.example', browser, client: '192.0.2.1' }, now);
+      await earlierSubmission('acct_of_tests', 'form', 'about', now);
+      await take({ name: 'test', most: 1, perMs: minuteMs }, 'somebody', now);
+      const token = await startSession('acct_of_tests', now);
+      const sent = { _id: newMailId(now), state: 'sent' as const, createdAt: new Date(now), expiresAt: new Date(now) };
+      const waiting = {
+        _id: newMailId(now),
+        state: 'waiting' as const,
+        createdAt: new Date(now),
+        dueAt: new Date(now),
+      };
+      await mails.insertMany([sent, waiting]);
+
+      expect((await retain(now)).expired).to.equal(0);
+      await retain(now + signInLifetimeMs + 1);
+      expect(await SignInModel.countDocuments({})).to.equal(0);
+      expect(await mails.distinct('_id')).to.deep.equal([waiting._id]);
+      expect(await SessionModel.countDocuments({})).to.equal(1);
+      await accountOfSession(token, now + 2 * 3_600_000);
+      await retain(now + sessionLifetimeMs + 1);
+      expect(await SubmissionModel.countDocuments({})).to.equal(0);
+      expect(await SessionModel.countDocuments({}), 'used meanwhile').to.equal(1);
+      await retain(now + sessionLifetimeMs + 3 * 3_600_000);
+      expect(await SessionModel.countDocuments({})).to.equal(0);
+    });
+
+    it('Idempotency-Keys after 24 hours, and keeps the ride', async () => {
+      const { pickup, destination, fare, carType, rideType, passengerCount, distanceKm } = await storedRide(
+        await newRide(ctx),
+      );
+      const wish: NewRide = {
+        key: { keyId: 'key_of_tests', accountId: 'acct_of_tests', mode: 'live' },
+        request: { pickup, destination, fare, carType, rideType, passengerCount, distanceKm },
+        idempotencyKey: 'booking-4711',
+      };
+      const { _id } = await createRide(ctx, wish);
+      expect((await retain(ctx.now() + dayMs - minuteMs)).idempotencyKeys).to.equal(0);
+      expect((await findReplay(ctx, wish))?._id).to.equal(_id);
+      expect((await retain(ctx.now() + dayMs + minuteMs)).idempotencyKeys).to.equal(1);
+      expect(await storedRide(_id)).not.to.have.property('idempotency');
+      expect(await findReplay(ctx, wish)).to.equal(null);
+    });
+
+    it('audit entries after a year', async () => {
+      const entry = { accountId: 'acct_of_tests', action: 'signed_in', from: '192.0.2.1' } as const;
+      for (const days of [364, 366]) await audit(entry, daysAgo(days).getTime());
+      expect((await retain()).auditEntries).to.equal(1);
+      expect(await AuditModel.countDocuments({})).to.equal(1);
+    });
+  });
+
+  describe('in its turn', () => {
+    const turn = (signal = new AbortController().signal) => takeRetentionTurn(ctx, { intervalMs: minuteMs, signal });
+    const erasedCount = () => rides.countDocuments({ erasedAt: { $exists: true } });
+
+    it('is done by one process in each interval', async () => {
+      await Promise.all([turn(), turn(), turn()]);
+      await endedRide(ctx, 31);
+      await turn();
+      expect(await erasedCount()).to.equal(0);
+      await ctx.redis.del(retentionLeaseKey);
+      await turn();
+      expect(await erasedCount()).to.equal(1);
+    });
+
+    it('is left to another process at once when this one stops', async () => {
+      await endedRide(ctx, 31);
+      await turn(AbortSignal.abort());
+      expect(await erasedCount()).to.equal(0);
+      await until(async () => (await ctx.redis.get(retentionLeaseKey)) === null);
+      await turn();
+      expect(await erasedCount()).to.equal(1);
+    });
+
+    it('starts with the process, and stops while nothing is to do', async () => {
+      await endedRide(ctx, 31);
+      const running = startRetention(ctx);
+      await until(async () => (await erasedCount()) === 1);
+      await running.stop();
+    });
+  });
+
+  it('reads every query from an index that holds only what is due', async () => {
+    const plans = [
+      rides
+        .find({
+          status: { $in: ['completed', 'cancelled'] },
+          unsettled: 0,
+          trackToken: { $exists: true },
+          statusAt: { $lt: new Date() },
+        })
+        .sort({ statusAt: 1, _id: 1 }),
+      rides.find({ trackToken: { $in: ['a', 'b'] } }),
+    ];
+    for (const plan of plans) {
+      const { queryPlanner } = await plan.explain('queryPlanner');
+      expect(JSON.stringify(queryPlanner.winningPlan)).to.include('IXSCAN').and.not.include('COLLSCAN');
+    }
+  });
+});

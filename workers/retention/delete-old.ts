@@ -1,0 +1,109 @@
+import type mongoose from 'mongoose';
+import { AuditModel } from '../../shared/accounts/audit.ts';
+import { LimitModel } from '../../shared/accounts/limit.ts';
+import { SessionModel } from '../../shared/accounts/session.ts';
+import { SignInModel } from '../../shared/accounts/sign-in.ts';
+import { SubmissionModel } from '../../shared/accounts/submission.ts';
+import { firstRideId } from '../../shared/ids.ts';
+import { MailModel } from '../../shared/mail/mail-row.ts';
+import { timeLimit } from '../../shared/mongo/durability.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import { hasEnded } from '../../shared/rides/transitions.ts';
+import { ridesNeededFrom } from '../../shared/usage/progress.ts';
+import type { Pace } from '../../shared/usage/sum-rides.ts';
+import { attempts } from '../../shared/webhooks/attempts.ts';
+
+const atOnce = 200;
+/** Each has several attempts, which are deleted with it. */
+const ridesAtOnce = 50;
+
+const expiring = [SignInModel, SessionModel, SubmissionModel, LimitModel, MailModel];
+
+/**
+ * Deletes sign-in codes, sessions, submissions and limits that have expired, and mails that were sent or have failed and are
+ * no longer kept. Resolves with how many.
+ */
+export async function deleteExpired(now: Date, pace: Pace): Promise<number> {
+  let deleted = 0;
+  for (const { collection } of expiring) deleted += await deleteBefore(collection, 'expiresAt', now, pace);
+  return deleted;
+}
+
+/** Deletes the entries of what was done in accounts before a time. Resolves with how many. */
+export const deleteOldAudit = (before: Date, pace: Pace): Promise<number> =>
+  deleteBefore(AuditModel.collection, 'at', before, pace);
+
+/** The time is part of the deletion too: meanwhile a session may have been used and live on. */
+async function deleteBefore(
+  { collectionName, conn }: { collectionName: string; conn: mongoose.Connection },
+  field: string,
+  before: Date,
+  pace: Pace,
+): Promise<number> {
+  const collection = conn.collection<{ _id: unknown }>(collectionName);
+  const isOld = { [field]: { $lt: before } };
+  const order = { [field]: 1 } as const;
+  const page = { projection: { _id: 1 }, sort: order, hint: order, limit: atOnce, batchSize: atOnce } as const;
+  for (let deleted = 0; ; ) {
+    await pace();
+    const old = await collection.find(isOld, { ...page, ...timeLimit() }).toArray();
+    if (old.length === 0) return deleted;
+    const { deletedCount } = await collection.deleteMany(
+      { _id: { $in: old.map(({ _id }) => _id) }, ...isOld },
+      timeLimit(),
+    );
+    deleted += deletedCount;
+    if (old.length < atOnce) return deleted;
+  }
+}
+
+/** Takes the Idempotency-Keys that have expired off their rides. Resolves with how many. */
+export async function dropOldIdempotencyKeys(now: Date, pace: Pace): Promise<number> {
+  const isOld = { 'idempotency.expiresAt': { $lt: now } };
+  const order = { 'idempotency.expiresAt': 1 } as const;
+  const page = { projection: { _id: 1 }, sort: order, hint: order, limit: atOnce, batchSize: atOnce } as const;
+  for (let dropped = 0; ; ) {
+    await pace();
+    const old = await rides.find(isOld, { ...page, ...timeLimit() }).toArray();
+    if (old.length === 0) return dropped;
+    const which = { _id: { $in: old.map(({ _id }) => _id) }, ...isOld };
+    dropped += (await rides.updateMany(which, { $unset: { idempotency: '' } }, timeLimit())).modifiedCount;
+    if (old.length < atOnce) return dropped;
+  }
+}
+
+type OldRide = Pick<Ride, '_id' | 'status' | 'statusAt' | 'unsettled'>;
+
+/**
+ * Deletes the rides that ended before a time, with their attempts, the oldest first. A ride stays until its day is summed
+ * and its month closed, while it has not ended, and while an event of it is to be sent. Its attempts go first, so that none
+ * is left without its ride. Resolves with how many were deleted.
+ */
+export async function deleteOldRides(before: Date, pace: Pace): Promise<number> {
+  const neededFrom = await ridesNeededFrom();
+  if (!neededFrom) return 0;
+  const end = before < neededFrom ? before : neededFrom;
+  let deleted = 0;
+  // An id begins with the time of creation, so these were created, too, before that time.
+  const page = { projection: { status: 1, statusAt: 1, unsettled: 1 }, sort: { _id: 1 }, limit: atOnce } as const;
+  for (let after = ''; ; ) {
+    await pace();
+    const found = await rides
+      .find<OldRide>(
+        { _id: { $gt: after, $lt: firstRideId(end.getTime()) } },
+        { ...page, batchSize: atOnce, ...timeLimit() },
+      )
+      .toArray();
+    const old = found.filter(({ status, statusAt, unsettled }) => hasEnded(status) && statusAt < end && !unsettled);
+    for (let start = 0; start < old.length; start += ridesAtOnce) {
+      const ids = old.slice(start, start + ridesAtOnce).map(({ _id }) => _id);
+      await pace();
+      await attempts.deleteMany({ rideId: { $in: ids } }, timeLimit());
+      deleted += (await rides.deleteMany({ _id: { $in: ids } }, timeLimit())).deletedCount;
+    }
+    const last = found.at(-1);
+    if (!last || found.length < atOnce) return deleted;
+    after = last._id;
+  }
+}
