@@ -4,7 +4,6 @@ const errorTable = {
   unauthorized: [401, 'Missing or invalid API key'],
   https_required: [403, 'HTTPS is required: this key was sent in the clear and should be rotated'],
   foreign_change: [403, 'This change did not come from a page of this service'],
-  account_suspended: [403, 'This account is suspended: it can be looked at, and not changed'],
   not_found: [404, 'Not found'],
   ride_not_found: [404, 'Ride not found'],
   link_not_found: [404, 'This link is no longer valid'],

@@ -5,6 +5,7 @@ import { earlierSubmission } from '../../shared/accounts/submission.ts';
 import type { Context } from '../../shared/context.ts';
 import { AppError } from '../../shared/errors.ts';
 import { type Form, readForm } from '../http/form-body.ts';
+import { errorPage } from '../pages/error-page.tsx';
 import type { Middleware, RequestContext } from '../types.ts';
 import { sessionCookie } from './session-cookie.ts';
 
@@ -46,6 +47,17 @@ export interface FileAnswer {
   type: string;
   body: Readable;
 }
+
+const suspended: Answer = {
+  status: 403,
+  html: errorPage(403, {
+    message: {
+      title: 'This account is suspended',
+      text: 'You can look at everything, and change nothing. Requests with its keys are answered 401.',
+      advice: 'Ask the operator of this service.',
+    },
+  }),
+};
 
 /** Finds who is signed in, by the session's cookie. */
 export function findAccount(service: Context): (ctx: RequestContext) => Promise<Account | null> {
@@ -95,12 +107,17 @@ export function signedInRoutes(service: Context) {
       handle: (ctx) => known(ctx, open),
       isStream: true,
     }),
-    /** A form that changes something. */
-    action: (path: string, act: (sending: Sending) => Answer | Promise<Answer>): DashboardRoute => ({
+    /** A form that changes something. While the account is suspended, it is answered 403. */
+    action: (
+      path: string,
+      act: (sending: Sending) => Answer | Promise<Answer>,
+      { evenSuspended = false } = {},
+    ): DashboardRoute => ({
       method: 'POST',
       path,
       handle: (ctx) =>
         visited(ctx, async (visit) => {
+          if (visit.account.suspendedAt && !evenSuspended) return suspended;
           const form = await readForm(ctx);
           const earlier = (about: string) => earlierSubmission(visit.account._id, formIdOf(form), about, service.now());
           return act({ ...visit, form, earlier });

@@ -7,6 +7,8 @@ export interface Account {
   createdAt: Date;
   /** When somebody of the account first opened the test console. */
   consoleSeenAt?: Date;
+  /** Since when the operator refuses its keys, and its people can only look (suspend.ts). */
+  suspendedAt?: Date;
 }
 
 const accountSchema = new mongoose.Schema<Account>(
@@ -15,6 +17,7 @@ const accountSchema = new mongoose.Schema<Account>(
     email: { type: String, required: true },
     createdAt: { type: Date, required: true },
     consoleSeenAt: Date,
+    suspendedAt: Date,
   },
   { versionKey: false, autoIndex: false },
 );

@@ -12,6 +12,17 @@ export const auditActions = [
   'signing_secret_viewed',
   'signed_in',
   'signed_out_everywhere',
+  'account_suspended',
+  'account_resumed',
+  'key_suspended',
+  'key_resumed',
+  'ride_cancelled',
+  'ride_erased',
+  'driver_suspended',
+  'driver_resumed',
+  'pool_paused',
+  'pool_resumed',
+  'swept',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
@@ -22,6 +33,10 @@ export interface AuditEntry {
   action: AuditAction;
   /** The key's id, for what is done to a key. */
   keyId?: string;
+  /** The ride, driver or pool that the operator did it to. */
+  about?: string;
+  /** Who of the operator's people did it. Not shown to the account. */
+  by?: string;
   at: Date;
   /** The address of the client, or `commandLine`. */
   from: string;
@@ -36,6 +51,8 @@ const auditSchema = new mongoose.Schema<AuditEntry>(
     accountId: { type: String, required: true },
     action: { type: String, enum: auditActions, required: true },
     keyId: String,
+    about: String,
+    by: String,
     at: { type: Date, required: true },
     from: { type: String, required: true },
   },

@@ -6,16 +6,20 @@ import { said, UsageError } from './command-line.ts';
 /** The settings, or how to find them, once it is known that they are needed. Undefined is the process's environment. */
 export type Settings = NodeJS.ProcessEnv | (() => Promise<NodeJS.ProcessEnv>) | undefined;
 
-/** A command line that works on MongoDB alone. */
-export interface MongoCommand<Args> {
+/** How a command line is read, whatever it works on. */
+export interface CommandLine<Args> {
   program: string;
-  /** Whether it reads or writes signing secrets. */
-  needsSecretsKey: boolean;
   /** The help that a command line asks for, if it does. */
   helpFor(argv: readonly string[]): string | undefined;
   /** Throws UsageError. */
   readArguments(argv: readonly string[]): Args;
   usageInShort(argv: readonly string[]): string;
+}
+
+/** A command line that works on MongoDB alone. */
+export interface MongoCommand<Args> extends CommandLine<Args> {
+  /** Whether it reads or writes signing secrets. */
+  needsSecretsKey: boolean;
   /** Does the work in the connected database and prints the answer. */
   run(config: Readonly<Config>, args: Args): Promise<void>;
 }
@@ -24,15 +28,27 @@ export interface MongoCommand<Args> {
  * Runs a command line and resolves with the exit code: 0, or 1 with a line for each thing that is wrong, or 2 for a wrong
  * command line.
  */
-export async function runCommand<Args>(
+export const runCommand = <Args>(
   command: MongoCommand<Args>,
   argv: readonly string[],
   settings?: Settings,
+): Promise<number> => runCommandLine(command, argv, settings, (args, env) => runConnected(command, args, env));
+
+/** The same for a command line that connects by itself: `run` gets its arguments and the settings. */
+export async function runCommandLine<Args>(
+  command: CommandLine<Args>,
+  argv: readonly string[],
+  settings: Settings,
+  run: (args: Args, env: NodeJS.ProcessEnv | undefined) => Promise<void>,
 ): Promise<number> {
   try {
     const help = command.helpFor(argv);
-    if (help) console.log(help);
-    else await runConnected(command, command.readArguments(argv), settings);
+    if (help) {
+      console.log(help);
+      return 0;
+    }
+    const args = command.readArguments(argv);
+    await run(args, typeof settings === 'function' ? await settings() : settings);
     return 0;
   } catch (error) {
     console.error(said(command.program, problemOf(error)));
@@ -42,8 +58,7 @@ export async function runCommand<Args>(
   }
 }
 
-async function runConnected<Args>(command: MongoCommand<Args>, args: Args, settings: Settings): Promise<void> {
-  const env = typeof settings === 'function' ? await settings() : settings;
+async function runConnected<Args>(command: MongoCommand<Args>, args: Args, env?: NodeJS.ProcessEnv): Promise<void> {
   const unused = command.needsSecretsKey ? [] : (['SECRETS_KEY'] as const);
   const config = readConfig(env, { without: ['REDIS_URL', 'PUBLIC_BASE_URL', ...unused] });
   await connectMongo(config.secrets.mongoUrl);

@@ -20,6 +20,9 @@ export interface ApiKey {
   lastUsedAt?: Date;
   rotatedAt?: Date;
   revokedAt?: Date;
+  /** Since when the operator refuses this key, or all keys of its account (accounts/suspend.ts). */
+  suspendedAt?: Date;
+  accountSuspendedAt?: Date;
   /** Which of the account's places for active keys it holds. Keys of the command line hold none. */
   place?: number;
   /** The deliveries that failed in a row, until one succeeds (webhooks/delivery-health.ts). */
@@ -53,6 +56,8 @@ const keySchema = new mongoose.Schema<ApiKey>(
     lastUsedAt: Date,
     rotatedAt: Date,
     revokedAt: Date,
+    suspendedAt: Date,
+    accountSuspendedAt: Date,
     place: Number,
   },
   { versionKey: false, autoIndex: false },
@@ -75,26 +80,38 @@ export interface Caller {
 }
 
 /** The fields of a key that authentication reads. */
-export const callerFields = { hash: 1, accountId: 1, mode: 1, revokedAt: 1, lastUsedAt: 1 } as const;
+export const callerFields = {
+  hash: 1,
+  accountId: 1,
+  mode: 1,
+  revokedAt: 1,
+  suspendedAt: 1,
+  accountSuspendedAt: 1,
+  lastUsedAt: 1,
+} as const;
+
+/** Whether the operator refuses a key that is not revoked. */
+export const isSuspended = (key: Pick<ApiKey, 'suspendedAt' | 'accountSuspendedAt'>): boolean =>
+  key.suspendedAt !== undefined || key.accountSuspendedAt !== undefined;
 
 const findByHash = batchedFind<ApiKey>(keys, 'hash', callerFields);
 const lastUsedResolutionMs = 60_000;
 
 /**
- * Resolves with the caller of a secret key, or with null when the key is invalid or revoked (contract, section 5).
- * Reads the database each time: a revoked or rotated key is refused on the next request, in every process.
+ * Resolves with the caller of a secret key, or with null when the key is invalid, revoked or suspended (contract, section
+ * 5). Reads the database each time: a revoked or rotated key is refused on the next request, in every process.
  */
 export async function findCaller(secretKey: string, nowMs: number): Promise<Caller | null> {
   if (!isWellFormedKey(secretKey)) return null;
   return admitted(await findByHash(sha256(secretKey)), nowMs);
 }
 
-/** The caller of a key that was just read; null for an unknown or revoked key. Notes that the key is in use. */
+/** The caller of a key that was just read; null for an unknown, revoked or suspended key. Notes that the key is in use. */
 export function admitted(
   found: Pick<ApiKey, '_id' | Exclude<keyof typeof callerFields, 'hash'>> | null,
   nowMs: number,
 ): Caller | null {
-  if (!found || found.revokedAt) return null;
+  if (!found || found.revokedAt || isSuspended(found)) return null;
   if (nowMs - (found.lastUsedAt?.getTime() ?? 0) > lastUsedResolutionMs) noteUse(found._id, nowMs);
   return { keyId: found._id, accountId: found.accountId, mode: found.mode };
 }

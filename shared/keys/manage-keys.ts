@@ -1,3 +1,4 @@
+import { suspendWithAccount } from '../accounts/suspend.ts';
 import { batchedFind } from '../batch.ts';
 import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
@@ -46,6 +47,7 @@ const withoutSecrets = { hash: 0, signingSecret: 0, place: 0 } as const;
 export async function createKey(config: KeySettings, wish: KeyWish): Promise<NewKey> {
   const { record, made } = newRecord(config, wish, newKeyId());
   await KeyModel.create(record);
+  await suspendWithAccount(record);
   return made;
 }
 
@@ -59,6 +61,7 @@ export async function createKeyWithin(
 ): Promise<NewKey | 'exists' | 'full'> {
   const { record, made } = newRecord(config, wish, keyId);
   const outcome = await insertInFreePlace(record, most);
+  if (outcome === 'inserted') await suspendWithAccount(record);
   return outcome === 'inserted' ? made : outcome;
 }
 
@@ -112,6 +115,16 @@ export async function rotateKey(keyId: string, owner: KeyOwner): Promise<{ keyId
 /** Revokes a key: its next request, to any process, is refused. Its rides go on and their events are sent. */
 export async function revokeKey(keyId: string, owner: KeyOwner): Promise<void> {
   await changeActive(keyId, owner, { revokedAt: new Date() }, { place: 1 });
+}
+
+/** Refuses a key from its next request on, until `resumeKey`. Its rides go on and their events are sent. */
+export async function suspendKey(keyId: string): Promise<void> {
+  await changeActive(keyId, 'anyone', { suspendedAt: new Date() });
+}
+
+/** Accepts a suspended key again, unless its account is suspended. */
+export async function resumeKey(keyId: string): Promise<void> {
+  await changeActive(keyId, 'anyone', {}, { suspendedAt: 1 });
 }
 
 /**
@@ -213,7 +226,7 @@ async function changeActive(
   keyId: string,
   owner: KeyOwner,
   set: Partial<ApiKey>,
-  unset: { webhookUrl?: 1; place?: 1 } = {},
+  unset: { webhookUrl?: 1; place?: 1; suspendedAt?: 1 } = {},
 ): Promise<Pick<ApiKey, 'name' | 'webhookUrl'>> {
   const change = { $set: set, $unset: unset };
   const before = await keys.findOneAndUpdate(activeKeyOf(keyId, owner), change, {

@@ -1,4 +1,5 @@
 import type { Context } from '../../shared/context.ts';
+import { foundKey, sweptKey } from '../../shared/full-sweep.ts';
 import { type Lease, takeLease } from './lease.ts';
 import {
   atFront,
@@ -10,12 +11,6 @@ import {
   storeProgress,
 } from './progress.ts';
 import { sweep } from './sweep.ts';
-
-/**
- * When the last completed full sweep began, by Redis's clock. The key has no expiry: if it is missing, Redis has lost its
- * data and every job.
- */
-export const sweptKey = '{rides:sweeper}:swept';
 
 export interface Turn {
   /** The current time (Unix ms). This and the times below are by Redis's clock. */
@@ -79,7 +74,7 @@ async function continueSweep(
     if (found > 0) ctx.log.info({ everything, ...swept }, 'sweep');
     // Record the sweep only while holding the lease: Redis may have been flushed.
     if (!isComplete(progress) || !(await lease.keep())) return false;
-    if (everything) await ctx.redis.set(sweptKey, progress.everythingSince ?? 0);
+    if (everything) await ctx.redis.mset(foundKey, JSON.stringify(swept), sweptKey, progress.everythingSince ?? 0);
     return true;
   } finally {
     if (await lease.isMine()) await storeProgress(ctx.redis, progress);

@@ -4,6 +4,7 @@ import { Empty, When } from '../facts.tsx';
 import { ChangeForm } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { keyPath } from '../keys/paths.ts';
+import { RideLink } from '../rides/ride-facts.tsx';
 
 interface AccountPageProps {
   account: Account;
@@ -25,6 +26,18 @@ const words: Record<AuditAction, string> = {
   signing_secret_viewed: 'looked at the signing secret',
   signed_in: 'signed in',
   signed_out_everywhere: 'signed out everywhere',
+  account_suspended: 'suspended the account',
+  account_resumed: 'lifted the suspension of the account',
+  key_suspended: 'suspended a key',
+  key_resumed: 'lifted the suspension of a key',
+  ride_cancelled: 'cancelled a ride',
+  ride_erased: 'erased a ride',
+  // What is done to no account's own is noted in the operator's account, which has no dashboard.
+  driver_suspended: 'suspended a driver',
+  driver_resumed: 'lifted the suspension of a driver',
+  pool_paused: 'paused a worker pool',
+  pool_resumed: 'resumed a worker pool',
+  swept: 'had all jobs looked for',
 };
 
 /** Who the account is, and who did what in it. */
@@ -99,12 +112,20 @@ function AuditTable({ account, entries, keyNames, now }: AccountPageProps) {
         </tr>
       </thead>
       <tbody>
-        {entries.map(({ _id, at, action, keyId, from }) => (
+        {entries.map(({ _id, at, action, keyId, about, from }) => (
           <tr key={_id}>
             <td data-label="When">
               <When at={at} now={now} />
             </td>
-            <td data-label="What">{words[action]}</td>
+            <td data-label="What">
+              {words[action]}
+              {about && (
+                <>
+                  {' '}
+                  <RideLink rideId={about} />
+                </>
+              )}
+            </td>
             <td data-label="Key" class="breakable">
               {keyId ? <a href={keyPath(keyId)}>{keyNames.get(keyId) ?? keyId}</a> : <span class="quiet">none</span>}
             </td>

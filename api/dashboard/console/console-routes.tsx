@@ -1,8 +1,8 @@
 import { type Account, noteConsoleSeen } from '../../../shared/accounts/account.ts';
 import type { Context } from '../../../shared/context.ts';
 import { AppError } from '../../../shared/errors.ts';
-import type { ApiKey } from '../../../shared/keys/api-key.ts';
-import { listKeys } from '../../../shared/keys/manage-keys.ts';
+import { isSuspended } from '../../../shared/keys/api-key.ts';
+import { type KeyFacts, listKeys } from '../../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
 import { type Origin, type TestScenario, testScenarios } from '../../../shared/rides/ride-types.ts';
@@ -118,7 +118,7 @@ export function consoleRoutes(service: Context, { creation, streams }: ConsolePa
   ];
 }
 
-const isTestKey = ({ mode, revokedAt }: Pick<ApiKey, 'mode' | 'revokedAt'>): boolean => mode === 'test' && !revokedAt;
+const isTestKey = (key: KeyFacts): boolean => key.mode === 'test' && !key.revokedAt && !isSuspended(key);
 
 const scenarioNamed = (name: string): TestScenario => testScenarios.find((known) => known === name) ?? 'default';
 

@@ -42,6 +42,7 @@ interface KeyPageProps extends KeyPageState {
 /** One key: its facts, and all that can be done to it. */
 export function keyPage({ account, key, ...props }: KeyPageProps): string {
   const { now, failing, faults = {}, signingSecret } = props;
+  const suspendedAt = key.accountSuspendedAt ?? key.suspendedAt;
   return dashboardPage({
     title: key.name,
     account,
@@ -72,6 +73,15 @@ export function keyPage({ account, key, ...props }: KeyPageProps): string {
             <p>
               <strong>Revoked</strong> <When at={key.revokedAt} now={now} />. Requests with this key are answered 401.
               Rides that were under way go on, and their events are still sent.
+            </p>
+          </div>
+        )}
+        {suspendedAt && !key.revokedAt && (
+          <div class="notice bad">
+            <p>
+              <strong>Suspended</strong> by the operator <When at={suspendedAt} now={now} />
+              {key.accountSuspendedAt && ', with the whole account'}. Requests with this key are answered 401. Rides
+              that were under way go on, and their events are still sent.
             </p>
           </div>
         )}

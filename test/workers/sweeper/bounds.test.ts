@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
+import { sweptKey } from '../../../shared/full-sweep.ts';
 import { newRideId } from '../../../shared/ids.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
 import { type DeliveryJob, poolNames } from '../../../shared/queues.ts';
@@ -10,7 +11,7 @@ import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { leaseKey } from '../../../workers/sweeper/lease.ts';
 import { progressKey } from '../../../workers/sweeper/progress.ts';
 import { startSweeper } from '../../../workers/sweeper/sweeper.ts';
-import { sweptKey, takeTurn } from '../../../workers/sweeper/turn.ts';
+import { takeTurn } from '../../../workers/sweeper/turn.ts';
 import { newRide } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
 import { jobFor, makeDue } from '../../support/stored-rides.ts';

@@ -1,0 +1,3 @@
+import { opsCommand } from './ops-command.ts';
+
+process.exitCode = await opsCommand(process.argv.slice(2));

@@ -1,0 +1,98 @@
+import { accountOf, operatorEmail } from '../../accounts/account.ts';
+import { type AuditEntry, audit, commandLine } from '../../accounts/audit.ts';
+import { resumeAccount, suspendAccount } from '../../accounts/suspend.ts';
+import type { Context } from '../../context.ts';
+import { resumeDriver, suspendDriver } from '../../drivers/manage-drivers.ts';
+import { AppError } from '../../errors.ts';
+import { sweepFully } from '../../full-sweep.ts';
+import { findKey, resumeKey, suspendKey } from '../../keys/manage-keys.ts';
+import { backlog, queueStates } from '../../queue-states.ts';
+import type { PoolName } from '../../queues.ts';
+import { applyAction } from '../../rides/apply-action.ts';
+import { eraseRide } from '../../rides/erase-rides.ts';
+import { type RideHistory, rideHistory } from '../../rides/ride-history.ts';
+import type { Kind, OpsArguments } from './arguments.ts';
+import type { CommandName } from './usage.ts';
+
+const sweepLimitMs = 60_000;
+
+type Command = (ctx: Context, args: OpsArguments) => Promise<object>;
+
+/** What each command does, and its answer. */
+export const commands: Record<CommandName, Command> = {
+  async queues(ctx) {
+    assertRedis(ctx);
+    return { queues: await queueStates(ctx), backlog: await backlog(ctx.now()) };
+  },
+  pause: (ctx, args) => setPaused(ctx, args, true),
+  resume: (ctx, args) => (args.pool ? setPaused(ctx, args, false) : setSuspended(args, false)),
+  suspend: (_ctx, args) => setSuspended(args, true),
+  async sweep(ctx, { by }) {
+    assertRedis(ctx);
+    const startedAt = performance.now();
+    const found = await sweepFully(ctx.redis, sweepLimitMs);
+    if (!found) {
+      throw new AppError('unavailable', {
+        message: `No sweep has ended within ${sweepLimitMs / 1_000} s: it goes on, or no worker process is running`,
+      });
+    }
+    await noted(by, { action: 'swept' });
+    return { swept: true, seconds: Math.round((performance.now() - startedAt) / 100) / 10, ...found };
+  },
+  async ride(ctx, { id, cancel, by }): Promise<RideHistory & { cancelled?: true }> {
+    if (!cancel) return rideHistory(id);
+    const origin = { by: 'operator' } as const;
+    const { accountId } = await applyAction(ctx, id, { action: 'cancel', by: 'partner' }, 'anyone', origin);
+    await noted(by, { action: 'ride_cancelled', accountId, about: id });
+    return { cancelled: true, ...(await rideHistory(id)) };
+  },
+  async erase(_ctx, { id, by }) {
+    const accountId = await eraseRide(id);
+    await noted(by, { action: 'ride_erased', accountId, about: id });
+    return { rideId: id, erased: true };
+  },
+};
+
+async function setPaused(ctx: Context, { pool, by }: OpsArguments, paused: boolean): Promise<object> {
+  assertRedis(ctx);
+  const queue = ctx.queues[pool as PoolName];
+  await (paused ? queue.pause() : queue.resume());
+  await noted(by, { action: paused ? 'pool_paused' : 'pool_resumed', about: pool });
+  return { pool, paused };
+}
+
+async function setSuspended({ kind, id, by }: OpsArguments, suspended: boolean): Promise<object> {
+  const answer = await suspensions[kind as Kind](id, suspended, by);
+  return { ...answer, suspended };
+}
+
+const suspensions: Record<Kind, (id: string, suspended: boolean, by: string) => Promise<object>> = {
+  async account(accountId, suspended, by) {
+    const activeKeys = await (suspended ? suspendAccount(accountId) : resumeAccount(accountId));
+    await noted(by, { action: suspended ? 'account_suspended' : 'account_resumed', accountId });
+    return { accountId, activeKeys };
+  },
+  async key(keyId, suspended, by) {
+    await (suspended ? suspendKey(keyId) : resumeKey(keyId));
+    const { accountId } = await findKey(keyId, 'anyone');
+    await noted(by, { action: suspended ? 'key_suspended' : 'key_resumed', accountId, keyId });
+    return { keyId };
+  },
+  async driver(driverId, suspended, by) {
+    await (suspended ? suspendDriver(driverId) : resumeDriver(driverId));
+    await noted(by, { action: suspended ? 'driver_suspended' : 'driver_resumed', about: driverId });
+    return { driverId };
+  },
+};
+
+type Noted = Pick<AuditEntry, 'action' | 'keyId' | 'about'> & { accountId?: string };
+
+/** Notes who did it, in the account that it concerns, or else in the operator's. */
+async function noted(by: string, { accountId, ...entry }: Noted): Promise<void> {
+  const whose = accountId ?? (await accountOf(operatorEmail))._id;
+  await audit({ accountId: whose, ...entry, by, from: commandLine }, Date.now());
+}
+
+function assertRedis({ redis }: Context): void {
+  if (redis.status !== 'ready') throw new AppError('unavailable', { message: 'Redis does not answer' });
+}

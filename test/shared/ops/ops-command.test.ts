@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import { commandNames } from '../../../shared/cli/ops/usage.ts';
+import { opsCommand } from '../../../shared/cli/ops-command.ts';
+import { newRide } from '../../support/rides.ts';
+import { testContext, testSettings } from '../../support/service.ts';
+
+describe('the command line of operators', () => {
+  let rideId: string;
+  before(async () => {
+    const ctx = await testContext();
+    rideId = await newRide(ctx, { notes: 'Ring twice' });
+    await ctx.close();
+  });
+
+  const { log, error } = console;
+  afterEach(() => Object.assign(console, { log, error }));
+
+  /** Runs one command and catches what it prints. It needs no SECRETS_KEY. */
+  async function run(argv: readonly string[], more: NodeJS.ProcessEnv = {}) {
+    const out: string[] = [];
+    const err: string[] = [];
+    console.log = (line: unknown) => void out.push(String(line));
+    console.error = (line: unknown) => void err.push(String(line));
+    const { SECRETS_KEY: _, ...settings } = testSettings();
+    const code = await opsCommand(argv, { ...settings, LOG_LEVEL: 'trace', ...more }).finally(() =>
+      Object.assign(console, { log, error }),
+    );
+    return { code, out, err };
+  }
+
+  it('prints one line of JSON with --json, else lines for people', async () => {
+    const json = await run(['ride', rideId, '--json']);
+    expect({ code: json.code, err: json.err, lines: json.out.length }).to.deep.equal({ code: 0, err: [], lines: 1 });
+    expect(JSON.parse(json.out[0] ?? '')).to.include({ rideId, status: 'bidding' });
+    const { code, out } = await run(['ride', rideId]);
+    const lines = out.join('\n').split('\n');
+    expect(code).to.equal(0);
+    expect(lines[0]).to.equal(`Ride id         ${rideId}`);
+    expect(lines).to.include('SEQ  AT (UTC)  EVENT  BY  DELIVERY');
+    expect(out.join('\n')).not.to.include('Ring twice');
+  });
+
+  it('shows the queues as a table, and pauses as it says', async () => {
+    expect((await run(['pause', 'mail'])).out.join('\n')).to.match(
+      /^Pool +mail\nPaused +yes\nIts workers take no more/,
+    );
+    const { out } = await run(['queues']);
+    expect(out.join('\n')).to.match(
+      /^POOL +WAITING +ACTIVE +DELAYED\n(.+\n)+mail +\d+ +\d+ +\d+ +paused\nOldest event not sent/,
+    );
+    expect((await run(['resume', 'mail'])).out.join('\n')).to.match(/Its workers take jobs again\.$/);
+    expect((await run(['queues'])).out.join('\n')).not.to.include('paused');
+  });
+
+  for (const argv of [['--help'], ['-h'], ['help'], ...commandNames.map((name) => [name, '--help'])]) {
+    it(`says for "${argv.join(' ')}" in 60 columns how it is used, with an example`, async () => {
+      const { code, out, err } = await run(argv);
+      const lines = out.join('\n').split('\n');
+      expect({ code, err }).to.deep.equal({ code: 0, err: [] });
+      expect(lines[0]).to.match(/^Usage: npm run -s ops -- /);
+      expect(lines.findIndex((line) => /^Examples?$/.test(line))).to.be.at.least(3);
+      expect(Math.max(...lines.map(({ length }) => length))).to.be.at.most(60);
+    });
+  }
+
+  for (const argv of [
+    [],
+    ['nonsense'],
+    ['constructor'],
+    ['queues', 'mail'],
+    ['pause'],
+    ['pause', 'nonsense'],
+    ['pause', 'mail', 'webhooks'],
+    ['resume'],
+    ['resume', 'ride', 'x'],
+    ['suspend'],
+    ['suspend', 'mail'],
+    ['suspend', 'key'],
+    ['suspend', 'key', 'x', 'y'],
+    ['ride'],
+    ['ride', 'x', 'y'],
+    ['ride', 'x', '--force'],
+    ['erase'],
+    ['erase', 'x', '--cancel'],
+    ['sweep', 'x'],
+    ['sweep', '--by'],
+  ]) {
+    it(`ends "${argv.join(' ')}" with exit code 2 and its usage`, async () => {
+      const { code, out, err } = await run(argv);
+      expect({ code, out }).to.deep.equal({ code: 2, out: [] });
+      expect(err.join('\n')).to.match(/^ops: .+\nUsage: /);
+    });
+  }
+
+  for (const argv of [
+    ['ride', 'ride_unknown'],
+    ['erase', 'ride_unknown'],
+    ['suspend', 'key', 'key_unknown'],
+  ]) {
+    it(`ends "${argv.join(' ')}" with exit code 1 and one line`, async () => {
+      const { code, out, err } = await run(argv);
+      expect({ code, out, lines: err.length }).to.deep.equal({ code: 1, out: [], lines: 1 });
+      expect(err[0]).to.match(/^ops: [^\n]+$/);
+    });
+  }
+
+  it('says that Redis does not answer, and suspends without it', async () => {
+    const away = { REDIS_URL: 'redis://127.0.0.1:9' };
+    expect(await run(['pause', 'mail'], away)).to.deep.equal({ code: 1, out: [], err: ['ops: Redis does not answer'] });
+    const { err } = await run(['suspend', 'key', 'key_unknown'], away);
+    expect(err).to.deep.equal(['ops: No active key has this id']);
+  });
+});

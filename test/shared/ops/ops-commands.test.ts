@@ -1,0 +1,244 @@
+import { expect } from 'chai';
+import { AccountModel, operatorEmail } from '../../../shared/accounts/account.ts';
+import { AuditModel } from '../../../shared/accounts/audit.ts';
+import { readArguments } from '../../../shared/cli/ops/arguments.ts';
+import { commands } from '../../../shared/cli/ops/commands.ts';
+import { createDriver } from '../../../shared/drivers/manage-drivers.ts';
+import { AppError } from '../../../shared/errors.ts';
+import { createKey, type NewKey } from '../../../shared/keys/manage-keys.ts';
+import { type PoolName, poolNames } from '../../../shared/queues.ts';
+import { connectWorkerRedis } from '../../../shared/redis.ts';
+import { attempts } from '../../../shared/webhooks/attempts.ts';
+import { startPool } from '../../../workers/pools.ts';
+import { startSweeper } from '../../../workers/sweeper/sweeper.ts';
+import { storedAttempts } from '../../support/attempts.ts';
+import { clientOf, validRide } from '../../support/client.ts';
+import { signedIn } from '../../support/dashboard.ts';
+import { endedRide, personalIn } from '../../support/ended-rides.ts';
+import { textOf } from '../../support/pages.ts';
+import { rideIn } from '../../support/rides.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+import { makeDue, storedRide } from '../../support/stored-rides.ts';
+import { until } from '../../support/until.ts';
+
+describe('the operator', () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi();
+    await api.ctx.redis.flushall();
+  });
+  after(() => api.close());
+
+  /** Runs a command as its command line does. */
+  // biome-ignore lint/suspicious/noExplicitAny: each command has an answer of its own.
+  async function ops(line: string): Promise<any> {
+    const args = readArguments([...line.split(' '), '--by', 'Grace']);
+    return commands[args.command](api.ctx, args);
+  }
+  const refusal = (line: string) =>
+    ops(line).then(
+      () => 'done',
+      (error) => (error instanceof AppError ? error.message : Promise.reject(error)),
+    );
+  const lastEntry = (accountId: string) => AuditModel.findOne({ accountId }).sort({ at: -1 }).lean();
+
+  async function newAccount() {
+    const visitor = await signedIn(api);
+    const key = (mode: 'live' | 'test' = 'test'): Promise<NewKey> =>
+      createKey(api.ctx.config, { accountId: visitor.account._id, name: 'Front desk', mode });
+    return { visitor, accountId: visitor.account._id, key };
+  }
+  const statusOf = async ({ key }: NewKey) => {
+    const client = clientOf(api.url, key);
+    const { status } = await client.createRide();
+    return [status, (await client.get('/rides/ride_unknown')).status];
+  };
+  const accepted = [201, 404];
+  const refused = [401, 401];
+
+  describe('suspends', () => {
+    it('a key from its next request on, until it is resumed, and nobody else', async () => {
+      const { accountId, key } = await newAccount();
+      const [suspended, other] = [await key(), await key('live')];
+      expect(await statusOf(suspended)).to.deep.equal(accepted);
+      expect(await ops(`suspend key ${suspended.keyId}`)).to.deep.equal({ keyId: suspended.keyId, suspended: true });
+      expect(await statusOf(suspended)).to.deep.equal(refused);
+      expect(await statusOf(other)).to.deep.equal(accepted);
+      expect(await lastEntry(accountId)).to.include({
+        action: 'key_suspended',
+        keyId: suspended.keyId,
+        by: 'Grace',
+        from: 'command line',
+      });
+      expect(await ops(`resume key ${suspended.keyId}`)).to.deep.equal({ keyId: suspended.keyId, suspended: false });
+      expect(await statusOf(suspended)).to.deep.equal(accepted);
+      expect(await lastEntry(accountId)).to.include({ action: 'key_resumed', by: 'Grace' });
+    });
+
+    it('all keys of an account, also those that are created later, until it is resumed', async () => {
+      const { accountId, key } = await newAccount();
+      const [first, second, alone] = [await key(), await key('live'), await key()];
+      await ops(`suspend key ${alone.keyId}`);
+      expect(await ops(`suspend account ${accountId}`)).to.deep.equal({ accountId, activeKeys: 3, suspended: true });
+      for (const one of [first, second, await key()]) expect(await statusOf(one)).to.deep.equal(refused);
+      expect(await lastEntry(accountId)).to.include({ action: 'account_suspended', by: 'Grace' });
+      expect(await ops(`resume account ${accountId}`)).to.deep.equal({ accountId, activeKeys: 4, suspended: false });
+      for (const one of [first, second]) expect(await statusOf(one)).to.deep.equal(accepted);
+      expect(await statusOf(alone), 'suspended by itself').to.deep.equal(refused);
+    });
+
+    it('an account, whose people can then look at their dashboard and change nothing but to sign out', async () => {
+      const { visitor, accountId, key } = await newAccount();
+      const { keyId } = await key();
+      await ops(`suspend account ${accountId}`);
+      const page = await visitor.get(`/dashboard/keys/${keyId}`);
+      expect(page.status).to.equal(200);
+      expect(textOf(page.html)).to.include('Suspended by the operator').and.include('with the whole account');
+      for (const path of ['/dashboard/keys', `/dashboard/keys/${keyId}/rotate`, '/dashboard/console']) {
+        const { status, html } = await visitor.post(path, { name: 'x', mode: 'test' });
+        expect(status, path).to.equal(403);
+        expect(textOf(html)).to.include('This account is suspended');
+      }
+      const account = textOf((await visitor.get('/dashboard/account')).html);
+      expect(account).to.include('suspended the account').and.include('the operator').and.not.include('Grace');
+      expect((await visitor.post('/dashboard/sign-out')).status).to.equal(303);
+    });
+
+    it('a driver, whose key is dead on its next request', async () => {
+      const { driverId, key } = await createDriver({
+        ...{ name: 'Dana', phone: '+12025550100', vehicle: 'Prius', plate: 'T 1', carType: 'regular', seats: 4 },
+      });
+      const status = async () =>
+        (await fetch(`${api.url}/drivers/v1/me`, { headers: { authorization: `Bearer ${key}` } })).status;
+      expect(await status()).to.equal(200);
+      expect(await ops(`suspend driver ${driverId}`)).to.deep.equal({ driverId, suspended: true });
+      expect(await status()).to.equal(401);
+      const operator = await AccountModel.findOne({ email: operatorEmail }).lean();
+      expect(await lastEntry(operator?._id ?? '')).to.include({
+        action: 'driver_suspended',
+        about: driverId,
+        by: 'Grace',
+      });
+      expect(await ops(`resume driver ${driverId}`)).to.deep.equal({ driverId, suspended: false });
+      expect(await status()).to.equal(200);
+    });
+
+    for (const kind of ['account', 'key', 'driver']) {
+      it(`no ${kind} that there is not`, async () => {
+        expect(await refusal(`suspend ${kind} x_unknown`)).to.match(/^No .*has this id$/);
+        expect(await refusal(`resume ${kind} x_unknown`)).to.match(/^No .*has this id$/);
+      });
+    }
+  });
+
+  describe('at the queues', () => {
+    const stateOf = async (pool: PoolName) =>
+      (await ops('queues')).queues.find((one: { pool: string }) => one.pool === pool);
+
+    it('sees what each one holds, and how late the oldest event and timer are by MongoDB', async () => {
+      const { queues, backlog } = await ops('queues');
+      expect(queues.map(({ pool }: { pool: string }) => pool)).to.deep.equal(poolNames);
+      const before = (await stateOf('webhooks')).waiting;
+      const { rideId } = await rideIn(api.ctx, 'bidding');
+      expect(await stateOf('webhooks')).to.include({ paused: false, waiting: before + 1, active: 0 });
+      await makeDue(rideId, 'expire', new Date(api.ctx.now() - 3_600_000));
+      expect((await ops('queues')).backlog.oldestOverdueSeconds).to.be.at.least(3_600);
+      expect(backlog).to.have.all.keys('oldestUnsettledSeconds', 'oldestOverdueSeconds');
+    });
+
+    it('pauses a pool, whose jobs then wait without being lost or repeated, and resumes it', async () => {
+      await api.ctx.redis.flushall();
+      const connection = connectWorkerRedis(api.ctx.config.secrets.redisUrl, api.ctx.log);
+      const worker = startPool(api.ctx, connection, 'bidding');
+      const sweeper = startSweeper(api.ctx, { intervalMs: 100 });
+      try {
+        expect(await ops('pause bidding')).to.deep.equal({ pool: 'bidding', paused: true });
+        const partner = await api.partner('live');
+        const { rideId } = (await partner.createRide(validRide)).body;
+        await makeDue(rideId, 'expire');
+        await ops('sweep');
+        expect(await stateOf('bidding')).to.include({ paused: true, active: 0 });
+        expect((await storedRide(rideId)).status).to.equal('bidding');
+        expect(await ops('resume bidding')).to.deep.equal({ pool: 'bidding', paused: false });
+        await until(async () => (await storedRide(rideId)).status === 'cancelled');
+        expect((await storedRide(rideId)).events).to.have.lengthOf(1);
+      } finally {
+        await ops('resume bidding');
+        await sweeper.stop();
+        await worker.close();
+        connection.disconnect();
+      }
+    });
+
+    it('has missing jobs looked for and added at once', async () => {
+      const { rideId } = await rideIn(api.ctx, 'bidding');
+      const sweeper = startSweeper(api.ctx, { intervalMs: 100 });
+      try {
+        await ops('sweep');
+        await api.ctx.queues.webhooks.obliterate({ force: true });
+        const answer = await ops('sweep');
+        expect(answer).to.include({ swept: true, failed: 0 });
+        expect(answer.deliveries).to.be.at.least(1);
+        expect(await api.ctx.queues.webhooks.getDeduplicationJobId(`${rideId}_1`)).to.be.a('string');
+      } finally {
+        await sweeper.stop();
+      }
+    });
+  });
+
+  describe('at a ride', () => {
+    it('sees what happened and how its events were delivered, and nobody who takes part', async () => {
+      const ride = await endedRide(api.ctx, 1);
+      await storedAttempts([
+        { rideId: ride._id, accountId: ride.accountId, kind: 'redelivery', seq: 2, outcome: 'timeout' },
+      ]);
+      const seen = await ops(`ride ${ride._id}`);
+      expect(seen).to.include({ rideId: ride._id, keyId: ride.keyId, status: 'completed', agreedPrice: 20 });
+      expect(
+        seen.events.map(({ status, outcome }: { status?: string; outcome: string }) => [status, outcome]),
+      ).to.deep.equal([
+        ...[undefined, undefined].map((status) => [status, 'delivered']),
+        ...['driver_arriving', 'arrived', 'in_progress', 'completed'].map((status) => [status, 'delivered']),
+      ]);
+      expect(seen.redeliveries).to.have.lengthOf(1);
+      expect(seen.redeliveries[0]).to.include({ seq: 2, outcome: 'timeout' });
+      const text = JSON.stringify(seen);
+      for (const secret of [...(await personalIn(ride._id)), ride.driver?.name, ride.trackToken]) {
+        expect(text).not.to.include(secret);
+      }
+      await ops(`erase ${ride._id}`);
+      expect((await ops(`ride ${ride._id}`)).erasedAt).to.be.instanceOf(Date);
+    });
+
+    it('cancels it once, as the operator in its timeline, and the partner is told', async () => {
+      const { accountId, key } = await newAccount();
+      const { keyId } = await key('live');
+      const { rideId } = await rideIn(api.ctx, 'driver_arriving', { keyId, accountId });
+      expect(await ops(`ride ${rideId} --cancel`)).to.include({
+        cancelled: true,
+        status: 'cancelled',
+        cancelledBy: 'partner',
+      });
+      const ride = await storedRide(rideId);
+      expect(ride.events.at(-1)).to.include({ event: 'ride.status', by: 'operator' });
+      expect(await lastEntry(accountId)).to.include({ action: 'ride_cancelled', about: rideId, by: 'Grace' });
+      expect(await refusal(`ride ${rideId} --cancel`)).to.equal('The ride is already completed or cancelled');
+      expect((await storedRide(rideId)).rev).to.equal(ride.rev);
+    });
+
+    it('erases it at once when it has ended and settled, and refuses others', async () => {
+      const ride = await endedRide(api.ctx, 0);
+      expect(await ops(`erase ${ride._id}`)).to.deep.equal({ rideId: ride._id, erased: true });
+      expect(await personalIn(ride._id)).to.deep.equal([]);
+      expect(await lastEntry(ride.accountId)).to.include({ action: 'ride_erased', about: ride._id, by: 'Grace' });
+      expect(await attempts.countDocuments({ rideId: ride._id })).to.equal(ride.events.length);
+      expect(await refusal(`erase ${ride._id}`)).to.match(/^The ride was erased on 20/);
+      const { rideId } = await rideIn(api.ctx, 'arrived');
+      expect(await refusal(`erase ${rideId}`)).to.equal('The ride has not ended: it is arrived');
+      const { rideId: unsent } = await rideIn(api.ctx, 'completed');
+      expect(await refusal(`erase ${unsent}`)).to.equal('An event of the ride has not been sent yet');
+      expect(await refusal('erase ride_unknown')).to.equal('Ride not found');
+      expect(await refusal('ride ride_unknown')).to.equal('Ride not found');
+    });
+  });
+});
