@@ -15,7 +15,7 @@ import { assertSecretsKeys, writeCheck } from './keys/secrets-check.ts';
 import { MailModel } from './mail/mail-row.ts';
 import { FenceModel } from './mongo/fence.ts';
 import { isOutageOfMongo } from './mongo/outage.ts';
-import { RetentionProgressModel } from './retention-progress.ts';
+import { RetentionProgressModel } from './retention/progress.ts';
 import { RideModel } from './rides/ride.ts';
 import { UsageProgressModel } from './usage/progress.ts';
 import { RideSumsModel } from './usage/ride-sums.ts';

@@ -20,7 +20,7 @@ export interface ApiKey {
   lastUsedAt?: Date;
   rotatedAt?: Date;
   revokedAt?: Date;
-  /** Since when the operator refuses this key, or all keys of its account (accounts/suspend.ts). */
+  /** Since when the operator refuses this key, or all keys of its account (suspend.ts). */
   suspendedAt?: Date;
   accountSuspendedAt?: Date;
   /** Which of the account's places for active keys it holds. Keys of the command line hold none. */

@@ -1,9 +1,9 @@
-import { suspendWithAccount } from '../accounts/suspend.ts';
 import { batchedFind } from '../batch.ts';
 import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { newKeyId, sha256 } from '../ids.ts';
 import type { Mode } from '../mode.ts';
+import { suspendWithAccount } from '../suspend.ts';
 import { checkGivenTarget } from '../targets/given-target.ts';
 import { type ApiKey, KeyModel, keys } from './api-key.ts';
 import { decrypt, encrypt } from './encryption.ts';

@@ -199,7 +199,7 @@ export interface Ride extends RideRequest {
   /** When an event of the ride last did not arrive: its attempt failed, or there was none. */
   undeliveredAt?: Date;
   claim?: Claim;
-  /** When what is personal in it was erased (erase-rides.ts). */
+  /** When what is personal in it was erased (retention/erase-rides.ts). */
   erasedAt?: Date;
 }
 

@@ -2,7 +2,7 @@ import mongoose from 'mongoose';
 import type { Ride } from './ride-types.ts';
 import { endedStatuses, movingStatuses } from './transitions.ts';
 
-/** `strict: false`: the interface `Ride` is the schema, and only this folder and the delivery write to a ride. */
+/** `strict: false`: the interface `Ride` is the schema, and only this folder, the delivery and the erasure write to a ride. */
 const rideSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
 // Partial, because erased rides have no token.
 rideSchema.index(

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createKey } from '../../shared/keys/manage-keys.ts';
-import { eraseRide } from '../../shared/rides/erase-rides.ts';
+import { eraseRide } from '../../shared/retention/erase-rides.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { monthOf } from '../../shared/usage/days.ts';

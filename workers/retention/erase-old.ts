@@ -1,7 +1,7 @@
 import { firstAttemptId } from '../../shared/ids.ts';
 import { timeLimit } from '../../shared/mongo/durability.ts';
-import { erasedThrough, noteErased } from '../../shared/retention-progress.ts';
-import { eraseRides } from '../../shared/rides/erase-rides.ts';
+import { eraseRides } from '../../shared/retention/erase-rides.ts';
+import { erasedThrough, noteErased } from '../../shared/retention/progress.ts';
 import { erasable, rides } from '../../shared/rides/ride.ts';
 import type { Pace } from '../../shared/usage/sum-rides.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';

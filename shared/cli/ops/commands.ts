@@ -1,6 +1,5 @@
 import { accountOf, operatorEmail } from '../../accounts/account.ts';
 import { type AuditEntry, audit, commandLine } from '../../accounts/audit.ts';
-import { resumeAccount, suspendAccount } from '../../accounts/suspend.ts';
 import type { Context } from '../../context.ts';
 import { resumeDriver, suspendDriver } from '../../drivers/manage-drivers.ts';
 import { AppError } from '../../errors.ts';
@@ -8,9 +7,10 @@ import { sweepFully } from '../../full-sweep.ts';
 import { findKey, resumeKey, suspendKey } from '../../keys/manage-keys.ts';
 import { backlog, queueStates } from '../../queue-states.ts';
 import type { PoolName } from '../../queues.ts';
+import { eraseRide } from '../../retention/erase-rides.ts';
 import { applyAction } from '../../rides/apply-action.ts';
-import { eraseRide } from '../../rides/erase-rides.ts';
-import { type RideHistory, rideHistory } from '../../rides/ride-history.ts';
+import { resumeAccount, suspendAccount } from '../../suspend.ts';
+import { type RideHistory, rideHistory } from '../../webhooks/ride-history.ts';
 import type { Kind, OpsArguments } from './arguments.ts';
 import type { CommandName } from './usage.ts';
 

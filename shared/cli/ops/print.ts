@@ -1,6 +1,6 @@
 import type { Found } from '../../full-sweep.ts';
 import type { Backlog, QueueState } from '../../queue-states.ts';
-import type { RideHistory } from '../../rides/ride-history.ts';
+import type { RideHistory } from '../../webhooks/ride-history.ts';
 import { aligned, labelled } from '../columns.ts';
 import type { CommandName } from './usage.ts';
 

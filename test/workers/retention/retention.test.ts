@@ -7,10 +7,10 @@ import { earlierSubmission, SubmissionModel } from '../../../shared/accounts/sub
 import type { Context } from '../../../shared/context.ts';
 import { newMailId } from '../../../shared/ids.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
-import { RetentionProgressModel } from '../../../shared/retention-progress.ts';
+import { eraseRides } from '../../../shared/retention/erase-rides.ts';
+import { RetentionProgressModel } from '../../../shared/retention/progress.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { createRide, findReplay, type NewRide } from '../../../shared/rides/create-ride.ts';
-import { eraseRides } from '../../../shared/rides/erase-rides.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { dayMs, monthOf, overUntil, startOfMonth } from '../../../shared/usage/days.ts';
 import { askForSums, isSumDue, noteSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';

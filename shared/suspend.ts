@@ -1,7 +1,7 @@
-import { AppError } from '../errors.ts';
-import { type ApiKey, keys } from '../keys/api-key.ts';
-import { timeLimit } from '../mongo/durability.ts';
-import { AccountModel } from './account.ts';
+import { AccountModel } from './accounts/account.ts';
+import { AppError } from './errors.ts';
+import { type ApiKey, keys } from './keys/api-key.ts';
+import { timeLimit } from './mongo/durability.ts';
 
 /**
  * Refuses every key of an account from its next request on, and all changes on its dashboard, until `resumeAccount`. A key is

@@ -1,9 +1,9 @@
 import { AppError } from '../errors.ts';
 import type { Mode } from '../mode.ts';
 import { committedReads } from '../mongo/durability.ts';
-import { type AttemptKind, attemptsOfRide, type RecordedOutcome } from '../webhooks/attempts.ts';
-import { rides } from './ride.ts';
-import type { Actor, CancelledBy, EventName, RideEvent, RideStatus, Timer } from './ride-types.ts';
+import { rides } from '../rides/ride.ts';
+import type { Actor, CancelledBy, EventName, RideEvent, RideStatus, Timer } from '../rides/ride-types.ts';
+import { type AttemptKind, attemptsOfRide, type RecordedOutcome } from './attempts.ts';
 
 /** What happened to a ride, for the operator: nobody's name, phone or address, and no URL, which may hold a secret. */
 export interface RideHistory {

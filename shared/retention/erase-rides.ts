@@ -1,10 +1,10 @@
 import { AppError } from '../errors.ts';
 import { durableWrites, timeLimit } from '../mongo/durability.ts';
+import { erasable, rides } from '../rides/ride.ts';
+import type { Ride } from '../rides/ride-types.ts';
+import { hasEnded } from '../rides/transitions.ts';
 import { attempts } from '../webhooks/attempts.ts';
 import { eraseAttempts } from '../webhooks/erase-attempts.ts';
-import { erasable, rides } from './ride.ts';
-import type { Ride } from './ride-types.ts';
-import { hasEnded } from './transitions.ts';
 
 const rounded = (place: string) => ({
   lat: { $round: [`$${place}.lat`, 2] },
