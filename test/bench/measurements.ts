@@ -13,6 +13,7 @@ import { polls } from './paths/polls.ts';
 import { offers, retrieve } from './paths/reads.ts';
 import { redisMemory } from './processes/redis-memory.ts';
 import { apiStart, idleMemory } from './processes/start-and-memory.ts';
+import { retention } from './rides/retention.ts';
 import { timerLag } from './rides/timer-lag.ts';
 import { wholeRides } from './rides/whole-rides.ts';
 import { backlog } from './scale/backlog.ts';
@@ -29,6 +30,7 @@ export const measurements = {
   'first-byte': firstByte,
   'timer-lag': timerLag,
   'whole-rides': wholeRides,
+  retention,
   million,
   backlog,
   dashboard,

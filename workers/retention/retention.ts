@@ -97,9 +97,10 @@ export async function retainOnly({ config, log }: Pick<Context, 'config' | 'log'
     expired: await done('expired', deleteExpired(now, pace)),
     idempotencyKeys: await done('idempotencyKeys', dropOldIdempotencyKeys(now, pace)),
     auditEntries: await done('audit', deleteOldAudit(daysAgo(auditDays), pace)),
+    // First, so that no ride is erased just before it is deleted.
+    ridesDeleted: await done('oldRides', deleteOldRides(daysAgo(rideDays), pace)),
     ridesErased: await done('rides', eraseOldRides(daysAgo(eraseDays), pace, failed)),
     attemptsErased: await done('attempts', eraseOldAttempts(daysAgo(eraseDays), pace)),
-    ridesDeleted: await done('oldRides', deleteOldRides(daysAgo(rideDays), pace)),
   };
   return { ...retained, failed: failures } satisfies Retained;
 }

@@ -1,7 +1,7 @@
 import type { Found } from '../../full-sweep.ts';
 import type { Backlog, QueueState } from '../../queue-states.ts';
 import type { RideHistory } from '../../webhooks/ride-history.ts';
-import { aligned, labelled } from '../columns.ts';
+import { aligned, labelled, printable } from '../columns.ts';
 import type { CommandName } from './usage.ts';
 
 /** Prints an answer: one line of JSON, or for people lines that say what was done. */
@@ -65,7 +65,19 @@ function queueLines({ queues, backlog }: Queues): string[] {
     ...aligned([['POOL', 'WAITING', 'ACTIVE', 'DELAYED', ''], ...rows]),
     `Oldest event not sent: ${late(backlog.oldestUnsettledSeconds)}`,
     `Oldest timer overdue: ${late(backlog.oldestOverdueSeconds)}`,
+    ...waitingLines(backlog.waitingByKey),
   ];
+}
+
+/** Whose events wait, the most first. */
+function waitingLines(waiting: Backlog['waitingByKey']): string[] {
+  const rows = waiting.map(({ keyId, name = '', rides, failuresInRow, reason }) => [
+    keyId,
+    String(rides),
+    failuresInRow ? `${failuresInRow} in a row: ${reason}` : '',
+    printable(name),
+  ]);
+  return rows.length > 0 ? ['', ...aligned([['EVENTS WAIT OF', 'RIDES', 'FAILED', 'NAME'], ...rows])] : [];
 }
 
 function sweepLines({

@@ -5,8 +5,9 @@ const program = isCompiled ? 'node dist/shared/cli/ops.js' : 'npm run -s ops --'
 const usages = {
   queues: `Usage: ${program} queues [--json]
 
-Shows what each queue holds in Redis, and how late the
-oldest event and timer are, which MongoDB says.
+Shows what each queue holds in Redis, and what MongoDB says:
+how late the oldest event and timer are, and whose events
+wait, so that a slow partner stands in front.
 
 Examples
   ${program} queues

@@ -5,6 +5,7 @@ import { readArguments } from '../../../shared/cli/ops/arguments.ts';
 import { commands } from '../../../shared/cli/ops/commands.ts';
 import { createDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { AppError } from '../../../shared/errors.ts';
+import { keys } from '../../../shared/keys/api-key.ts';
 import { createKey, type NewKey } from '../../../shared/keys/manage-keys.ts';
 import { type PoolName, poolNames } from '../../../shared/queues.ts';
 import { connectWorkerRedis } from '../../../shared/redis.ts';
@@ -143,7 +144,21 @@ describe('the operator', () => {
       expect(await stateOf('webhooks')).to.include({ paused: false, waiting: before + 1, active: 0 });
       await makeDue(rideId, 'expire', new Date(api.ctx.now() - 3_600_000));
       expect((await ops('queues')).backlog.oldestOverdueSeconds).to.be.at.least(3_600);
-      expect(backlog).to.have.all.keys('oldestUnsettledSeconds', 'oldestOverdueSeconds');
+      expect(backlog).to.have.all.keys('oldestUnsettledSeconds', 'oldestOverdueSeconds', 'waitingByKey');
+    });
+
+    it('sees whose events wait, the most in front', async () => {
+      const { accountId, key } = await newAccount();
+      const [slow, other] = [await key('live'), await key('live')];
+      const failing = { inRow: 7, since: new Date(), reason: 'answer' };
+      await keys.updateOne({ _id: slow.keyId }, { $set: { failing } });
+      for (const { keyId } of [slow, other, slow]) await rideIn(api.ctx, 'bidding', { keyId, accountId });
+      const { waitingByKey } = (await ops('queues')).backlog;
+      const own = waitingByKey.filter(({ keyId }: { keyId: string }) => [slow.keyId, other.keyId].includes(keyId));
+      expect(own[0]).to.deep.equal({
+        ...{ keyId: slow.keyId, name: 'Front desk', rides: 2, failuresInRow: 7, reason: 'answer' },
+      });
+      expect(own[1]).to.deep.equal({ keyId: other.keyId, name: 'Front desk', rides: 1 });
     });
 
     it('pauses a pool, whose jobs then wait without being lost or repeated, and resumes it', async () => {

@@ -1,0 +1,122 @@
+import { setTimeout } from 'node:timers/promises';
+import { firstAttemptId, newAttemptId, newRideId } from '../../../shared/ids.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { dayMs, overUntil } from '../../../shared/usage/days.ts';
+import { noteSummed } from '../../../shared/usage/progress.ts';
+import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
+import { retentionLeaseKey } from '../../../workers/retention/retention.ts';
+import { usageLeaseKey } from '../../../workers/usage/usage-sums.ts';
+import { assertAll, assertCount, type Measurement } from '../bench.ts';
+import { type BenchKey, newKeys } from '../data/keys.ts';
+import { creation } from '../data/requests.ts';
+import { insertRides, tripRide } from '../data/rides.ts';
+import type { LoadResult, OpenLoad } from '../load/load.ts';
+import type { Figure } from '../report.ts';
+import { cpuByProgram } from './cpu-by-program.ts';
+
+const eventsOfEach = 5;
+const perSecond = 60;
+/** A starting process takes a second of CPU, which is no part of either figure. */
+const startSeconds = 6;
+
+/**
+ * Creations beside the retention, which erases rides of 31 days ago and deletes rides of 400 days ago, against creations while
+ * the same worker process may not. Each of these rides has five attempts.
+ */
+export const retention: Measurement = async ({ stack, say, quick }) => {
+  const [size, seconds] = quick ? [4_000, 6] : [40_000, 40];
+  await addOldRides(size, say);
+  await noteSummed(overUntil(Date.now()));
+  // A sum of these rides is no part of it.
+  await stack.redis.set(usageLeaseKey, 'the bench', 'PX', 3_600_000);
+  await stack.redis.set(retentionLeaseKey, 'the bench', 'PX', 3_600_000);
+  const load = await stack.start('load', 'test/bench/load/load.js');
+  const api = await stack.startApi();
+  const startWorker = () => stack.start('mail', 'workers/main.js', { args: ['mail'] });
+  const idle = await startWorker();
+
+  const phases = [startSeconds, seconds, startSeconds, seconds].map((length) => ({ perSecond, seconds: length }));
+  const count = phases.reduce((sum, phase) => sum + phase.perSecond * phase.seconds, 0);
+  const requests = (await newKeys(Math.ceil(count / 25), 'live')).map((key) => creation(key));
+  const options: OpenLoad = { port: api.ready as number, connections: 64, requests, phases };
+  say(`creations, ${perSecond} a second, for ${seconds} s without the retention, and as long with it`);
+  const loaded = load.ask<LoadResult[]>('open', options);
+  await setTimeout((startSeconds + seconds) * 1_000);
+  await idle.stop();
+  await stack.redis.del(retentionLeaseKey);
+  const worker = await startWorker();
+  await setTimeout(startSeconds * 1_000 - 1_500);
+  const before = await leftOf(size);
+  const cpu = await cpuByProgram(stack, [api, worker]);
+  const startedAt = Date.now();
+  const [, without, , beside] = (await loaded) as [LoadResult, LoadResult, LoadResult, LoadResult];
+  const used = await cpu.ended();
+  const done = before - (await leftOf(size));
+  const tookSeconds = (Date.now() - startedAt) / 1_000;
+  for (const result of [without, beside]) assertAll(201, result, 'creations beside the retention');
+  if (done === 0) throw new Error('retention: nothing was erased meanwhile');
+  say('the rest of it');
+  const giveUpAt = Date.now() + 600_000;
+  while ((await leftOf(size)) > 0 && Date.now() < giveUpAt) await setTimeout(500);
+  await check(size);
+  const figure = (name: string, of: (result: LoadResult) => number): Figure => ({
+    name: `creation beside the retention (floor: without), ${name}`,
+    unit: 'ms',
+    service: [of(beside)],
+    floor: [of(without)],
+    others: used.othersShare,
+  });
+  return [
+    figure('p50', ({ p50Ms }) => p50Ms),
+    figure('p99', ({ p99Ms }) => p99Ms),
+    { name: 'retention, rides erased or deleted', unit: 'a second', service: [done / tookSeconds], goal: '>= 120' },
+    ...used.perSecondMs.map(([who, ms]) => ({ name: `retention, CPU of ${who}`, unit: 'ms a second', service: [ms] })),
+  ];
+};
+
+const isOld = { $lt: new Date(Date.now() - 30 * dayMs) };
+
+async function leftOf(size: number): Promise<number> {
+  const [erased, deleted] = await Promise.all([
+    rides.countDocuments({ erasedAt: { $exists: true }, statusAt: isOld }),
+    rides.countDocuments({ statusAt: isOld }).then((kept) => size - kept),
+  ]);
+  return size - erased - deleted;
+}
+
+/** Half of them to be erased, half to be deleted. */
+async function addOldRides(size: number, say: (line: string) => void): Promise<void> {
+  const [key] = (await newKeys(1, 'live')) as [BenchKey];
+  const template = tripRide(key, 'completed');
+  for (let made = 0; made < size; made += 1_000) {
+    if (made % 10_000 === 0)
+      say(`inserting ${made.toLocaleString('en-US')} of ${size.toLocaleString('en-US')} old rides`);
+    const batch = Array.from({ length: 1_000 }, (_, index): Ride => {
+      const atMs = Date.now() - (index % 2 ? 31 : 400) * dayMs - made;
+      const at = new Date(atMs);
+      const _id = newRideId(atMs);
+      return { ...template, _id, trackToken: _id, createdAt: at, statusAt: at };
+    });
+    await insertRides(batch);
+    await attempts.insertMany(batch.flatMap(attemptsOf), { ordered: false, writeConcern: { w: 1, journal: false } });
+  }
+}
+
+const attemptsOf = ({ _id: rideId, accountId, keyId, mode, events, statusAt: at }: Ride): AttemptRecord[] =>
+  events.slice(0, eventsOfEach).map(({ seq, event, body }) => ({
+    ...{ _id: newAttemptId(at.getTime()), accountId, keyId, mode, kind: 'event', event, rideId, seq, at },
+    ...{ outcome: 'delivered', httpStatus: 200, url: 'https://partner.example/', address: '192.0.2.1', body },
+    headers: { 'Content-Type': 'application/json', 'X-Service-Signature': 't=1,v1='.padEnd(78, '0') },
+    ...{ answer: 'ok', durationMs: 41 },
+  }));
+
+async function check(size: number): Promise<void> {
+  assertCount(size / 2, await rides.countDocuments({ erasedAt: { $exists: true } }), 'retention: rides erased');
+  const old = { _id: { $lt: firstAttemptId(isOld.$lt.getTime()) } };
+  assertCount(
+    (size / 2) * eventsOfEach,
+    await attempts.countDocuments({ ...old, erasedAt: { $exists: true } }),
+    'retention: attempts erased',
+  );
+}
