@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'chai';
+import { accountOf } from '../../shared/accounts/account.ts';
+import { createKey, type NewKey, viewSigningSecret } from '../../shared/keys/manage-keys.ts';
+import { RideModel, rides } from '../../shared/rides/ride.ts';
+import { call, validRide } from '../support/client.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { testConfig } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { type HostedService, startHosted } from './hosted-service.ts';
+import { procedures, testedMarks } from './operations-doc.ts';
+
+const eventsOfRide = 5;
+
+describe('docs/operations.md, as it is written:', function () {
+  this.timeout(240_000);
+
+  let host: HostedService;
+  let receiver: Receiver;
+  let hanging: Receiver;
+  let scripts: Map<string, string>;
+  const hasRun = new Set<string>();
+
+  before(async () => {
+    scripts = await procedures();
+    receiver = await startReceiver();
+    hanging = await startReceiver({ answer: () => {} });
+    host = await startHosted({
+      WEBHOOK_LOCAL_TARGETS: `${receiver.origin},${hanging.origin}`,
+      // Rides of five seconds, so that each procedure has some under way.
+      SIMULATION_SPEED: '3',
+    });
+  });
+  after(async () => {
+    await host?.close();
+    await Promise.all([receiver?.close(), hanging?.close()]);
+  });
+
+  /** Runs a procedure, after the function that the text defines for all of them. */
+  const procedure = (name: string): Promise<string> => {
+    hasRun.add(name);
+    return host.run(`${scripts.get('restart_each')}\n${scripts.get(name) ?? 'exit 1'}`);
+  };
+
+  async function newKey(url = receiver.url): Promise<NewKey> {
+    const { _id: accountId } = await accountOf('operations@rides.example');
+    const config = testConfig({ ...(await host.settings()), PORT: '0' });
+    return createKey(config, { accountId, name: 'Front desk', mode: 'test', webhookUrl: url });
+  }
+
+  /** Creates a ride over the first API process that answers, as a proxy in front does. Resolves with its id. */
+  async function createRide({ key }: NewKey): Promise<string> {
+    const headers = {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'idempotency-key': randomUUID(),
+    };
+    for (let tries = 0; ; tries++) {
+      const api = host.apis[tries % host.apis.length];
+      try {
+        const { status, text, body } = await call(`${api}/v1/rides`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify(validRide),
+        });
+        expect(status, text).to.equal(201);
+        return body.rideId;
+      } catch (error) {
+        if (!(error instanceof TypeError) || tries === 20) throw error;
+        await setTimeout(50);
+      }
+    }
+  }
+  const createRides = (key: NewKey, count: number) => Promise.all(Array.from({ length: count }, () => createRide(key)));
+
+  const isOver = async (rideIds: readonly string[]) =>
+    (await rides.countDocuments({ _id: { $in: [...rideIds] }, status: 'completed', unsettled: 0 })) === rideIds.length;
+  const receivedOf = (rideId: string) =>
+    receiver.receipts.filter(({ body }) => body.rideId === rideId).map(({ headers }) => headers['x-service-sequence']);
+  const inOrder = Array.from({ length: eventsOfRide }, (_, index) => String(index + 1));
+
+  /** Every ride comes to its end, and each of its events to the partner, once and in order. */
+  async function completeOnce(rideIds: readonly string[]): Promise<void> {
+    await until(() => isOver(rideIds).catch(() => false));
+    for (const rideId of rideIds) expect(receivedOf(rideId), rideId).to.deep.equal(inOrder);
+  }
+
+  /** Creates rides, ten a second, until the work is done: their ids. Each creation is answered with 201. */
+  async function loadDuring(keys: readonly NewKey[], work: Promise<unknown>): Promise<string[]> {
+    const made: string[] = [];
+    let isDone = false;
+    const end = () => {
+      isDone = true;
+    };
+    work.then(end, end);
+    // Under the limit of 30 a minute for each key.
+    while (!isDone) {
+      const key = keys[made.length % keys.length] as NewKey;
+      if (made.length < keys.length * 25) made.push(await createRide(key));
+      await setTimeout(100);
+    }
+    await work;
+    return made;
+  }
+
+  it('SECRETS_KEY is rotated without a pause: rides go on, and signing secrets stay the same', async () => {
+    const keys = await Promise.all(Array.from({ length: 8 }, () => newKey()));
+    const { SECRETS_KEY: before } = await host.settings();
+    const rotated = procedure('rotate');
+    const made = await loadDuring(keys, rotated);
+    expect(await rotated).to.include('"remaining":0');
+    const settings = await host.settings();
+    expect(settings.SECRETS_KEY).not.to.include(before).and.not.include(',');
+    const config = testConfig({ ...settings, PORT: '0' });
+    for (const { keyId, signingSecret } of keys) {
+      expect(await viewSigningSecret(config, keyId, 'anyone')).to.equal(signingSecret);
+    }
+    expect(made.length).to.be.at.least(20);
+    await completeOnce(made);
+  });
+
+  it('an emptied Redis loses no ride and no event', async () => {
+    const made = await createRides(await newKey(), 4);
+    const said = await procedure('redis');
+    expect(said)
+      .to.include('noeviction')
+      .and.match(/Looked at \d+ rides/)
+      .and.include('Oldest event not sent');
+    await completeOnce(made);
+  });
+
+  it('a killed MongoDB that comes back has lost no ride that was answered with 201', async () => {
+    const key = await newKey();
+    const made = await createRides(key, 4);
+    host.killMongo();
+    expect(await procedure('mongo')).to.match(/Looked at \d+ rides/);
+    await until(async () => isOver(made).catch(() => false));
+    for (const rideId of made) {
+      const received = receivedOf(rideId);
+      // An attempt whose outcome was not recorded is made again.
+      expect([...new Set(received)], rideId).to.deep.equal(inOrder);
+    }
+    await completeOnce([await createRide(key)]);
+  });
+
+  it('an upgrade answers every creation with 201, and every ride is driven to its end', async () => {
+    // As the version before had it.
+    await RideModel.collection.createIndex({ trackToken: 1 }, { unique: true });
+    const keys = [await newKey(), await newKey(), await newKey()];
+    const upgraded = procedure('upgrade');
+    const made = await loadDuring(keys, upgraded);
+    const said = await upgraded;
+    expect(said).to.include('indexes and the check value of SECRETS_KEY are in place');
+    expect(made.length).to.be.at.least(5);
+    expect(await rides.countDocuments({ keyId: { $in: keys.map(({ keyId }) => keyId) } })).to.equal(made.length);
+    await completeOnce(made);
+  });
+
+  it('the partner whose receiver hangs stands in front of those whose events wait', async () => {
+    const [slow, well] = [await newKey(hanging.url), await newKey()];
+    const made = await createRides(well, 2);
+    await createRides(slow, 20);
+    const firstWaiting = async () => /EVENTS WAIT OF.*\n(\S+) +(\d+)/.exec(await procedure('slow'));
+    await until(async () => Number((await firstWaiting())?.[2] ?? 0) >= 10);
+    expect((await firstWaiting())?.[1]).to.equal(slow.keyId);
+    await completeOnce(made);
+    await rides.deleteMany({ keyId: slow.keyId });
+  });
+
+  it('a backup is restored: its rides go on to their ends, and what came after it is gone', async () => {
+    const key = await newKey();
+    const [inBackup] = (await createRides(key, 1)) as [string];
+    await procedure('backup');
+    await until(async () => (await rides.findOne({ _id: inBackup }).catch(() => null)) !== null);
+    const later = await createRide(key);
+    await completeOnce([inBackup, later]);
+    expect(await procedure('restore')).to.match(/Looked at \d+ rides/);
+    expect(await rides.findOne({ _id: later })).to.equal(null);
+    await until(() => isOver([inBackup]));
+    const ids = receiver.receipts
+      .filter(({ body }) => body.rideId === inBackup)
+      .map(({ headers }) => headers['x-service-event-id']);
+    expect(new Set(ids).size, 'sent again under the same ids').to.equal(eventsOfRide);
+    await completeOnce([await createRide(key)]);
+  });
+
+  it('every procedure that it marks as tested is run here', async () => {
+    expect([...hasRun, 'restart_each'].sort()).to.deep.equal([...scripts.keys()].sort());
+    expect(await testedMarks()).to.equal(hasRun.size);
+  });
+});
