@@ -1,10 +1,13 @@
 import { expect } from 'chai';
 import type { BrowserContextOptions } from 'playwright-core';
+import { audit, commandLine } from '../../shared/accounts/audit.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import type { Mode } from '../../shared/mode.ts';
+import { eraseRide } from '../../shared/retention/erase-rides.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Delivery, RideStatus } from '../../shared/rides/ride-types.ts';
+import { suspendAccount } from '../../shared/suspend.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 import { attemptRecord } from '../support/attempts.ts';
 import { signedIn, type Visitor } from '../support/dashboard.ts';
@@ -155,6 +158,34 @@ describe('the pages of rides and deliveries', () => {
       const attempt = await attempts.findOne({ accountId: visitor.account._id, outcome });
       await look(`delivery-${outcome}`, `/deliveries/${attempt?._id}`);
     }
+  }).timeout(300_000);
+
+  it('look finished once a ride is erased, and where the operator has changed something', async () => {
+    const visitor = await signedIn(api, 'night.desk@grand-hotel.example');
+    const { account } = visitor;
+    const options = asVisitor(visitor);
+    const look = (name: string, path: string) =>
+      lookAt(`dashboard-${name}`, `${api.url}/dashboard${path}`, { options, fullPage: true });
+    const { keyId } = await newKey(visitor, 'Front desk');
+    const rideId = await rideWith(visitor, keyId, 'completed', Array(6).fill(states.delivered));
+    await eraseRide(rideId);
+    await look('ride-erased', `/rides/${rideId}`);
+    await look('ride-erased-created', `/rides/${rideId}?entry=created`);
+    await look('ride-erased-delivery', `/rides/${rideId}?entry=delivery-3`);
+    await suspendAccount(account._id);
+    const noted = { accountId: account._id, from: commandLine, by: 'grace' };
+    await audit({ ...noted, action: 'ride_erased', about: rideId }, api.ctx.now() - 60_000);
+    await audit({ ...noted, action: 'account_suspended' }, api.ctx.now());
+    await look('account-suspended', '/account');
+    await look('key-suspended', `/keys/${keyId}`);
+    await lookAt('dashboard-suspended-refusal', `${api.url}/dashboard/keys/new`, {
+      options,
+      prepare: async (page) => {
+        await page.getByLabel('Name').fill('Another');
+        await page.getByRole('button', { name: 'Create key' }).click();
+        await page.getByRole('heading', { name: 'This account is suspended' }).waitFor();
+      },
+    });
   }).timeout(300_000);
 
   /** A ride of which one event did not arrive, and the address of its page. */

@@ -45,6 +45,7 @@ describe('the settings', () => {
       },
       webhookLocalTargets: [],
       trustedProxyHops: 0,
+      retention: { eraseDays: 30, rideDays: 396, auditDays: 365 },
     });
     expect(config.concurrency.webhooks).to.equal(500);
     expect(secrets.keys.map(({ key }) => key.export())).to.deep.equal([Buffer.alloc(32, 7)]);
@@ -238,6 +239,9 @@ describe('the settings', () => {
     ['TRUSTED_PROXY_HOPS', '-1', '1.5', 'true', 'sEcReT'],
     // 25 days: above 2^31 - 1 ms a timer of Node fires after 1 ms.
     ['SHUTDOWN_GRACE_MS', '0', 'sEcReT', '2160000000', '3600001'],
+    ['ERASE_AFTER_DAYS', '0', '1', '1.5', 'sEcReT', '3651'],
+    ['DELETE_RIDES_AFTER_DAYS', '0', '61', 'sEcReT'],
+    ['DELETE_AUDIT_AFTER_DAYS', '0', '29', 'sEcReT'],
     ['LOG_LEVEL', 'sEcReT', 'INFO'],
     ['WEBHOOKS_CONCURRENCY', '0', 'sEcReT'],
     ['WEBHOOKS_SLOW_CONCURRENCY', '0'],

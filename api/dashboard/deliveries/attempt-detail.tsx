@@ -45,8 +45,8 @@ export function AttemptDetail({
           <Id id={attempt._id} href={attemptPath(attempt._id)} />
         </Fact>
       </dl>
-      {attempt.phases && <Phases phases={attempt.phases} stoppedIn={stoppedIn(attempt)} />}
       {attempt.erasedAt && <p class="quiet">What was sent and answered is no longer kept.</p>}
+      {attempt.phases && <Phases phases={attempt.phases} stoppedIn={stoppedIn(attempt)} />}
       {attempt.outcome !== 'waiting' && !attempt.erasedAt && <Answer attempt={attempt} />}
       {attempt.headers && (
         <Part title="Headers as sent">

@@ -43,6 +43,7 @@ interface KeyPageProps extends KeyPageState {
 export function keyPage({ account, key, ...props }: KeyPageProps): string {
   const { now, failing, faults = {}, signingSecret } = props;
   const suspendedAt = key.accountSuspendedAt ?? key.suspendedAt;
+  const canChange = !key.revokedAt && !account.suspendedAt;
   return dashboardPage({
     title: key.name,
     account,
@@ -55,7 +56,7 @@ export function keyPage({ account, key, ...props }: KeyPageProps): string {
         <PageHead
           title={key.name}
           actions={
-            !key.revokedAt && (
+            canChange && (
               <>
                 <GoButton to={`${keyPath(key._id)}/rotate`}>Rotate</GoButton>
                 <GoButton to={`${keyPath(key._id)}/revoke`} danger>
@@ -86,7 +87,7 @@ export function keyPage({ account, key, ...props }: KeyPageProps): string {
           </div>
         )}
         <KeyCard account={account} key_={key} {...props} />
-        {!key.revokedAt && (
+        {canChange && (
           <>
             <Webhook account={account} key_={key} {...props} />
             <SigningSecret account={account} key_={key} {...props} />

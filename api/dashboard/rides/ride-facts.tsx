@@ -70,8 +70,9 @@ export function KeyName({ keyId, known, mode }: { keyId: string; known?: Pick<Ap
 /** The address that the partner gave, else the coordinates. */
 export const placeText = (place: Location): string => place.address || coordinatesText(place);
 
-/** To about a metre. */
-export const coordinatesText = ({ lat, lng }: Location): string => `${lat.toFixed(5)}, ${lng.toFixed(5)}`;
+/** To about a metre, and no finer than they are: those of an erased ride have two decimals. */
+export const coordinatesText = ({ lat, lng }: Location): string =>
+  [lat, lng].map((degrees) => String(Number(degrees.toFixed(5)))).join(', ');
 
 /** Who changed a ride. */
 export const actorWords: Record<Actor, string> = {

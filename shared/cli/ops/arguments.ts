@@ -40,11 +40,20 @@ export function readArguments(argv: readonly string[]): OpsArguments {
   const [name, ...words] = positionals;
   const command = commandNames.find((known) => known === name);
   if (!command) throw new UsageError(name ? `there is no command ${name}` : 'a command is missing');
-  const { cancel, json, by = os.userInfo().username } = values;
+  const { cancel, json, by = systemUser() } = values;
   if (cancel && command !== 'ride') throw new UsageError(`${command} does not take --cancel`);
   const [target, surplus] = targetOf(command, words);
   if (surplus !== undefined) throw new UsageError(`${command} does not take ${surplus}`);
   return { command, json, cancel, by, id: '', ...target };
+}
+
+/** The name of the system's user. In a container the user may have none. */
+function systemUser(): string {
+  try {
+    return os.userInfo().username;
+  } catch {
+    return `user ${process.getuid?.()}`;
+  }
 }
 
 type Target = Pick<OpsArguments, 'pool' | 'kind'> & { id?: string };
