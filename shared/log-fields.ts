@@ -37,7 +37,7 @@ const plain = new Set([
   'httpStatus',
   'againInMs',
   'why',
-  // The sweeper and the sums of usage.
+  // The sweeper, the sums of usage and the retention.
   'everything',
   'timers',
   'deliveries',
@@ -51,6 +51,12 @@ const plain = new Set([
   'until',
   'rides',
   'months',
+  'expired',
+  'idempotencyKeys',
+  'auditEntries',
+  'ridesErased',
+  'attemptsErased',
+  'ridesDeleted',
   // The process.
   'host',
   'port',

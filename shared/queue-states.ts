@@ -1,10 +1,10 @@
 import type { Queue } from 'bullmq';
 import type { Context } from './context.ts';
 import { keys } from './keys/api-key.ts';
-import { committedReads, timeLimit } from './mongo/durability.ts';
+import { timeLimit } from './mongo/durability.ts';
+import { readBacklog } from './ops/backlog.ts';
 import { type PoolName, poolNames } from './queues.ts';
 import { rides } from './rides/ride.ts';
-import type { Ride } from './rides/ride-types.ts';
 
 /** A queue as Redis has it. */
 export interface QueueState {
@@ -20,7 +20,11 @@ export interface QueueState {
 /** What is late, as MongoDB has it, whatever became of Redis: for how many seconds, 0 where nothing is. */
 export interface Backlog {
   oldestUnsettledSeconds: number;
+  /** Of the timers. */
   oldestOverdueSeconds: number;
+  /** Of the attempts asked for by hand. */
+  oldestAttemptSeconds: number;
+  oldestMailSeconds: number;
   /** The keys whose events wait, by the 1,000 that have waited longest: a slow or dead receiver stands in front. */
   waitingByKey: WaitingKey[];
 }
@@ -49,24 +53,14 @@ export function queueStates({ queues }: Pick<Context, 'queues'>): Promise<QueueS
   );
 }
 
-/** How late the oldest event that is to be sent and the oldest timer are, and whose events wait. */
-export async function backlog(nowMs: number): Promise<Backlog> {
-  const options = { ...committedReads(), projection: { unsettledSince: 1, nextDueAt: 1 } };
-  const [unsettled, due, waiting] = await Promise.all([
-    rides.findOne<Pick<Ride, 'unsettledSince'>>(
-      { unsettled: { $gt: 0 } },
-      { ...options, sort: { unsettledSince: 1, _id: 1 } },
-    ),
-    rides.findOne<Pick<Ride, 'nextDueAt'>>(
-      { nextDueAt: { $exists: true } },
-      { ...options, sort: { nextDueAt: 1, _id: 1 } },
-    ),
-    waitingByKey(),
-  ]);
-  const late = (since?: Date) => (since ? Math.max(0, Math.round((nowMs - since.getTime()) / 1_000)) : 0);
+/** How late the oldest of each kind is, and whose events wait. */
+export async function backlog(): Promise<Backlog> {
+  const [oldest, waiting] = await Promise.all([readBacklog(), waitingByKey()]);
   return {
-    oldestUnsettledSeconds: late(unsettled?.unsettledSince),
-    oldestOverdueSeconds: late(due?.nextDueAt),
+    oldestUnsettledSeconds: Math.round(oldest.unsettledEvent),
+    oldestOverdueSeconds: Math.round(oldest.overdueTimer),
+    oldestAttemptSeconds: Math.round(oldest.overdueAttempt),
+    oldestMailSeconds: Math.round(oldest.overdueMail),
     waitingByKey: waiting,
   };
 }

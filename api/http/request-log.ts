@@ -18,10 +18,11 @@ export function requestLog({ log, config }: Context): Middleware {
     await next();
     const { requestId, part, route = routeOf(ctx), caller, driver } = ctx.state;
     const { method, status } = ctx;
-    const elapsedMs = performance.now() - startedAt;
-    const durationMs = Math.round(elapsedMs);
+    const endedAt = performance.now();
+    const durationMs = Math.round(endedAt - startedAt);
     httpRequests.inc({ method, route, status });
-    httpDuration.observe({ method, route }, elapsedMs / 1_000);
+    // `startedAt` of the state has moved by the time that the handler waited, so a long poll does not count as slow.
+    httpDuration.observe({ method, route }, (endedAt - ctx.state.startedAt) / 1_000);
     const path = isDevelopment && route === 'none' && part?.name !== 'track' ? rawPath(ctx.url) : undefined;
     const ids = { rideId: rideIdOf(ctx), keyId: caller?.keyId, driverId: driver?.driverId };
     log.info({ requestId, method, route, path, status, durationMs, ...ids }, 'request');

@@ -1,5 +1,6 @@
 import type { Context } from '../../shared/context.ts';
 import { AppError, describeError } from '../../shared/errors.ts';
+import { pollsWaiting } from '../../shared/metrics/metrics.ts';
 import { committedReads } from '../../shared/mongo/durability.ts';
 import { isAfter, latestPlaces, type Place, shownAfterMs } from '../../shared/rides/event-feed.ts';
 import { rides } from '../../shared/rides/ride.ts';
@@ -134,12 +135,14 @@ export function waitingPolls(service: Context, wake: Wake): WaitingPolls {
       }
       perKey.set(keyId, count + 1);
       const request = held.hold(ctx, ms);
+      pollsWaiting.inc();
       const leave =
         'rideId' in awaited
           ? join(ofRides, awaited.rideId, { after: awaited.afterSeq, held: request })
           : join(ofKeys, keyId, { after: awaited.after, held: request });
       const mayHaveEvents = await request.over;
       leave();
+      pollsWaiting.dec();
       const left = (perKey.get(keyId) ?? 1) - 1;
       if (left > 0) perKey.set(keyId, left);
       else perKey.delete(keyId);

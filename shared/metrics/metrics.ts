@@ -31,13 +31,16 @@ export const httpRequests = counter('rides_http_requests_total', {
   labels: ['method', 'route', 'status'],
 });
 export const httpDuration = histogram('rides_http_request_duration_seconds', {
-  help: 'From the arrival of a request to its answer, or to the begin of a stream',
+  help: 'From the arrival of a request to its answer or stream, less the time that it waited for its body or for events',
   labels: ['method', 'route'],
   buckets: requestBuckets,
 });
 export const streamsOpen = gauge('rides_streams_open', {
   help: 'Streams that this process holds open, by the part of the API',
   labels: ['part'],
+});
+export const pollsWaiting = gauge('rides_polls_waiting', {
+  help: 'Requests that this process holds until there are events to show',
 });
 
 export const rideStatuses = counter('rides_status_changes_total', {

@@ -8,6 +8,7 @@ import { attempts } from '../../shared/webhooks/attempts.ts';
 import { clientOf } from '../support/client.ts';
 import { signedIn } from '../support/dashboard.ts';
 import { endedRide, personal, personalIn } from '../support/ended-rides.ts';
+import { age, readFeedOf, type ShownEvent } from '../support/feed.ts';
 import { formIn, hrefsIn, textOf } from '../support/pages.ts';
 import { newRide, rideIn } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
@@ -45,6 +46,22 @@ describe('an erased ride', () => {
     const offers = await client.get(`/rides/${rideId}/offers`);
     expect(offers.status).to.equal(200);
     withoutPersonal(JSON.stringify([body, offers.body]));
+  });
+
+  it('keeps its events in the feed and among its own, with body null, and is listed under no reference', async () => {
+    const { client, before, rideId } = await erased();
+    await age(rideId);
+    const { events } = (await client.get(`/rides/${rideId}/events`)).body;
+    expect(await readFeedOf(client)).to.deep.equal(events);
+    expect(events.map(({ seq, body }: ShownEvent) => [seq, body])).to.deep.equal(
+      before.events.map(({ seq }) => [seq, null]),
+    );
+    for (const { delivery } of events) expect(delivery).to.include({ outcome: 'delivered' });
+    const listed = async (query: string) =>
+      (await client.get(`/rides?${query}`)).body.rides.map((ride: { rideId: string }) => ride.rideId);
+    expect(await listed('status=completed')).to.deep.equal([rideId]);
+    expect(await listed(`reference=${before.reference}`)).to.deep.equal([]);
+    withoutPersonal(JSON.stringify([events, (await client.get('/rides')).body]));
   });
 
   it('has a link that shows what any link shows that has run out', async () => {

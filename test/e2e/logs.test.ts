@@ -5,8 +5,10 @@ import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
 import type { Context } from '../../shared/context.ts';
+import { createDriver } from '../../shared/drivers/manage-drivers.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { clientOf } from '../support/client.ts';
+import { person } from '../support/drivers.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { testContext, testSettings } from '../support/service.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
@@ -48,6 +50,8 @@ describe('the logs of an API and a worker process, at the most talkative level',
   interface Line {
     msg: string;
     requestId?: string;
+    route?: string;
+    driverId?: string;
     rideId?: string;
     keyId?: string;
     outcome?: string;
@@ -64,11 +68,23 @@ describe('the logs of an API and a worker process, at the most talkative level',
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line));
 
+  /** Signs in to the driver's page. Resolves with the session's cookie. */
+  async function signInToDrive(key: string): Promise<string> {
+    const answer = await fetch(`${url}/drive/sign-in`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'Sec-Fetch-Site': 'same-origin' },
+      body: new URLSearchParams({ key }),
+    });
+    return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+  }
+
   it('have one line for each request and job, with the creation’s request id up to the delivery, and no secret', async () => {
     const account = await accountOf('CANARY-mail@rides.example');
     const webhookUrl = `${receiver.origin}/CANARY-path?token=CANARY-query`;
     const key = await createKey(ctx.config, { accountId: account._id, name: 'CANARY-name', mode: 'test' });
     const partner = clientOf(url, key.key);
+    const requestId = 'given-by-the-partner';
     const created = await partner.post(
       '/rides',
       {
@@ -78,15 +94,19 @@ describe('the logs of an API and a worker process, at the most talkative level',
         passenger: { name: 'CANARY-passenger', phone: '+12025550199' },
         notes: 'CANARY-notes',
         webhookUrl,
+        reference: 'CANARY-reference',
+        metadata: { bed: 'CANARY-metadata' },
         unknown: 'CANARY-field',
       },
-      { 'Idempotency-Key': 'CANARY-idempotency', 'User-Agent': 'CANARY-agent' },
+      { 'Idempotency-Key': 'CANARY-idempotency', 'User-Agent': 'CANARY-agent', 'X-Request-Id': requestId },
     );
     expect(created.status).to.equal(201);
     const { rideId, trackUrl } = created.body;
-    const requestId = created.headers.get('x-request-id');
+    expect(created.headers.get('x-request-id')).to.equal(requestId);
     await partner.get('/rides/CANARY-id?x=CANARY-query');
     await partner.post('/rides', { fare: 'CANARY-fare' });
+    await partner.get('/rides?reference=CANARY-reference');
+    await partner.get('/events?after=CANARY-cursor');
     await fetch(`${url}/v1/rides`, { headers: { Authorization: 'Bearer CANARY-key', Cookie: 'session=CANARY' } });
     await fetch(`${url}/track/${trackUrl.split('/').at(-1)}`);
     await fetch(`${url}/dashboard/sign-in`, {
@@ -94,11 +114,14 @@ describe('the logs of an API and a worker process, at the most talkative level',
       headers: { 'Sec-Fetch-Site': 'same-origin' },
       body: new URLSearchParams({ email: 'CANARY-person@rides.example' }),
     });
+    const driver = await createDriver({ ...person, name: 'CANARY-driver' });
+    const cookie = await signInToDrive(driver.key);
+    await fetch(`${url}/drive/api/me`, { headers: { cookie } });
     await receiver.received(5);
     const ofRide = async () => (await lines()).filter((line) => line.rideId === rideId);
     const deliveries = async () => (await ofRide()).filter(({ msg }) => msg === 'delivery');
     await until(async () => (await deliveries()).length === 5);
-    await until(async () => (await lines()).filter(({ msg }) => msg === 'request').length === 6);
+    await until(async () => (await lines()).filter(({ msg }) => msg === 'request').length === 10);
 
     const [creation, ...others] = (await ofRide()).filter(({ msg }) => msg === 'request');
     expect(creation).to.include({ requestId, keyId: key.keyId, status: 201 }).and.have.property('durationMs');
@@ -113,12 +136,22 @@ describe('the logs of an API and a worker process, at the most talkative level',
       expect(step).to.include({ requestId, keyId: key.keyId, pool: 'simulator' }).and.have.property('durationMs');
     }
 
+    const ofDriver = (await lines()).filter(({ route }) => route?.startsWith('/drive'));
+    expect(ofDriver.map(({ route }) => route)).to.have.members(['/drive/sign-in', '/drive/api/me']);
+    expect(ofDriver.find(({ route }) => route === '/drive/api/me')).to.include({
+      driverId: driver.driverId,
+      status: 200,
+    });
+
     const all = await text();
     const secrets = [
       key.key,
       key.signingSecret,
       trackUrl.split('/').at(-1),
       '+12025550199',
+      driver.key,
+      person.phone,
+      cookie.split('=')[1],
       ctx.config.secrets.mongoUrl,
     ];
     for (const secret of ['CANARY', ...secrets]) expect(all).not.to.include(secret);

@@ -4,6 +4,7 @@ import { LimitModel } from '../../shared/accounts/limit.ts';
 import { SessionModel } from '../../shared/accounts/session.ts';
 import { SignInModel } from '../../shared/accounts/sign-in.ts';
 import { SubmissionModel } from '../../shared/accounts/submission.ts';
+import { driverSessions } from '../../shared/drivers/driver-session.ts';
 import { firstRideId } from '../../shared/ids.ts';
 import { MailModel } from '../../shared/mail/mail-row.ts';
 import { timeLimit } from '../../shared/mongo/durability.ts';
@@ -18,11 +19,11 @@ const atOnce = 200;
 /** Each has several attempts, which are deleted with it. */
 const ridesAtOnce = 50;
 
-const expiring = [SignInModel, SessionModel, SubmissionModel, LimitModel, MailModel];
+const expiring = [SignInModel, SessionModel, driverSessions.model, SubmissionModel, LimitModel, MailModel];
 
 /**
- * Deletes sign-in codes, sessions, submissions and limits that have expired, and mails that were sent or have failed and are
- * no longer kept. Resolves with how many.
+ * Deletes sign-in codes, sessions of people and of drivers, submissions and limits that have expired, and mails that were
+ * sent or have failed and are no longer kept. Resolves with how many.
  */
 export async function deleteExpired(now: Date, pace: Pace): Promise<number> {
   let deleted = 0;

@@ -22,7 +22,7 @@ type Command = (ctx: Context, args: OpsArguments) => Promise<object>;
 export const commands: Record<CommandName, Command> = {
   async queues(ctx) {
     assertRedis(ctx);
-    return { queues: await queueStates(ctx), backlog: await backlog(ctx.now()) };
+    return { queues: await queueStates(ctx), backlog: await backlog() };
   },
   pause: (ctx, args) => setPaused(ctx, args, true),
   resume: (ctx, args) => (args.pool ? setPaused(ctx, args, false) : setSuspended(args, false)),

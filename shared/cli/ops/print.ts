@@ -65,6 +65,8 @@ function queueLines({ queues, backlog }: Queues): string[] {
     ...aligned([['POOL', 'WAITING', 'ACTIVE', 'DELAYED', ''], ...rows]),
     `Oldest event not sent: ${late(backlog.oldestUnsettledSeconds)}`,
     `Oldest timer overdue: ${late(backlog.oldestOverdueSeconds)}`,
+    `Oldest attempt by hand overdue: ${late(backlog.oldestAttemptSeconds)}`,
+    `Oldest mail overdue: ${late(backlog.oldestMailSeconds)}`,
     ...waitingLines(backlog.waitingByKey),
   ];
 }

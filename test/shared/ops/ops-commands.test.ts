@@ -144,7 +144,10 @@ describe('the operator', () => {
       expect(await stateOf('webhooks')).to.include({ paused: false, waiting: before + 1, active: 0 });
       await makeDue(rideId, 'expire', new Date(api.ctx.now() - 3_600_000));
       expect((await ops('queues')).backlog.oldestOverdueSeconds).to.be.at.least(3_600);
-      expect(backlog).to.have.all.keys('oldestUnsettledSeconds', 'oldestOverdueSeconds', 'waitingByKey');
+      expect(backlog).to.have.all.keys(
+        ...['oldestUnsettledSeconds', 'oldestOverdueSeconds', 'oldestAttemptSeconds', 'oldestMailSeconds'],
+        'waitingByKey',
+      );
     });
 
     it('sees whose events wait, the most in front', async () => {

@@ -5,6 +5,7 @@ import { accountOfSession, SessionModel, sessionLifetimeMs, startSession } from 
 import { newCode, SignInModel, signInLifetimeMs } from '../../../shared/accounts/sign-in.ts';
 import { earlierSubmission, SubmissionModel } from '../../../shared/accounts/submission.ts';
 import type { Context } from '../../../shared/context.ts';
+import { driverSessions } from '../../../shared/drivers/driver-session.ts';
 import { newMailId } from '../../../shared/ids.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
 import { eraseRides } from '../../../shared/retention/erase-rides.ts';
@@ -25,6 +26,7 @@ import {
 } from '../../../workers/retention/retention.ts';
 import { storedAttempts } from '../../support/attempts.ts';
 import { endedRide, personal, personalIn } from '../../support/ended-rides.ts';
+import { withLogLines } from '../../support/log-lines.ts';
 import { ownDatabase } from '../../support/own-database.ts';
 import { newRide, rideIn } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
@@ -196,6 +198,7 @@ describe('the retention', () => {
       await earlierSubmission('acct_of_tests', 'form', 'about', now);
       await take({ name: 'test', most: 1, perMs: minuteMs }, 'somebody', now);
       const token = await startSession('acct_of_tests', now);
+      await driverSessions.start({ driverId: 'drv_of_tests', keyHash: 'of a key' }, now);
       const sent = { _id: newMailId(now), state: 'sent' as const, createdAt: new Date(now), expiresAt: new Date(now) };
       const waiting = {
         _id: newMailId(now),
@@ -210,9 +213,11 @@ describe('the retention', () => {
       expect(await SignInModel.countDocuments({})).to.equal(0);
       expect(await mails.distinct('_id')).to.deep.equal([waiting._id]);
       expect(await SessionModel.countDocuments({})).to.equal(1);
+      expect(await driverSessions.model.countDocuments({})).to.equal(1);
       await accountOfSession(token, now + 2 * 3_600_000);
       await retain(now + sessionLifetimeMs + 1);
       expect(await SubmissionModel.countDocuments({})).to.equal(0);
+      expect(await driverSessions.model.countDocuments({})).to.equal(0);
       expect(await SessionModel.countDocuments({}), 'used meanwhile').to.equal(1);
       await retain(now + sessionLifetimeMs + 3 * 3_600_000);
       expect(await SessionModel.countDocuments({})).to.equal(0);
@@ -255,6 +260,14 @@ describe('the retention', () => {
       await ctx.redis.del(retentionLeaseKey);
       await turn();
       expect(await erasedCount()).to.equal(1);
+    });
+
+    it('says in one log line how much has gone', async () => {
+      await endedRide(ctx, 31);
+      const logged = withLogLines(ctx);
+      await takeRetentionTurn(logged.ctx, { intervalMs: minuteMs, signal: new AbortController().signal });
+      expect(logged.lines).to.have.lengthOf(1);
+      expect(logged.lines[0]).to.include({ msg: 'retention', ridesErased: 1, ridesDeleted: 0, expired: 0, failed: 0 });
     });
 
     it('is left to another process at once when this one stops', async () => {
