@@ -72,8 +72,9 @@ export function ridePage(props: RidePageProps): string {
           <Summary ride={ride} keyName={keyName} now={now} />
           {ride.erasedAt && (
             <p class="notice">
-              What was personal in this ride was erased on {exactText(ride.erasedAt)}: passenger, notes, addresses,
-              phone numbers, and what was sent and answered. Coordinates are kept to about a kilometre.
+              What was personal in this ride was erased on {exactText(ride.erasedAt)}: passenger, notes, reference,
+              metadata, addresses, phone numbers, and what was sent and answered. Coordinates are kept to about a
+              kilometre.
             </p>
           )}
           {missed.length > 0 && (

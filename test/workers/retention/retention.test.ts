@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { AuditModel, audit } from '../../../shared/accounts/audit.ts';
 import { take } from '../../../shared/accounts/limit.ts';
-import { accountOfSession, SessionModel, sessionLifetimeMs, startSession } from '../../../shared/accounts/session.ts';
+import { accountOfSession, SessionModel, startSession } from '../../../shared/accounts/session.ts';
+import { sessionLifetimeMs } from '../../../shared/accounts/session-store.ts';
 import { newCode, SignInModel, signInLifetimeMs } from '../../../shared/accounts/sign-in.ts';
 import { earlierSubmission, SubmissionModel } from '../../../shared/accounts/submission.ts';
 import type { Context } from '../../../shared/context.ts';
