@@ -6,6 +6,7 @@ import { dashboardPart } from './dashboard/dashboard-part.ts';
 import { driveParts } from './drive/drive-parts.ts';
 import { driversPart } from './drivers/drivers-part.ts';
 import { createGateway } from './drivers/gateway.ts';
+import { docsPart } from './docs/docs-part.ts';
 import { findPart } from './http/find-part.ts';
 import { handleErrors } from './http/handle-errors.ts';
 import { noRoute } from './http/no-route.ts';
@@ -31,6 +32,7 @@ export function createApp(service: Context, more: Part[] = []): App {
     ...driveParts(service, gateway),
     trackPart(service, wake),
     dashboardPart(service, { wake, creation }),
+    docsPart(service),
     assetsPart(),
     ...more,
     healthPart(service),

@@ -36,6 +36,12 @@ const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
+/** The status and the text of an error, as the documentation shows them. */
+export function publicErrorOf(code: ErrorCode): { status: number; text: string } {
+  const [status, text] = errorTable[code];
+  return { status, text };
+}
+
 export interface ErrorDetails {
   /**
    * Replaces the public text of the table, for example to name the invalid field. Never contains a value of the

@@ -1,6 +1,5 @@
 import mongoose from 'mongoose';
-import type { Ride } from './ride-types.ts';
-import { movingStatuses } from './transitions.ts';
+import { movingStatuses, type Ride } from './ride-types.ts';
 
 /** `strict: false`: the interface `Ride` is the schema, and only this folder and the delivery write to a ride. */
 const rideSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });

@@ -1,0 +1,62 @@
+import type { ErrorCode } from '../../shared/errors.ts';
+import type { AnswerHeader } from './answer-headers.ts';
+
+interface ErrorAnswer {
+  /** When it happens, as one sentence of Markdown. */
+  cause: string;
+  headers?: readonly AnswerHeader[];
+  /** Texts beside the one of the error table. */
+  texts?: readonly string[];
+}
+
+/** The errors that partners can get. Their statuses and texts are those of shared/errors.ts. */
+export const errorAnswers = {
+  invalid_request: {
+    cause: 'A field, a header or the body is missing or wrong. The text names the first one.',
+    texts: ['pickup.lat is required', 'fare must be greater than 0'],
+  },
+  unauthorized: {
+    cause: 'The key is missing or unknown, or it was rotated or revoked.',
+    headers: ['WWW-Authenticate'],
+  },
+  https_required: { cause: 'The request did not come over HTTPS. Its key was readable on the way: rotate it.' },
+  not_found: { cause: 'There is no such path.' },
+  ride_not_found: { cause: 'The ride does not exist, or it belongs to another key.' },
+  offer_not_found: { cause: 'The ride has never had an offer with this id.' },
+  method_not_allowed: { cause: 'The path does not take this method.' },
+  request_timeout: { cause: 'The request took more than 12 seconds to arrive.' },
+  ride_not_bidding: { cause: 'Another offer is accepted, or the ride has ended.' },
+  bidding_over: { cause: 'The bidding time has passed: the ride is about to be cancelled.' },
+  offer_withdrawn: { cause: 'The driver took the offer back.' },
+  ride_ended: { cause: 'The ride is completed or cancelled, perhaps by your first request.' },
+  idempotency_conflict: {
+    cause: 'The same Idempotency-Key came within 24 hours with other fields or another scenario.',
+  },
+  payload_too_large: { cause: 'The body is larger than 16,384 bytes.' },
+  rate_limited: {
+    cause: 'The key has created 30 rides within 60 seconds, or 300 within an hour.',
+    headers: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
+  },
+  too_many_waiting: {
+    cause: '200 requests of this key are waiting for events in one process of the service, and there is none to show.',
+    headers: ['Retry-After'],
+  },
+  headers_too_large: { cause: 'The headers are larger than 16 kB.' },
+  internal: { cause: 'A fault of the service.' },
+  unavailable: { cause: 'The service cannot answer right now.', headers: ['Retry-After'] },
+} as const satisfies Partial<Record<ErrorCode, ErrorAnswer>>;
+
+export type DocumentedError = keyof typeof errorAnswers;
+
+export const errorAnswer = (code: DocumentedError): ErrorAnswer => errorAnswers[code];
+
+/** The errors of every operation. */
+export const commonErrors: readonly DocumentedError[] = [
+  'invalid_request',
+  'unauthorized',
+  'https_required',
+  'request_timeout',
+  'headers_too_large',
+  'internal',
+  'unavailable',
+];

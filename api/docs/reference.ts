@@ -1,0 +1,177 @@
+import { publicErrorOf } from '../../shared/errors.ts';
+import type { JsonSchema } from '../../shared/json-schema.ts';
+import { commonErrors } from './error-answers.ts';
+import type { Media, OpenApiDocument, Parameter, PathOperation, Ref, Response, Webhook } from './openapi.ts';
+
+/** The page `reference`, in Markdown: everything that the OpenAPI document says. */
+export function referenceText(document: OpenApiDocument): string {
+  const { servers, info, paths, webhooks } = document;
+  const [anyOperation] = Object.values(Object.values(paths)[0] ?? {});
+  return [
+    '# API reference',
+    'Every operation, field, error and event. The same as an [OpenAPI 3.1 document](openapi.json), from which tools make [typed clients](typed-client.md).',
+    `Version ${info.version} ([changelog](changelog.md)), at \`${servers[0]?.url}\`. Each request carries a [key](authentication.md).`,
+    'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. Unknown fields are ignored: by us in requests, and by you in answers and events.',
+    ...Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, operation]) => describe(document, method, path, operation)),
+    ),
+    '## Errors of every operation',
+    'Beside those of each one. What to do about them: [Errors](errors.md).',
+    ...(anyOperation ? [errorTable(document, anyOperation, (status) => commonStatuses.has(status))] : []),
+    '## Headers of answers',
+    table(
+      ['header', 'on', 'meaning'],
+      Object.entries(document.components.headers).map(([name, { description }]) => [
+        code(name),
+        statusesWith(document, name),
+        description,
+      ]),
+    ),
+    '## Events',
+    'What we send to your webhook URL. How it is sent and verified: [Webhooks](webhooks.md).',
+    '### Headers of every event',
+    parameterTable(Object.values(webhooks)[0]?.post.parameters ?? []),
+    ...Object.entries(webhooks).flatMap(([name, { post }]) => describeEvent(document, name, post)),
+  ].join('\n\n');
+}
+
+const commonStatuses = new Set(commonErrors.map((error) => String(publicErrorOf(error).status)));
+
+function describe(document: OpenApiDocument, method: string, path: string, operation: PathOperation): string[] {
+  const { summary, description, parameters, requestBody, responses } = operation;
+  const [status = '', response] = Object.entries(responses).find(([code]) => code.startsWith('2')) ?? [];
+  const answer = resolved<Response>(document, response as Response);
+  const hasOwnErrors = Object.keys(responses).some((code) => Number(code) >= 400 && !commonStatuses.has(code));
+  return [
+    `## ${summary}`,
+    code(`${method.toUpperCase()} ${path}`),
+    description,
+    ...(parameters ? ['### Parameters', parameterTable(parameters)] : []),
+    ...(requestBody ? ['### Body', ...bodyText(document, requestBody.content['application/json'], 'request')] : []),
+    `### Answer ${status}`,
+    ...(answer.content ? bodyText(document, answer.content['application/json'], 'answer') : []),
+    ...(hasOwnErrors
+      ? ['### Errors', errorTable(document, operation, (code) => Number(code) >= 400 && !commonStatuses.has(code))]
+      : []),
+  ];
+}
+
+function describeEvent(document: OpenApiDocument, name: string, { description, requestBody }: Webhook): string[] {
+  const body = requestBody?.content['application/json'];
+  return [`### ${name}`, description.replace(/ How it is sent.*/, ''), ...(body ? bodyText(document, body, 'event') : [])];
+}
+
+type Use = 'request' | 'answer' | 'event';
+
+/** The fields of a body, and its examples. */
+function bodyText(document: OpenApiDocument, { schema, example, examples = {} }: Media, use: Use): string[] {
+  const name = schema.$ref?.replace(/^.*\//, '');
+  const shown = example ? [example] : Object.values(examples).map(({ value }) => value);
+  return [
+    table(['field', 'type', 'meaning'], fieldRows(document, schema, use)),
+    ...shown.map((value) => `\`\`\`json ${use === 'request' ? 'schema' : 'answer'}=${name}\n${jsonText(value)}\n\`\`\``),
+  ];
+}
+
+function fieldRows(document: OpenApiDocument, given: JsonSchema, use: Use, prefix = ''): string[][] {
+  const schema = objectIn(document, given);
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const isRequired = schema.required?.includes(name) ?? false;
+    const described = resolved<JsonSchema>(document, property);
+    const presence = use === 'request' ? (isRequired ? ', required' : '') : isRequired ? '' : ', not always';
+    const path = prefix + name;
+    const description = property.description ?? described.description ?? '';
+    const row = [code(path), typeText(document, described) + presence, [description, ...rules(described)].join(' ').trim()];
+    const inside = described.items ? `${path}[].` : `${path}.`;
+    return [row, ...fieldRows(document, described.items ?? described, use, inside)];
+  });
+}
+
+/** The schema whose properties count: what a reference names, or the object beside `null`. */
+function objectIn(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
+  const described = resolved<JsonSchema>(document, schema);
+  return described.anyOf?.map((member) => resolved<JsonSchema>(document, member)).find(({ properties }) => properties) ?? described;
+}
+
+function typeText(document: OpenApiDocument, schema: JsonSchema): string {
+  const { type, anyOf, items } = schema;
+  if (anyOf) return anyOf.map((member) => typeText(document, resolved(document, member))).join(' or ');
+  if (items) return `list of ${typeText(document, resolved(document, items))}s`;
+  // Of an optional field of a body, `null` is said once for all.
+  return [type].flat().filter((one) => one !== 'null' || type === 'null').join(' or ');
+}
+
+/** What a schema demands, in words. */
+function rules(schema: JsonSchema): string[] {
+  const { enum: members, const: only, minimum, maximum, exclusiveMinimum, maxLength, default: fallback } = schema;
+  const isBounded = (limit?: number) => limit !== undefined && Math.abs(limit) < Number.MAX_SAFE_INTEGER;
+  const texts: string[] = [];
+  if (only !== undefined && only !== true) texts.push(`Always ${code(String(only))}.`);
+  if (members) {
+    const values = members.filter((member) => member !== null).map((member) => code(String(member)));
+    texts.push(`One of ${values.join(', ')}.`);
+  }
+  if (isBounded(minimum) && isBounded(maximum)) texts.push(`${minimum} to ${maximum}.`);
+  else if (isBounded(minimum)) texts.push(minimum === 1 ? 'At least 1.' : `${minimum} or more.`);
+  else if (isBounded(maximum)) texts.push(`At most ${maximum}.`);
+  if (exclusiveMinimum !== undefined) texts.push(`Above ${exclusiveMinimum}.`);
+  if (maxLength !== undefined) texts.push(`At most ${maxLength.toLocaleString('en-US')} characters.`);
+  if (fallback !== undefined) texts.push(`Default ${code(String(fallback))}.`);
+  return texts;
+}
+
+const parameterTable = (parameters: readonly Parameter[]): string =>
+  table(
+    ['parameter', 'in', 'meaning'],
+    parameters.map(({ name, in: where, required, schema, description = '' }) => [
+      code(name),
+      where + (required || where === 'path' ? '' : ', optional'),
+      [description, ...rules(schema)].join(' '),
+    ]),
+  );
+
+/** A row for each text that an error of these statuses can have. */
+function errorTable(document: OpenApiDocument, { responses }: PathOperation, isShown: (status: string) => boolean): string {
+  const rows = Object.entries(responses).filter(([status]) => isShown(status)).flatMap(([status, response]) => {
+    const { description, content } = resolved<Response>(document, response as Response);
+    const causes = description.split('\n\n');
+    const examples = Object.entries(content?.['application/json'].examples ?? {}).filter(([name]) => !/-\d$/.test(name));
+    return examples.map(([, { value }], index) => [status, code((value as { error: string }).error), causes[index] ?? '']);
+  });
+  return table(['status', 'text', 'when'], rows);
+}
+
+/** The statuses of the answers that have a header. */
+function statusesWith(document: OpenApiDocument, header: string): string {
+  const statuses = new Set<string>();
+  let answers = 0;
+  for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
+    for (const [status, response] of Object.entries(operation.responses)) {
+      answers += 1;
+      if (resolved<Response>(document, response as Response).headers?.[header]) statuses.add(status);
+    }
+  }
+  const all = new Set(Object.values(document.paths).flatMap((methods) => Object.values(methods).flatMap(({ responses }) => Object.keys(responses))));
+  return answers > 0 && statuses.size === all.size ? 'every answer' : [...statuses].sort().join(', ');
+}
+
+function resolved<T extends object>(document: OpenApiDocument, value: T | Ref): T {
+  if (!('$ref' in value) || typeof value.$ref !== 'string') return value as T;
+  const names = value.$ref.split('/').slice(1);
+  return names.reduce((at: unknown, name) => (at as Record<string, unknown>)[name], document) as T;
+}
+
+const code = (text: string): string => `\`${text}\``;
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(inCell).join(' | ')} |`).join('\n');
+
+const inCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+/** JSON with two spaces, and small objects on one line. */
+function jsonText(value: object): string {
+  return JSON.stringify(value, null, 2).replace(/\{\n\s+[^{}[\]]{1,140}?\n\s*\}/g, (object) => {
+    const line = object.replace(/\s*\n\s*/g, ' ');
+    return line.length <= 80 ? line : object;
+  });
+}
