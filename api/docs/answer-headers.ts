@@ -18,7 +18,8 @@ export const answerHeaders = {
     example: '7b0f1f4e-6a53-4a0c-9a57-6f1f6f3c2f11',
   },
   'RateLimit-Policy': {
-    description: 'The limits on creations: quota `q` in a window of `w` seconds. A repeat with an Idempotency-Key may lack it.',
+    description:
+      'The limits on creations: quota `q` in a window of `w` seconds. A repeat with an Idempotency-Key may lack it.',
     schema: { type: 'string' },
     example: '"minute";q=30;w=60, "hour";q=300;w=3600',
   },
@@ -40,7 +41,8 @@ export const answerHeaders = {
     example: 'Bearer',
   },
   'X-Service-Ignored-Fields': {
-    description: 'With a test key only: fields of your body that are unknown and were ignored, at most 10 names.',
+    description:
+      'With a test key only: fields of your body that are unknown and were ignored, at most 10 names. A refusal may have it too.',
     schema: { type: 'string' },
     example: 'passengerName',
   },

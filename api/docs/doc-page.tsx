@@ -1,6 +1,7 @@
 import { renderDocument } from '../pages/document.tsx';
 import { Mark } from '../pages/mark.tsx';
-import { type Heading, hrefOf, Markdown, type ParsedPage } from './markdown.tsx';
+import { type Heading, hrefOf, type ParsedPage } from './markdown.ts';
+import { Markdown } from './markdown-page.tsx';
 import { type DocPage, pageNames, sections } from './pages.ts';
 
 interface DocPageProps {

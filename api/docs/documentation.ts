@@ -2,9 +2,20 @@ import { gzipSync } from 'node:zlib';
 import type { Config } from '../../shared/config.ts';
 import { sha256 } from '../../shared/ids.ts';
 import { renderDocPage } from './doc-page.tsx';
-import { parseMarkdown } from './markdown.tsx';
-import { type OpenApiDocument, openApiDocument } from './openapi.ts';
-import { type DocPage, docPage, pageNames, readPages, readVerifiers, sections, shortTitles, versionsOf, withBaseUrl } from './pages.ts';
+import { parseMarkdown } from './markdown.ts';
+import { openApiDocument } from './openapi.ts';
+import type { OpenApiDocument } from './openapi-types.ts';
+import {
+  type DocPage,
+  docPage,
+  pageNames,
+  readPages,
+  readVerifiers,
+  sections,
+  shortTitles,
+  versionsOf,
+  withBaseUrl,
+} from './pages.ts';
 import { referenceText } from './reference.ts';
 
 /** A file of the documentation, as it is served. */
@@ -86,5 +97,8 @@ function llmsText(pages: readonly DocPage[], publicBaseUrl: string): string {
     '## Machine-readable',
     `- [OpenAPI 3.1 document](${publicBaseUrl}/docs/openapi.json): every operation, field, error and event.`,
     '',
-  ].join('\n\n').trimEnd().concat('\n');
+  ]
+    .join('\n\n')
+    .trimEnd()
+    .concat('\n');
 }

@@ -50,6 +50,15 @@ export type DocumentedError = keyof typeof errorAnswers;
 
 export const errorAnswer = (code: DocumentedError): ErrorAnswer => errorAnswers[code];
 
+/** Found before the body is read. Every other answer may name fields of the body that were ignored. */
+export const foundBeforeBody: ReadonlySet<DocumentedError> = new Set([
+  'unauthorized',
+  'https_required',
+  'request_timeout',
+  'headers_too_large',
+  'payload_too_large',
+]);
+
 /** The errors of every operation. */
 export const commonErrors: readonly DocumentedError[] = [
   'invalid_request',

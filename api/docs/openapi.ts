@@ -1,71 +1,17 @@
 import type Joi from 'joi';
 import { publicErrorOf } from '../../shared/errors.ts';
-import { type JsonSchema, objectSchema } from '../../shared/json-schema.ts';
+import type { JsonSchema } from '../../shared/json-schema.ts';
 import { eventExamples, eventSchemas } from '../../shared/rides/event-schemas.ts';
 import { rideId } from '../../shared/rides/public-schemas.ts';
 import type { EventName } from '../../shared/rides/ride-types.ts';
 import { partnerOperations } from '../partner/operations.ts';
-import { type AnswerHeader, answerHeaders, headerOf } from './answer-headers.ts';
-import { commonErrors, type DocumentedError, errorAnswer } from './error-answers.ts';
+import { Components, documentedHeaders, headerRefs } from './components.ts';
+import { commonErrors, type DocumentedError } from './error-answers.ts';
 import { type EventHeader, eventHeaders } from './event-headers.ts';
-import { jsonSchemaOf } from './joi-schema.ts';
 import { exampleBaseUrl } from './example-base-url.ts';
+import { jsonSchemaOf } from './joi-schema.ts';
+import type { OpenApiDocument, Parameter, PathOperation, Ref, Webhook } from './openapi-types.ts';
 import { type Operation, tags } from './operation.ts';
-
-/** An OpenAPI 3.1 document, as far as this service writes and reads one. */
-export interface OpenApiDocument {
-  openapi: string;
-  info: { version: string; [field: string]: unknown };
-  servers: { url: string; description: string }[];
-  tags: { name: string; description: string }[];
-  security: object[];
-  paths: Record<string, Record<string, PathOperation>>;
-  webhooks: Record<string, { post: Webhook }>;
-  components: {
-    schemas: Record<string, JsonSchema>;
-    responses: Record<string, Response>;
-    headers: Record<string, { description: string }>;
-    securitySchemes: object;
-  };
-}
-
-export interface Parameter {
-  name: string;
-  in: 'path' | 'query' | 'header';
-  required: boolean;
-  description?: string;
-  schema: JsonSchema;
-}
-
-export interface Media {
-  schema: JsonSchema;
-  example?: object;
-  examples?: Record<string, { summary?: string; value: object }>;
-}
-
-export interface Response {
-  description: string;
-  headers?: Record<string, Ref>;
-  content?: { 'application/json': Media };
-}
-
-export interface PathOperation {
-  operationId: string;
-  summary: string;
-  description: string;
-  tags: string[];
-  parameters?: Parameter[];
-  requestBody?: { required: true; content: { 'application/json': Media } };
-  responses: Record<string, Response | Ref>;
-}
-
-export interface Webhook extends Omit<PathOperation, 'responses'> {
-  responses: Record<string, Response>;
-}
-
-export interface Ref {
-  $ref: string;
-}
 
 /** The bases and their operations. A part with routes for partners or drivers adds a line. */
 const documented: { base: string; operations: readonly Operation[] }[] = [
@@ -74,11 +20,6 @@ const documented: { base: string; operations: readonly Operation[] }[] = [
 
 /** What the names in paths stand for. */
 const pathParameters: Readonly<Record<string, JsonSchema>> = { rideId };
-
-const errorSchema = objectSchema(
-  { error: { type: 'string', description: 'What is wrong, for people to read: programs go by the status.' } },
-  { title: 'Error' },
-);
 
 /**
  * The OpenAPI document of the service: made from the schemas that its routes validate with and its presenters return.
@@ -119,23 +60,21 @@ export function openApiDocument(version: string): OpenApiDocument {
     components: {
       schemas: components.schemas,
       responses: components.responses,
-      headers: Object.fromEntries(
-        Object.entries(answerHeaders).map(([name, { description, schema, example }]) => [
-          name,
-          { description, schema, example, ...(name in answerHeaders && isRequired(name as AnswerHeader)) },
-        ]),
-      ),
+      headers: documentedHeaders,
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'A secret key: `Authorization: Bearer svc_test_...`.' },
-        apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'The same key in a header of its own.' },
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Api-Key',
+          description: 'The same key in a header of its own.',
+        },
       },
     },
   };
 }
 
 const eventTag = ['Events', 'What is sent to your webhook URL.'] as const;
-
-const isRequired = (name: AnswerHeader) => (headerOf(name).required ? { required: true } : {});
 
 /** `/v1/rides/{rideId}` */
 const pathOf = (base: string, { path }: Operation): string =>
@@ -244,54 +183,3 @@ const namedExamples = (examples: Readonly<Record<string, object>>) =>
       { summary, value },
     ]),
   );
-
-const headerRefs = (names: readonly AnswerHeader[]): Record<string, Ref> =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-
-/** Collects what the document says once and refers to: schemas with a title, and the responses of errors. */
-class Components {
-  readonly schemas: Record<string, JsonSchema> = {};
-  readonly responses: Record<string, Response> = {};
-
-  /** The schema, in which each schema with a title is replaced by a reference to it. */
-  refer(schema: JsonSchema): JsonSchema {
-    const { title, ...rest } = schema;
-    const inner: JsonSchema = {
-      ...rest,
-      ...(schema.properties && {
-        properties: Object.fromEntries(
-          Object.entries(schema.properties).map(([name, property]) => [name, this.refer(property)]),
-        ),
-      }),
-      ...(schema.items && { items: this.refer(schema.items) }),
-      ...(schema.anyOf && { anyOf: schema.anyOf.map((member) => this.refer(member)) }),
-    };
-    if (!title) return inner;
-    const known = this.schemas[title];
-    if (known && JSON.stringify(known) !== JSON.stringify(inner)) throw new Error(`two schemas are called ${title}`);
-    this.schemas[title] = inner;
-    return { $ref: `#/components/schemas/${title}` };
-  }
-
-  referToErrors(codes: readonly DocumentedError[]): Ref {
-    const name = codes.join('-or-');
-    this.responses[name] ??= {
-      description: codes.map((code) => errorAnswer(code).cause).join('\n\n'),
-      headers: headerRefs([
-        ...new Set<AnswerHeader>(['X-Request-Id', ...codes.flatMap((code) => errorAnswer(code).headers ?? [])]),
-      ]),
-      content: {
-        'application/json': {
-          schema: this.refer(errorSchema),
-          examples: Object.fromEntries(codes.flatMap((code) => errorExamples(code))),
-        },
-      },
-    };
-    return { $ref: `#/components/responses/${name}` };
-  }
-}
-
-function errorExamples(code: DocumentedError): [string, { value: object }][] {
-  const texts = [...(errorAnswer(code).texts ?? []), publicErrorOf(code).text];
-  return texts.map((text, index) => [index === 0 ? code : `${code}-${index + 1}`, { value: { error: text } }]);
-}

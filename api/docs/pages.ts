@@ -61,11 +61,14 @@ export function readPages(folder = docsFolder()): DocPage[] {
 /** The verifiers of the signature, one for each language. */
 export function readVerifiers(folder = docsFolder()): DocFile[] {
   const files = readdirSync(path.join(folder, 'verify'));
-  return files.map((name) => ({ name: `verify/${name}`, text: readFileSync(path.join(folder, 'verify', name), 'utf8') }));
+  return files.map((name) => ({
+    name: `verify/${name}`,
+    text: readFileSync(path.join(folder, 'verify', name), 'utf8'),
+  }));
 }
 
 export function docPage(name: string, text: string): DocPage {
-  const [, title, summary] = /^# (.+)\n\n([^]+?)\n\n/.exec(text) ?? [];
+  const [, title, summary] = /^# ([^\n]+)\n\n(.+?)\n\n/s.exec(text) ?? [];
   if (!title || !summary) throw new Error(`docs/${name}.md needs a title and a paragraph under it`);
   return { name, title, summary: summary.replaceAll('\n', ' '), text };
 }

@@ -1,7 +1,7 @@
 import { publicErrorOf } from '../../shared/errors.ts';
 import type { JsonSchema } from '../../shared/json-schema.ts';
 import { commonErrors } from './error-answers.ts';
-import type { Media, OpenApiDocument, Parameter, PathOperation, Ref, Response, Webhook } from './openapi.ts';
+import type { Media, OpenApiDocument, Parameter, PathOperation, Ref, Response, Webhook } from './openapi-types.ts';
 
 /** The page `reference`, in Markdown: everything that the OpenAPI document says. */
 export function referenceText(document: OpenApiDocument): string {
@@ -58,7 +58,11 @@ function describe(document: OpenApiDocument, method: string, path: string, opera
 
 function describeEvent(document: OpenApiDocument, name: string, { description, requestBody }: Webhook): string[] {
   const body = requestBody?.content['application/json'];
-  return [`### ${name}`, description.replace(/ How it is sent.*/, ''), ...(body ? bodyText(document, body, 'event') : [])];
+  return [
+    `### ${name}`,
+    description.replace(/ How it is sent.*/, ''),
+    ...(body ? bodyText(document, body, 'event') : []),
+  ];
 }
 
 type Use = 'request' | 'answer' | 'event';
@@ -69,7 +73,9 @@ function bodyText(document: OpenApiDocument, { schema, example, examples = {} }:
   const shown = example ? [example] : Object.values(examples).map(({ value }) => value);
   return [
     table(['field', 'type', 'meaning'], fieldRows(document, schema, use)),
-    ...shown.map((value) => `\`\`\`json ${use === 'request' ? 'schema' : 'answer'}=${name}\n${jsonText(value)}\n\`\`\``),
+    ...shown.map(
+      (value) => `\`\`\`json ${use === 'request' ? 'schema' : 'answer'}=${name}\n${jsonText(value)}\n\`\`\``,
+    ),
   ];
 }
 
@@ -81,7 +87,11 @@ function fieldRows(document: OpenApiDocument, given: JsonSchema, use: Use, prefi
     const presence = use === 'request' ? (isRequired ? ', required' : '') : isRequired ? '' : ', not always';
     const path = prefix + name;
     const description = property.description ?? described.description ?? '';
-    const row = [code(path), typeText(document, described) + presence, [description, ...rules(described)].join(' ').trim()];
+    const row = [
+      code(path),
+      typeText(document, described) + presence,
+      [description, ...rules(described)].join(' ').trim(),
+    ];
     const inside = described.items ? `${path}[].` : `${path}.`;
     return [row, ...fieldRows(document, described.items ?? described, use, inside)];
   });
@@ -90,7 +100,10 @@ function fieldRows(document: OpenApiDocument, given: JsonSchema, use: Use, prefi
 /** The schema whose properties count: what a reference names, or the object beside `null`. */
 function objectIn(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
   const described = resolved<JsonSchema>(document, schema);
-  return described.anyOf?.map((member) => resolved<JsonSchema>(document, member)).find(({ properties }) => properties) ?? described;
+  return (
+    described.anyOf?.map((member) => resolved<JsonSchema>(document, member)).find(({ properties }) => properties) ??
+    described
+  );
 }
 
 function typeText(document: OpenApiDocument, schema: JsonSchema): string {
@@ -98,7 +111,10 @@ function typeText(document: OpenApiDocument, schema: JsonSchema): string {
   if (anyOf) return anyOf.map((member) => typeText(document, resolved(document, member))).join(' or ');
   if (items) return `list of ${typeText(document, resolved(document, items))}s`;
   // Of an optional field of a body, `null` is said once for all.
-  return [type].flat().filter((one) => one !== 'null' || type === 'null').join(' or ');
+  return [type]
+    .flat()
+    .filter((one) => one !== 'null' || type === 'null')
+    .join(' or ');
 }
 
 /** What a schema demands, in words. */
@@ -131,28 +147,35 @@ const parameterTable = (parameters: readonly Parameter[]): string =>
   );
 
 /** A row for each text that an error of these statuses can have. */
-function errorTable(document: OpenApiDocument, { responses }: PathOperation, isShown: (status: string) => boolean): string {
-  const rows = Object.entries(responses).filter(([status]) => isShown(status)).flatMap(([status, response]) => {
-    const { description, content } = resolved<Response>(document, response as Response);
-    const causes = description.split('\n\n');
-    const examples = Object.entries(content?.['application/json'].examples ?? {}).filter(([name]) => !/-\d$/.test(name));
-    return examples.map(([, { value }], index) => [status, code((value as { error: string }).error), causes[index] ?? '']);
-  });
+function errorTable(
+  document: OpenApiDocument,
+  { responses }: PathOperation,
+  isShown: (status: string) => boolean,
+): string {
+  const rows = Object.entries(responses)
+    .filter(([status]) => isShown(status))
+    .flatMap(([status, response]) => {
+      const { description, content } = resolved<Response>(document, response as Response);
+      const causes = description.split('\n\n');
+      const examples = Object.entries(content?.['application/json'].examples ?? {}).filter(
+        ([name]) => !/-\d$/.test(name),
+      );
+      return examples.map(([, { value }], index) => [
+        status,
+        code((value as { error: string }).error),
+        causes[index] ?? '',
+      ]);
+    });
   return table(['status', 'text', 'when'], rows);
 }
 
 /** The statuses of the answers that have a header. */
 function statusesWith(document: OpenApiDocument, header: string): string {
-  const statuses = new Set<string>();
-  let answers = 0;
-  for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
-    for (const [status, response] of Object.entries(operation.responses)) {
-      answers += 1;
-      if (resolved<Response>(document, response as Response).headers?.[header]) statuses.add(status);
-    }
-  }
-  const all = new Set(Object.values(document.paths).flatMap((methods) => Object.values(methods).flatMap(({ responses }) => Object.keys(responses))));
-  return answers > 0 && statuses.size === all.size ? 'every answer' : [...statuses].sort().join(', ');
+  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+  const answers = operations.flatMap(({ responses }) => Object.entries(responses));
+  const having = answers.filter(([, answer]) => resolved<Response>(document, answer as Response).headers?.[header]);
+  if (having.length === answers.length) return 'every answer';
+  return [...new Set(having.map(([status]) => status))].sort().join(', ');
 }
 
 function resolved<T extends object>(document: OpenApiDocument, value: T | Ref): T {

@@ -57,7 +57,10 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
   return Joi.object({
     pickup: location.required().description('Where the ride begins.'),
     destination: location.required().description('Where it ends; may equal the pickup.'),
-    fare: Joi.number().greater(0).required().description('What you offer to pay, in USD. Drivers take it or ask for more.'),
+    fare: Joi.number()
+      .greater(0)
+      .required()
+      .description('What you offer to pay, in USD. Drivers take it or ask for more.'),
     carType: Joi.valid(...carTypes)
       .empty(null)
       .default('regular')
@@ -161,7 +164,9 @@ export const acceptSchema = Joi.object({
 
 export const scenarioSchema = Joi.valid(...testScenarios)
   .label('X-Service-Test-Scenario')
-  .description('The course of a test ride ([all scenarios](https://rides.example/docs/test-mode#scenarios)). A live key ignores it.');
+  .description(
+    'The course of a test ride ([all scenarios](https://rides.example/docs/test-mode#scenarios)). A live key ignores it.',
+  );
 
 export const idempotencyKeySchema = Joi.string()
   .max(255)

@@ -8,7 +8,11 @@ export const rideId = {
   examples: ['ride_0Uw4cA1k9fZ3xQ7LmT2bVn8Y'],
 } as const;
 
-export const status = { type: 'string', enum: rideStatuses, description: 'Where the ride is in its lifecycle.' } as const;
+export const status = {
+  type: 'string',
+  enum: rideStatuses,
+  description: 'Where the ride is in its lifecycle.',
+} as const;
 
 export const fare = { type: 'number', exclusiveMinimum: 0, description: 'What you offered to pay, in USD.' } as const;
 

@@ -39,7 +39,8 @@ describe('the documentation in a browser', () => {
   it('prints the text alone, with every verifier', async () => {
     const page = await openPage(await openProfile(), `${api.url}/docs/webhooks`);
     await page.emulateMedia({ media: 'print' });
-    for (const part of ['.top', '.rail', '.contents']) expect(await page.locator(part).first().isVisible()).to.equal(false);
+    for (const part of ['.top', '.rail', '.contents'])
+      expect(await page.locator(part).first().isVisible()).to.equal(false);
     expect(await page.getByText('OpenSSL.fixed_length_secure_compare').isVisible()).to.equal(true);
   });
 });

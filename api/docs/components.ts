@@ -1,0 +1,70 @@
+import { publicErrorOf } from '../../shared/errors.ts';
+import { type JsonSchema, objectSchema } from '../../shared/json-schema.ts';
+import { type AnswerHeader, answerHeaders, headerOf } from './answer-headers.ts';
+import { type DocumentedError, errorAnswer, foundBeforeBody } from './error-answers.ts';
+import type { OpenApiDocument, Ref, Response } from './openapi-types.ts';
+
+const errorSchema = objectSchema(
+  { error: { type: 'string', description: 'What is wrong, for people to read: programs go by the status.' } },
+  { title: 'Error' },
+);
+
+export const headerRefs = (names: readonly AnswerHeader[]): Record<string, Ref> =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+/** Every header of answers, as `components.headers`. */
+export const documentedHeaders: OpenApiDocument['components']['headers'] = Object.fromEntries(
+  (Object.keys(answerHeaders) as AnswerHeader[]).map((name) => [name, headerOf(name)]),
+);
+
+/** Collects what the document says once and refers to: schemas with a title, and the responses of errors. */
+export class Components {
+  readonly schemas: Record<string, JsonSchema> = {};
+  readonly responses: Record<string, Response> = {};
+
+  /** The schema, in which each schema with a title is replaced by a reference to it. */
+  refer(schema: JsonSchema): JsonSchema {
+    const { title, ...rest } = schema;
+    const inner: JsonSchema = {
+      ...rest,
+      ...(schema.properties && {
+        properties: Object.fromEntries(
+          Object.entries(schema.properties).map(([name, property]) => [name, this.refer(property)]),
+        ),
+      }),
+      ...(schema.items && { items: this.refer(schema.items) }),
+      ...(schema.anyOf && { anyOf: schema.anyOf.map((member) => this.refer(member)) }),
+    };
+    if (!title) return inner;
+    const known = this.schemas[title];
+    if (known && JSON.stringify(known) !== JSON.stringify(inner)) throw new Error(`two schemas are called ${title}`);
+    this.schemas[title] = inner;
+    return { $ref: `#/components/schemas/${title}` };
+  }
+
+  referToErrors(codes: readonly DocumentedError[]): Ref {
+    const name = codes.join('-or-');
+    this.responses[name] ??= {
+      description: codes.map((code) => errorAnswer(code).cause).join('\n\n'),
+      headers: headerRefs([
+        ...new Set<AnswerHeader>([
+          'X-Request-Id',
+          ...codes.flatMap((code) => errorAnswer(code).headers ?? []),
+          ...(codes.every((code) => foundBeforeBody.has(code)) ? [] : (['X-Service-Ignored-Fields'] as const)),
+        ]),
+      ]),
+      content: {
+        'application/json': {
+          schema: this.refer(errorSchema),
+          examples: Object.fromEntries(codes.flatMap((code) => errorExamples(code))),
+        },
+      },
+    };
+    return { $ref: `#/components/responses/${name}` };
+  }
+}
+
+function errorExamples(code: DocumentedError): [string, { value: object }][] {
+  const texts = [...(errorAnswer(code).texts ?? []), publicErrorOf(code).text];
+  return texts.map((text, index) => [index === 0 ? code : `${code}-${index + 1}`, { value: { error: text } }]);
+}

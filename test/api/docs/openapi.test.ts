@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import Joi from 'joi';
+import { errorAnswers } from '../../../api/docs/error-answers.ts';
+import { jsonSchemaOf } from '../../../api/docs/joi-schema.ts';
+import type { Media, Response } from '../../../api/docs/openapi-types.ts';
+import { partnerOperations } from '../../../api/partner/operations.ts';
+import { partnerRoutes } from '../../../api/partner/routes.ts';
+import { type ErrorCode, errorCodes } from '../../../shared/errors.ts';
+import { transitions } from '../../../shared/rides/transitions.ts';
+import { isValid, openApi, resolved, schemaName } from '../../support/documented.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+
+/** Errors of drivers and of pages: partners never get them. */
+const notForPartners: ErrorCode[] = [
+  'foreign_change',
+  'link_not_found',
+  'offers_full',
+  'offer_exists',
+  'illegal_step',
+  'not_sent_yet',
+  'body_erased',
+  'too_many_streams',
+];
+/** Has the status and the text of another one. */
+const doubles: ErrorCode[] = ['unconfirmed'];
+
+describe('the OpenAPI document', () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  it('has every route of the partner API, and no other', () => {
+    const routed = partnerRoutes(api.ctx).map(({ operation }) => operation);
+    expect(routed).to.have.members(partnerOperations as unknown[]);
+    const documented = Object.entries(openApi.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const expected = routed.map(({ method, path }) =>
+      `${method} /v1${path}`.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}'),
+    );
+    expect(documented).to.have.members(expected);
+  });
+
+  it('has every error that a partner can get, and no other', () => {
+    const known = [...Object.keys(errorAnswers), ...notForPartners, ...doubles];
+    expect(known).to.have.members(errorCodes);
+  });
+
+  it('has every event of the lifecycle, and no other', () => {
+    const sent = Object.values(transitions).flatMap(({ event }) => event ?? []);
+    expect(Object.keys(openApi.webhooks)).to.have.members([...new Set(sent)]);
+  });
+
+  it('has examples that match their schemas', () => {
+    const operations = [
+      ...Object.values(openApi.paths).flatMap((methods) => Object.values(methods)),
+      ...Object.values(openApi.webhooks).map(({ post }) => post),
+    ];
+    const media = operations.flatMap(({ requestBody, responses }) => [
+      requestBody?.content['application/json'],
+      ...Object.values(responses).map((response) => resolved<Response>(response).content?.['application/json']),
+    ]);
+    let count = 0;
+    for (const { schema, example, examples } of media.filter((one) => one !== undefined) as Media[]) {
+      const values = [...(example ? [example] : []), ...Object.values(examples ?? {}).map(({ value }) => value)];
+      expect(values, schemaName(schema)).not.to.have.length(0);
+      for (const value of values) expect(isValid(schemaName(schema), value), JSON.stringify(value)).to.equal(true);
+      count += values.length;
+    }
+    expect(count).to.be.above(20);
+  });
+
+  it('leaves objects open: unknown fields are ignored', () => {
+    expect(JSON.stringify(openApi)).not.to.match(/additionalProperties|unevaluatedProperties/);
+    expect(isValid('NewRide', { ...newRide, surprise: true })).to.equal(true);
+    expect(isValid('Error', { error: 'x', surprise: true })).to.equal(true);
+  });
+
+  const newRide = { pickup: { lat: 1, lng: 2 }, destination: { lat: 1, lng: 2 }, fare: 1 };
+
+  it('says what Joi does not export: bounds, lengths, null for an optional field', () => {
+    expect(isValid('NewRide', newRide)).to.equal(true);
+    for (const field of ['carType', 'rideType', 'passengerCount', 'distanceKm', 'passenger', 'notes', 'webhookUrl']) {
+      expect(isValid('NewRide', { ...newRide, [field]: null }), field).to.equal(true);
+    }
+    for (const wrong of [
+      { fare: null },
+      { fare: 0 },
+      { fare: 2 ** 53 },
+      { passengerCount: 8 },
+      { notes: '𝕏'.repeat(201) },
+      { webhookUrl: 'http://partner.example/' },
+      { carType: 'limousine' },
+    ]) {
+      expect(isValid('NewRide', { ...newRide, ...wrong }), JSON.stringify(wrong)).to.equal(false);
+    }
+    expect(isValid('NewRide', { ...newRide, notes: '𝕏'.repeat(200) })).to.equal(true);
+  });
+
+  it('refuses to describe a rule that only code knows and no text explains', () => {
+    const silent = Joi.object({ plate: Joi.string().custom((value) => value) });
+    expect(() => jsonSchemaOf(silent)).to.throw('.meta({ openapi })');
+    expect(() => jsonSchemaOf(Joi.object({ a: Joi.any(), b: Joi.any() }).or('a', 'b'))).to.throw('.meta({ openapi })');
+  });
+});
