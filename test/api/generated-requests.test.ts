@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { formProblem } from '../support/answer-form.ts';
 import { anyRequest, anyRequestBytes } from '../support/any-request.ts';
-import { documentProblem } from '../support/documented.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 
@@ -35,10 +34,6 @@ describe(`${count.toLocaleString('en')} generated requests`, () => {
             seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1);
             const head = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}`);
             expect(formProblem({ ...answer, head: head.join('\r\n') }, generated.method)).to.equal(undefined);
-            const { headers } = answer;
-            const header = (name: string) => headers[name.toLowerCase()] ?? null;
-            const headerNames = Object.keys(headers);
-            expect(documentProblem({ ...generated, ...answer, header, headerNames })).to.equal(undefined);
           }),
         );
       }),
