@@ -6,7 +6,9 @@ const read = (file: string) => readFileSync(path.resolve(import.meta.dirname, '.
 
 describe('the image', () => {
   it('holds the documentation, which the API reads when it starts', () => {
-    const shipped = read('Dockerfile').split(/^FROM /m).at(-1);
+    const shipped = read('Dockerfile')
+      .split(/^FROM /m)
+      .at(-1);
     expect(shipped).to.match(/^COPY docs docs$/m);
     expect(shipped).to.match(/^COPY package\.json .*\.\/$/m);
     expect(read('.dockerignore')).to.match(/^!docs$/m);
