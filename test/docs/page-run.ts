@@ -171,16 +171,18 @@ class Background {
   readonly #child: ChildProcess;
   readonly #news = new EventEmitter();
   #output = '';
+  #errors = '';
   #hasEnded = false;
 
   private constructor(child: ReturnType<typeof shell>) {
     this.#child = child;
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk) => {
-        this.#output += chunk;
-        this.#news.emit('news');
-      });
-    }
+    child.stdout.on('data', (chunk) => {
+      this.#output += chunk;
+      this.#news.emit('news');
+    });
+    child.stderr.on('data', (chunk) => {
+      this.#errors += chunk;
+    });
     child.once('exit', () => {
       this.#hasEnded = true;
       this.#news.emit('news');
@@ -196,7 +198,7 @@ class Background {
   /** Resolves when all that it has printed matches. */
   async printed(pattern: RegExp): Promise<void> {
     while (!pattern.test(this.#output.trim())) {
-      if (this.#hasEnded) throw new Error(`it ended, after it had printed ${this.#output}`);
+      if (this.#hasEnded) throw new Error(`it ended, after it had printed ${this.#output}\n${this.#errors}`);
       await once(this.#news, 'news');
     }
   }
