@@ -1,7 +1,7 @@
 import { publicErrorOf } from '../../shared/errors.ts';
 import { type JsonSchema, objectSchema } from '../../shared/json-schema.ts';
 import { type AnswerHeader, answerHeaders, headerOf } from './answer-headers.ts';
-import { type DocumentedError, errorAnswer, foundBeforeBody } from './error-answers.ts';
+import { type Audience, type DocumentedError, errorAnswer, foundBeforeBody } from './error-answers.ts';
 import type { OpenApiDocument, Ref, Response } from './openapi-types.ts';
 
 const errorSchema = objectSchema(
@@ -42,21 +42,23 @@ export class Components {
     return { $ref: `#/components/schemas/${title}` };
   }
 
-  referToErrors(codes: readonly DocumentedError[]): Ref {
-    const name = codes.join('-or-');
+  /** A response for all these errors, which have one status. */
+  referToErrors(codes: readonly DocumentedError[], audience: Audience): Ref {
+    const name = [...(audience === 'driver' ? ['driver'] : []), codes.join('-or-')].join('-');
+    const mayNameIgnored = audience === 'partner' && codes.some((code) => !foundBeforeBody.has(code));
     this.responses[name] ??= {
-      description: codes.map((code) => errorAnswer(code).cause).join('\n\n'),
+      description: codes.map((code) => errorAnswer(code, audience).cause).join('\n\n'),
       headers: headerRefs([
         ...new Set<AnswerHeader>([
           'X-Request-Id',
-          ...codes.flatMap((code) => errorAnswer(code).headers ?? []),
-          ...(codes.every((code) => foundBeforeBody.has(code)) ? [] : (['X-Service-Ignored-Fields'] as const)),
+          ...codes.flatMap((code) => errorAnswer(code, audience).headers ?? []),
+          ...(mayNameIgnored ? (['X-Service-Ignored-Fields'] as const) : []),
         ]),
       ]),
       content: {
         'application/json': {
           schema: this.refer(errorSchema),
-          examples: Object.fromEntries(codes.flatMap((code) => errorExamples(code))),
+          examples: Object.fromEntries(codes.flatMap((code) => errorExamples(code, audience))),
         },
       },
     };
@@ -64,7 +66,7 @@ export class Components {
   }
 }
 
-function errorExamples(code: DocumentedError): [string, { value: object }][] {
-  const texts = [...(errorAnswer(code).texts ?? []), publicErrorOf(code).text];
+function errorExamples(code: DocumentedError, audience: Audience): [string, { value: object }][] {
+  const texts = [...(errorAnswer(code, audience).texts ?? []), publicErrorOf(code).text];
   return texts.map((text, index) => [index === 0 ? code : `${code}-${index + 1}`, { value: { error: text } }]);
 }

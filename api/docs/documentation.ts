@@ -16,7 +16,7 @@ import {
   versionsOf,
   withBaseUrl,
 } from './pages.ts';
-import { referenceText } from './reference.ts';
+import { driversReferenceText, referenceText } from './reference.ts';
 
 /** A file of the documentation, as it is served. */
 export interface DocAnswer {
@@ -40,7 +40,11 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
   const [newest] = versionsOf(written.find(({ name }) => name === 'changelog')?.text ?? '');
   if (!newest) throw new Error('docs/changelog.md needs an entry');
   const document = openApiDocument(newest.version);
-  const found = new Map([...written, docPage('reference', referenceText(document))].map((page) => [page.name, page]));
+  const made = [
+    docPage('reference', referenceText(document)),
+    docPage('drivers-reference', driversReferenceText(document)),
+  ];
+  const found = new Map([...written, ...made].map((page) => [page.name, page]));
   const pages = pageNames.map((name) => {
     const page = found.get(name);
     if (!page) throw new Error(`docs/${name}.md is missing`);

@@ -28,6 +28,12 @@ export const errorAnswers = {
   ride_not_bidding: { cause: 'Another offer is accepted, or the ride has ended.' },
   bidding_over: { cause: 'The bidding time has passed: the ride is about to be cancelled.' },
   offer_withdrawn: { cause: 'The driver took the offer back.' },
+  driver_busy: { cause: 'Another partner has accepted an offer of this driver, a moment ago.' },
+  offer_exists: { cause: 'Withdraw your offer on this ride before you make another.' },
+  offers_full: { cause: 'The ride has 50 offers.' },
+  on_a_ride: { cause: 'You were chosen for a ride that has not ended.' },
+  not_own_ride: { cause: 'You were chosen for another ride, or for none.' },
+  illegal_step: { cause: 'Another step comes first.' },
   ride_ended: { cause: 'The ride is completed or cancelled, perhaps by your first request.' },
   idempotency_conflict: {
     cause: 'The same Idempotency-Key came within 24 hours with other fields or another scenario.',
@@ -41,6 +47,10 @@ export const errorAnswers = {
     cause: '200 requests of this key are waiting for events in one process of the service, and there is none to show.',
     headers: ['Retry-After'],
   },
+  too_many_streams: {
+    cause: 'You hold five streams open, or the service holds as many as it can.',
+    headers: ['Retry-After'],
+  },
   headers_too_large: { cause: 'The headers are larger than 16 kB.' },
   internal: { cause: 'A fault of the service.' },
   unavailable: { cause: 'The service cannot answer right now.', headers: ['Retry-After'] },
@@ -48,9 +58,24 @@ export const errorAnswers = {
 
 export type DocumentedError = keyof typeof errorAnswers;
 
-export const errorAnswer = (code: DocumentedError): ErrorAnswer => errorAnswers[code];
+/** Who calls an operation, and with which kind of key. */
+export type Audience = 'partner' | 'driver';
 
-/** Found before the body is read. Every other answer may name fields of the body that were ignored. */
+/** What drivers read instead. */
+const driverErrorAnswers: Partial<Record<DocumentedError, Partial<ErrorAnswer>>> = {
+  invalid_request: { texts: ['lat is required', 'price must be greater than 0'] },
+  unauthorized: { cause: 'The key is missing or unknown, or it was rotated, suspended or revoked.' },
+  ride_not_found: { cause: 'The ride does not exist, or it was not opened to you.' },
+  offer_not_found: { cause: 'You have never made an offer with this id.' },
+  ride_not_bidding: { cause: 'An offer is accepted, or the ride has ended.' },
+};
+
+export const errorAnswer = (code: DocumentedError, audience: Audience): ErrorAnswer => ({
+  ...errorAnswers[code],
+  ...(audience === 'driver' && driverErrorAnswers[code]),
+});
+
+/** Found before the body is read. Every other answer to a partner may name fields of the body that were ignored. */
 export const foundBeforeBody: ReadonlySet<DocumentedError> = new Set([
   'unauthorized',
   'https_required',

@@ -27,14 +27,14 @@ export interface Parameter {
 
 export interface Media {
   schema: JsonSchema;
-  example?: object;
+  example?: object | string;
   examples?: Record<string, { summary?: string; value: object }>;
 }
 
 export interface Response {
   description: string;
   headers?: Record<string, Ref>;
-  content?: { 'application/json': Media };
+  content?: { 'application/json'?: Media; 'text/event-stream'?: Media };
 }
 
 export interface PathOperation {
@@ -42,6 +42,8 @@ export interface PathOperation {
   summary: string;
   description: string;
   tags: string[];
+  /** Else that of the document. */
+  security?: readonly object[];
   parameters?: Parameter[];
   requestBody?: { required: true; content: { 'application/json': Media } };
   responses: Record<string, Response | Ref>;

@@ -2,11 +2,12 @@ import type Joi from 'joi';
 import { publicErrorOf } from '../../shared/errors.ts';
 import type { JsonSchema } from '../../shared/json-schema.ts';
 import { eventExamples, eventSchemas } from '../../shared/rides/event-schemas.ts';
-import { rideId } from '../../shared/rides/public-schemas.ts';
+import { offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
 import type { EventName } from '../../shared/rides/ride-types.ts';
+import { driverOperations } from '../drivers/operations.ts';
 import { partnerOperations } from '../partner/operations.ts';
 import { Components, documentedHeaders, headerRefs } from './components.ts';
-import { commonErrors, type DocumentedError } from './error-answers.ts';
+import { type Audience, commonErrors, type DocumentedError } from './error-answers.ts';
 import { type EventHeader, eventHeaders } from './event-headers.ts';
 import { exampleBaseUrl } from './example-base-url.ts';
 import { jsonSchemaOf } from './joi-schema.ts';
@@ -14,12 +15,19 @@ import type { OpenApiDocument, Parameter, PathOperation, Ref, Webhook } from './
 import { type Operation, tags } from './operation.ts';
 
 /** The bases and their operations. A part with routes for partners or drivers adds a line. */
-const documented: { base: string; operations: readonly Operation[] }[] = [
-  { base: '/v1', operations: partnerOperations },
+export const documented: readonly { base: string; audience: Audience; operations: readonly Operation[] }[] = [
+  { base: '/v1', audience: 'partner', operations: partnerOperations },
+  { base: '/drivers/v1', audience: 'driver', operations: driverOperations },
 ];
 
 /** What the names in paths stand for. */
-const pathParameters: Readonly<Record<string, JsonSchema>> = { rideId };
+const pathParameters: Readonly<Record<string, JsonSchema>> = { rideId, offerId: offerSchema.properties.offerId };
+
+/** The two headers that a key can come in. */
+const keysOf = {
+  partner: [{ bearer: [] }, { apiKey: [] }],
+  driver: [{ driverBearer: [] }, { driverApiKey: [] }],
+} as const satisfies Record<Audience, object[]>;
 
 /**
  * The OpenAPI document of the service: made from the schemas that its routes validate with and its presenters return.
@@ -28,11 +36,11 @@ const pathParameters: Readonly<Record<string, JsonSchema>> = { rideId };
 export function openApiDocument(version: string): OpenApiDocument {
   const components = new Components();
   const paths: OpenApiDocument['paths'] = {};
-  for (const { base, operations } of documented) {
+  for (const { base, audience, operations } of documented) {
     for (const operation of operations) {
       const path = pathOf(base, operation);
       paths[path] ??= {};
-      paths[path][operation.method.toLowerCase()] = describeOperation(operation, components);
+      paths[path][operation.method.toLowerCase()] = describeOperation(operation, audience, components);
     }
   }
   const webhooks = Object.fromEntries(
@@ -54,7 +62,7 @@ export function openApiDocument(version: string): OpenApiDocument {
       },
     ],
     tags: [...Object.values(tags), eventTag].map(([name, description]) => ({ name, description })),
-    security: [{ bearer: [] }, { apiKey: [] }],
+    security: [...keysOf.partner],
     paths,
     webhooks,
     components: {
@@ -69,6 +77,17 @@ export function openApiDocument(version: string): OpenApiDocument {
           name: 'X-Api-Key',
           description: 'The same key in a header of its own.',
         },
+        driverBearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: "A driver's secret key: `Authorization: Bearer svc_driver_...`.",
+        },
+        driverApiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Api-Key',
+          description: "The driver's key in a header of its own.",
+        },
       },
     },
   };
@@ -80,7 +99,7 @@ const eventTag = ['Events', 'What is sent to your webhook URL.'] as const;
 const pathOf = (base: string, { path }: Operation): string =>
   (base + path).replace(/\/$/, '').replace(/:(\w+)/g, '{$1}');
 
-function describeOperation(operation: Operation, components: Components): PathOperation {
+function describeOperation(operation: Operation, audience: Audience, components: Components): PathOperation {
   const { id, summary, description, tag, body, answer } = operation;
   const parameters = parametersOf(operation);
   return {
@@ -88,6 +107,7 @@ function describeOperation(operation: Operation, components: Components): PathOp
     summary,
     description,
     tags: [tags[tag][0]],
+    ...(audience !== 'partner' && { security: keysOf[audience] }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: {
@@ -104,9 +124,16 @@ function describeOperation(operation: Operation, components: Components): PathOp
       [answer.status]: {
         description: answer.description,
         headers: headerRefs(['X-Request-Id', ...(answer.headers ?? [])]),
-        content: { 'application/json': { schema: components.refer(answer.schema ?? {}), example: answer.example } },
+        ...(answer.schema && {
+          content: {
+            [answer.mediaType ?? 'application/json']: {
+              schema: components.refer(answer.schema),
+              example: answer.example,
+            },
+          },
+        }),
       },
-      ...errorResponses([...commonErrors, ...operation.errors], components),
+      ...errorResponses([...commonErrors, ...operation.errors], audience, components),
     },
   };
 }
@@ -142,14 +169,18 @@ function parameter(name: string, where: Parameter['in'], schema: JsonSchema, req
 }
 
 /** One response for each status, whatever the number of errors behind it. */
-function errorResponses(codes: readonly DocumentedError[], components: Components): Record<string, Ref> {
+function errorResponses(
+  codes: readonly DocumentedError[],
+  audience: Audience,
+  components: Components,
+): Record<string, Ref> {
   const byStatus: Record<number, DocumentedError[]> = {};
   for (const code of codes) {
     const { status } = publicErrorOf(code);
     byStatus[status] = [...(byStatus[status] ?? []), code];
   }
   return Object.fromEntries(
-    Object.entries(byStatus).map(([status, those]) => [status, components.referToErrors(those)]),
+    Object.entries(byStatus).map(([status, those]) => [status, components.referToErrors(those, audience)]),
   );
 }
 

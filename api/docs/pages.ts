@@ -3,15 +3,19 @@ import path from 'node:path';
 import { ConfigError } from '../../shared/config.ts';
 import { exampleBaseUrl } from './example-base-url.ts';
 
-/** The pages under `/docs`, in the order of the rail. Each is a file `docs/<name>.md`; `reference` is made from the OpenAPI document. */
+/** The pages under `/docs`, in the order of the rail. Each is a file `docs/<name>.md`, or made from the OpenAPI document. */
 export const sections = [
   { title: 'Start', names: ['index', 'quick-start', 'authentication', 'test-mode'] },
   { title: 'Build', names: ['webhooks', 'errors', 'limits', 'typed-client', 'going-live'] },
   { title: 'Reference', names: ['reference', 'contract', 'changelog'] },
+  { title: 'For drivers', names: ['drivers', 'drivers-reference'] },
 ] as const;
 
+/** The pages that no one writes: they are made from the OpenAPI document. */
+export const madePages = ['reference', 'drivers-reference'] as const;
+
 /** In the rail, where a page's own title is too long for it. */
-export const shortTitles: Readonly<Record<string, string>> = { index: 'Overview', contract: 'Contract' };
+export const shortTitles: Readonly<Record<string, string>> = { index: 'Overview', contract: 'Contract', drivers: 'Gateway' };
 
 export const pageNames: readonly string[] = sections.flatMap(({ names }) => [...names]);
 

@@ -1,32 +1,19 @@
 import { publicErrorOf } from '../../shared/errors.ts';
 import type { JsonSchema } from '../../shared/json-schema.ts';
-import { commonErrors } from './error-answers.ts';
+import { type Audience, commonErrors } from './error-answers.ts';
 import type { Media, OpenApiDocument, Parameter, PathOperation, Ref, Response, Webhook } from './openapi-types.ts';
 
-/** The page `reference`, in Markdown: everything that the OpenAPI document says. */
+/** The page `reference`, in Markdown: everything that the OpenAPI document says to partners. */
 export function referenceText(document: OpenApiDocument): string {
-  const { servers, info, paths, webhooks } = document;
-  const [anyOperation] = Object.values(Object.values(paths)[0] ?? {});
+  const { servers, info, webhooks } = document;
+  const operations = operationsFor(document, 'partner');
   return [
     '# API reference',
     'Every operation, field, error and event. The same as an [OpenAPI 3.1 document](openapi.json), from which tools make [typed clients](typed-client.md).',
     `Version ${info.version} ([changelog](changelog.md)), at \`${servers[0]?.url}\`. Each request carries a [key](authentication.md).`,
     'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. Unknown fields are ignored: by us in requests, and by you in answers and events.',
-    ...Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods).flatMap(([method, operation]) => describe(document, method, path, operation)),
-    ),
-    '## Errors of every operation',
-    'Beside those of each one. What to do about them: [Errors](errors.md).',
-    ...(anyOperation ? [errorTable(document, anyOperation, (status) => commonStatuses.has(status))] : []),
-    '## Headers of answers',
-    table(
-      ['header', 'on', 'meaning'],
-      Object.entries(document.components.headers).map(([name, { description }]) => [
-        code(name),
-        statusesWith(document, name),
-        description,
-      ]),
-    ),
+    ...operations.flatMap((operation) => describe(document, operation)),
+    ...sharedByAll(document, operations, 'Beside those of each one. What to do about them: [Errors](errors.md).'),
     '## Events',
     'What we send to your webhook URL. How it is sent and verified: [Webhooks](webhooks.md).',
     '### Headers of every event',
@@ -35,9 +22,51 @@ export function referenceText(document: OpenApiDocument): string {
   ].join('\n\n');
 }
 
+/** The page `drivers-reference`: what the document says to drivers. */
+export function driversReferenceText(document: OpenApiDocument): string {
+  const operations = operationsFor(document, 'driver');
+  return [
+    "# Drivers' reference",
+    "Every operation, field and error of the [drivers' gateway](drivers.md). The same is in the [OpenAPI 3.1 document](openapi.json).",
+    `At \`${document.servers[0]?.url}\`. Each request carries a driver's key: \`Authorization: Bearer svc_driver_...\`, or \`X-Api-Key\`.`,
+    'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. Unknown fields are ignored: by us in requests, and by you in answers.',
+    ...operations.flatMap((operation) => describe(document, operation)),
+    ...sharedByAll(document, operations, 'Beside those of each one.'),
+  ].join('\n\n');
+}
+
+interface Listed {
+  method: string;
+  path: string;
+  operation: PathOperation;
+}
+
+/** Operations without `security` of their own take partners' keys. */
+function operationsFor({ paths }: OpenApiDocument, audience: Audience): Listed[] {
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
+  );
+  return all.filter(({ operation }) => (operation.security === undefined) === (audience === 'partner'));
+}
+
+/** The errors that every operation has, and the headers of answers. */
+function sharedByAll(document: OpenApiDocument, operations: readonly Listed[], text: string): string[] {
+  const [any] = operations;
+  const headers = Object.entries(document.components.headers)
+    .map(([name, { description }]) => [code(name), statusesWith(document, operations, name), description])
+    .filter(([, statuses]) => statuses !== '') as string[][];
+  return [
+    '## Errors of every operation',
+    text,
+    ...(any ? [errorTable(document, any.operation, (status) => commonStatuses.has(status))] : []),
+    '## Headers of answers',
+    table(['header', 'on', 'meaning'], headers),
+  ];
+}
+
 const commonStatuses = new Set(commonErrors.map((error) => String(publicErrorOf(error).status)));
 
-function describe(document: OpenApiDocument, method: string, path: string, operation: PathOperation): string[] {
+function describe(document: OpenApiDocument, { method, path, operation }: Listed): string[] {
   const { summary, description, parameters, requestBody, responses } = operation;
   const [status = '', response] = Object.entries(responses).find(([code]) => code.startsWith('2')) ?? [];
   const answer = resolved<Response>(document, response as Response);
@@ -49,11 +78,17 @@ function describe(document: OpenApiDocument, method: string, path: string, opera
     ...(parameters ? ['### Parameters', parameterTable(parameters)] : []),
     ...(requestBody ? ['### Body', ...bodyText(document, requestBody.content['application/json'], 'request')] : []),
     `### Answer ${status}`,
-    ...(answer.content ? bodyText(document, answer.content['application/json'], 'answer') : []),
+    ...answerText(document, answer),
     ...(hasOwnErrors
       ? ['### Errors', errorTable(document, operation, (code) => Number(code) >= 400 && !commonStatuses.has(code))]
       : []),
   ];
+}
+
+function answerText(document: OpenApiDocument, { description, content = {} }: Response): string[] {
+  const { 'application/json': json, 'text/event-stream': stream } = content;
+  if (json) return bodyText(document, json, 'answer');
+  return [description, ...(stream ? [`\`\`\`text example\n${stream.example}\n\`\`\``] : ['It has no body.'])];
 }
 
 function describeEvent(document: OpenApiDocument, name: string, { description, requestBody }: Webhook): string[] {
@@ -74,7 +109,7 @@ function bodyText(document: OpenApiDocument, { schema, example, examples = {} }:
   return [
     table(['field', 'type', 'meaning'], fieldRows(document, schema, use)),
     ...shown.map(
-      (value) => `\`\`\`json ${use === 'request' ? 'schema' : 'answer'}=${name}\n${jsonText(value)}\n\`\`\``,
+      (value) => `\`\`\`json ${use === 'request' ? 'schema' : 'answer'}=${name}\n${jsonText(value as object)}\n\`\`\``,
     ),
   ];
 }
@@ -157,7 +192,7 @@ function errorTable(
     .flatMap(([status, response]) => {
       const { description, content } = resolved<Response>(document, response as Response);
       const causes = description.split('\n\n');
-      const examples = Object.entries(content?.['application/json'].examples ?? {}).filter(
+      const examples = Object.entries(content?.['application/json']?.examples ?? {}).filter(
         ([name]) => !/-\d$/.test(name),
       );
       return examples.map(([, { value }], index) => [
@@ -170,9 +205,8 @@ function errorTable(
 }
 
 /** The statuses of the answers that have a header. */
-function statusesWith(document: OpenApiDocument, header: string): string {
-  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
-  const answers = operations.flatMap(({ responses }) => Object.entries(responses));
+function statusesWith(document: OpenApiDocument, operations: readonly Listed[], header: string): string {
+  const answers = operations.flatMap(({ operation }) => Object.entries(operation.responses));
   const having = answers.filter(([, answer]) => resolved<Response>(document, answer as Response).headers?.[header]);
   if (having.length === answers.length) return 'every answer';
   return [...new Set(having.map(([status]) => status))].sort().join(', ');

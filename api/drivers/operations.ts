@@ -41,7 +41,8 @@ export const goOffline: Operation<'POST'> = {
   method: 'POST',
   path: '/me/offline',
   summary: 'Go offline',
-  description: 'No further ride is opened to you. A ride that you are on goes on, and your offers stand. It takes no body.',
+  description:
+    'No further ride is opened to you. A ride that you are on goes on, and your offers stand. It takes no body.',
   tag: 'driver',
   answer: { status: 200, description: 'Offline.', schema: availability, example: examples.offline },
   errors: [],
@@ -68,8 +69,7 @@ export const listRequests: Operation<'GET'> = {
   method: 'GET',
   path: '/requests',
   summary: 'List the requests',
-  description:
-    'Lists the rides that are open to you. They have no addresses: these are for the driver who is chosen.',
+  description: 'Lists the rides that are open to you. They have no addresses: these are for the driver who is chosen.',
   tag: 'requests',
   answer: { status: 200, description: 'The requests.', schema: requestList, example: examples.requests },
   errors: [],
@@ -159,7 +159,13 @@ export const steps: Readonly<Record<DriverStep, Operation<'POST'>>> = {
   arrive: step('arrive', 'Arrive', 'You are at the pickup.', 'arrived'),
   start: step('start', 'Start the trip', 'The passenger is in the car.', 'in_progress'),
   complete: step('complete', 'Complete the trip', 'The passenger has left the car.', 'completed'),
-  cancel: step('cancel', 'Give up the ride', 'Cancels the ride for everybody: no other driver is asked.', 'cancelled', []),
+  cancel: step(
+    'cancel',
+    'Give up the ride',
+    'Cancels the ride for everybody: no other driver is asked.',
+    'cancelled',
+    [],
+  ),
 };
 
 export const stream: Operation<'GET'> = {

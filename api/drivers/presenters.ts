@@ -59,7 +59,9 @@ function presentRequest({ ride, pickupKm, offer }: DriverRequest): ShownRequest 
 const withoutAddress = ({ lat, lng }: Location) => ({ lat, lng });
 
 /** The ride that a driver was chosen for, until its end. */
-export const presentOwnRide = ({ ride }: DriverRides): Shape<typeof answers.ownRide> => ({ ride: ride && ownRide(ride) });
+export const presentOwnRide = ({ ride }: DriverRides): Shape<typeof answers.ownRide> => ({
+  ride: ride && ownRide(ride),
+});
 
 function ownRide(ride: RideOfDriver): ShownRide {
   const { fare, agreedPrice, carType, rideType, passengerCount, distanceKm, pickup, destination } = ride;
@@ -93,7 +95,13 @@ export function presentOutcome(
 }
 
 /** The answer to a step of the chosen driver. */
-export const presentStep = ({ rideId, status }: { rideId: string; status: RideStatus }): Shape<typeof answers.stepTaken> => ({
+export const presentStep = ({
+  rideId,
+  status,
+}: {
+  rideId: string;
+  status: RideStatus;
+}): Shape<typeof answers.stepTaken> => ({
   rideId,
   // No step leads to another status.
   status: status as Shape<typeof answers.stepTaken>['status'],

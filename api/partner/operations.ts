@@ -125,6 +125,7 @@ export const acceptOffer: Operation<'POST'> = {
     'ride_not_bidding',
     'bidding_over',
     'offer_withdrawn',
+    'driver_busy',
     'payload_too_large',
   ],
 };
