@@ -33,7 +33,7 @@ export const errorAnswers = {
   offers_full: { cause: 'The ride has 50 offers.' },
   on_a_ride: { cause: 'You were chosen for a ride that has not ended.' },
   not_own_ride: { cause: 'You were chosen for another ride, or for none.' },
-  illegal_step: { cause: 'Another step comes first.' },
+  illegal_step: { cause: 'Another step comes first, or the ride has ended.' },
   ride_ended: { cause: 'The ride is completed or cancelled, perhaps by your first request.' },
   idempotency_conflict: {
     cause: 'The same Idempotency-Key came within 24 hours with other fields or another scenario.',
@@ -68,6 +68,7 @@ const driverErrorAnswers: Partial<Record<DocumentedError, Partial<ErrorAnswer>>>
   ride_not_found: { cause: 'The ride does not exist, or it was not opened to you.' },
   offer_not_found: { cause: 'You have never made an offer with this id.' },
   ride_not_bidding: { cause: 'An offer is accepted, or the ride has ended.' },
+  ride_ended: { cause: 'The ride is completed, or somebody else has cancelled it.' },
 };
 
 export const errorAnswer = (code: DocumentedError, audience: Audience): ErrorAnswer => ({
@@ -85,7 +86,7 @@ export const foundBeforeBody: ReadonlySet<DocumentedError> = new Set([
 ]);
 
 /** The errors of every operation. */
-export const commonErrors: readonly DocumentedError[] = [
+export const commonErrors = [
   'invalid_request',
   'unauthorized',
   'https_required',
@@ -93,4 +94,4 @@ export const commonErrors: readonly DocumentedError[] = [
   'headers_too_large',
   'internal',
   'unavailable',
-];
+] as const satisfies readonly DocumentedError[];

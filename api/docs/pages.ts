@@ -15,7 +15,11 @@ export const sections = [
 export const madePages = ['reference', 'drivers-reference'] as const;
 
 /** In the rail, where a page's own title is too long for it. */
-export const shortTitles: Readonly<Record<string, string>> = { index: 'Overview', contract: 'Contract', drivers: 'Gateway' };
+export const shortTitles: Readonly<Record<string, string>> = {
+  index: 'Overview',
+  contract: 'Contract',
+  drivers: 'Gateway',
+};
 
 export const pageNames: readonly string[] = sections.flatMap(({ names }) => [...names]);
 

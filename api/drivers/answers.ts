@@ -193,5 +193,5 @@ export const examples = {
   outcome: { rideId: exampleRideId, outcome: 'cancelled', cancelledBy: 'partner' } satisfies Shape<typeof outcome>,
   offerMade: { offerId: 'offer_5Jt2WmKx8QbR1vZc' } satisfies Shape<typeof offerMade>,
   own,
-  stream: `event: requests\ndata: ${JSON.stringify({ requests: [] })}\n\nevent: ride\ndata: ${JSON.stringify(own)}\n\n`,
+  stream: 'event: requests\ndata: {"requests":[]}\n\nevent: ride\ndata: {"ride":null}\n\n',
 };

@@ -137,7 +137,7 @@ const step = <Name extends DriverStep>(
   summary: string,
   description: string,
   status: 'arrived' | 'in_progress' | 'completed' | 'cancelled',
-  errors: readonly DocumentedError[] = ['illegal_step'],
+  error: DocumentedError = 'illegal_step',
 ): Operation<'POST'> => ({
   id: `${name}Ride`,
   method: 'POST',
@@ -152,7 +152,7 @@ const step = <Name extends DriverStep>(
     schema: stepTaken,
     example: { rideId: examples.own.ride?.rideId, status },
   },
-  errors: ['not_own_ride', ...errors, 'ride_ended', 'payload_too_large'],
+  errors: ['not_own_ride', error, 'payload_too_large'],
 });
 
 export const steps: Readonly<Record<DriverStep, Operation<'POST'>>> = {
@@ -164,7 +164,7 @@ export const steps: Readonly<Record<DriverStep, Operation<'POST'>>> = {
     'Give up the ride',
     'Cancels the ride for everybody: no other driver is asked.',
     'cancelled',
-    [],
+    'ride_ended',
   ),
 };
 

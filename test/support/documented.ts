@@ -54,6 +54,27 @@ export function schemaProblem(name: string, value: unknown): string | undefined 
 
 export const schemaName = (schema: JsonSchema): string => schema.$ref?.replace(/^.*\//, '') ?? '';
 
+/** The paths of all fields that a schema has: `offers[].driver.name`. */
+export function fieldsOf(given: JsonSchema, prefix = ''): string[] {
+  const schema = resolved<JsonSchema>(given);
+  const { properties = {}, items, anyOf = [] } = schema;
+  return [
+    ...Object.entries(properties).flatMap(([name, inside]) => [
+      prefix + name,
+      ...fieldsOf(inside, `${prefix}${name}.`),
+    ]),
+    ...(items ? fieldsOf(items, prefix.replace(/\.$/, '[].')) : []),
+    ...anyOf.flatMap((member) => fieldsOf(member, prefix)),
+  ];
+}
+
+/** The paths of the fields that a value has. */
+export function fieldsIn(value: unknown, prefix = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => fieldsIn(one, prefix.replace(/\.$/, '[].')));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inside]) => [prefix + name, ...fieldsIn(inside, `${prefix}${name}.`)]);
+}
+
 interface Answered {
   method: string;
   /** The path and query that were asked for. */
@@ -65,10 +86,10 @@ interface Answered {
   body: unknown;
 }
 
-/** How an answer under the versioned base differs from the document; undefined where it does not. */
+/** How an answer under a documented base differs from the document; undefined where it does not. */
 export function documentProblem(answered: Answered): string | undefined {
   const path = answered.target.replace(/[?#].*$/s, '').replace(/^\/api\/v1(?=\/|$)/, '/v1');
-  if (!/^\/v1(\/|$)/.test(path)) return undefined;
+  if (!/^(\/drivers)?\/v1(\/|$)/.test(path)) return undefined;
   const method = answered.method === 'HEAD' ? 'get' : answered.method.toLowerCase();
   const operation = operationAt(method, path);
   const problem = operation ? operationProblem(answered, operation) : unknownProblem(answered);
@@ -114,7 +135,7 @@ function bodyProblem({ status, body }: Answered, content?: Content): string | un
 }
 
 /** Headers of every answer of the service, which the document leaves out. */
-const general = new Set(['x-content-type-options', 'x-frame-options', 'x-powered-by']);
+const general = new Set(['x-content-type-options', 'x-frame-options', 'x-powered-by', 'x-accel-buffering']);
 const isOurs = (name: string): boolean => /^(x-|ratelimit|retry-after|www-authenticate)/.test(name);
 
 function headersProblem({ header, headerNames }: Answered, documented: object): string | undefined {

@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { JsonSchema } from '../../../shared/json-schema.ts';
 import { bodyFrom, mutantsOf } from '../../support/body-from-schema.ts';
-import type { Client } from '../../support/client.ts';
-import { isValid, openApi } from '../../support/documented.ts';
+import type { Answer, Client } from '../../support/client.ts';
+import { isValid, openApi, schemaName } from '../../support/documented.ts';
+import { type GatewayDriver, newGatewayDriver } from '../../support/drivers.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
 
 /** Another seed tries other bodies. */
@@ -21,24 +22,34 @@ function withoutWebhookUrl(name: string): JsonSchema {
 describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, () => {
   let api: TestApi;
   let partner: Client & { keyId: string };
+  let driver: GatewayDriver;
   let rideId: string;
 
   before(async () => {
     api = await startTestApi();
     partner = await api.partner();
+    driver = await newGatewayDriver(api);
     rideId = (await partner.createRide()).body.rideId;
   });
   after(() => api.close());
 
-  const paths = { NewRide: () => '/rides', AcceptOffer: () => `/rides/${rideId}/accept` };
-  type Name = keyof typeof paths;
-  const names: Name[] = ['NewRide', 'NewRide', 'NewRide', 'AcceptOffer'];
+  const send = {
+    NewRide: (body: string) => partner.post('/rides', body),
+    AcceptOffer: (body: string) => partner.post(`/rides/${rideId}/accept`, body),
+    DriverPlace: (body: string) => driver.post('/me/online', body),
+    DriverOffer: (body: string) => driver.post(`/requests/${rideId}/offers`, body),
+    DriverStep: (body: string) => driver.post('/ride/arrive', body),
+  };
+  type Name = keyof typeof send;
+  const names: Name[] = ['NewRide', 'NewRide', 'NewRide', 'AcceptOffer', 'DriverPlace', 'DriverOffer', 'DriverStep'];
+
+  interface Sent extends Pick<Answer, 'status' | 'headers' | 'text'> {
+    name: string;
+    body: unknown;
+  }
 
   /** Sends each of the generated bodies, and hands the answers on. */
-  async function sendAll(
-    bodies: (schema: JsonSchema) => fc.Arbitrary<unknown>,
-    check: (sent: { name: string; body: unknown; status: number; ignored: string | null; text: string }) => void,
-  ) {
+  async function sendAll(bodies: (schema: JsonSchema) => fc.Arbitrary<unknown>, check: (sent: Sent) => void) {
     const any = fc.oneof(...names.map((name) => bodies(withoutWebhookUrl(name)).map((body) => ({ name, body }))));
     await fc.assert(
       fc.asyncProperty(fc.array(any, { minLength: atOnce, maxLength: atOnce }), async (sent) => {
@@ -46,8 +57,8 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
         await api.ctx.redis.del(`rides:created:${partner.keyId}`);
         await Promise.all(
           sent.map(async ({ name, body }) => {
-            const { status, headers, text } = await partner.post(paths[name](), JSON.stringify(body));
-            check({ name, body, status, ignored: headers.get('x-service-ignored-fields'), text });
+            const { status, headers, text } = await send[name](JSON.stringify(body));
+            check({ name, body, status, headers, text });
           }),
         );
       }),
@@ -55,15 +66,31 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
     );
   }
 
+  /** Sends each body as the position of another driver, all at once: one driver's reports wait for each other. */
+  async function reportAll(reports: readonly unknown[], check: (sent: Sent) => void) {
+    const reporters = await Promise.all(reports.map(() => newGatewayDriver(api)));
+    await Promise.all(
+      reports.map(async (report, index) => {
+        const reporter = reporters[index] as GatewayDriver;
+        const { status, headers, text } = await reporter.put('/me/position', JSON.stringify(report));
+        check({ name: 'DriverReport', body: report, status, headers, text });
+      }),
+    );
+  }
+  const reportsFrom = (bodies: (schema: JsonSchema) => fc.Arbitrary<unknown>) =>
+    fc.sample(bodies(withoutWebhookUrl('DriverReport')), { seed, numRuns: 200 });
+
   it(`none gets a 400, and no field of them is ignored (seed ${seed})`, async () => {
     const seen = new Set<number>();
-    await sendAll(bodyFrom, ({ name, body, status, ignored, text }) => {
+    const check = ({ name, body, status, headers, text }: Sent) => {
       seen.add(status);
       expect(status, `${name} ${JSON.stringify(body)}: ${text}`).not.to.equal(400);
-      expect(ignored, JSON.stringify(body)).to.equal(null);
+      expect(headers.get('x-service-ignored-fields'), JSON.stringify(body)).to.equal(null);
       expect(isValid(name, body), JSON.stringify(body)).to.equal(true);
-    });
-    expect([...seen]).to.have.members([201, 404]);
+    };
+    await sendAll(bodyFrom, check);
+    await reportAll(reportsFrom(bodyFrom), check);
+    expect([...seen]).to.have.members([200, 201, 204, 404, 409]);
   }).timeout(120_000);
 
   it(`and of ${count.toLocaleString('en')} mutants of them the document and the API refuse the same ones (seed ${seed})`, async () => {
@@ -71,12 +98,21 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
       [true, 0],
       [false, 0],
     ]);
-    await sendAll(mutantsOf, ({ name, body, status, text }) => {
+    const check = ({ name, body, status, text }: Sent) => {
       const isRefused = status === 400;
       refused.set(isRefused, (refused.get(isRefused) ?? 0) + 1);
       expect(!isValid(name, body), `${status} ${text} to ${name} ${JSON.stringify(body)}`).to.equal(isRefused);
-    });
+    };
+    await sendAll(mutantsOf, check);
+    await reportAll(reportsFrom(mutantsOf), check);
     // The comparison is worth something only while both happen often.
     for (const times of refused.values()) expect(times).to.be.above(count / 5);
   }).timeout(120_000);
+
+  it('are of every schema of a body', () => {
+    const bodies = Object.values(openApi.paths)
+      .flatMap((methods) => Object.values(methods))
+      .flatMap(({ requestBody }) => (requestBody ? [schemaName(requestBody.content['application/json'].schema)] : []));
+    expect([...new Set(bodies)]).to.have.members([...Object.keys(send), 'DriverReport']);
+  });
 });

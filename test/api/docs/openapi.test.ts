@@ -1,27 +1,24 @@
 import { expect } from 'chai';
 import Joi from 'joi';
-import { errorAnswers } from '../../../api/docs/error-answers.ts';
+import { commonErrors, errorAnswers } from '../../../api/docs/error-answers.ts';
 import { jsonSchemaOf } from '../../../api/docs/joi-schema.ts';
 import type { Media, Response } from '../../../api/docs/openapi-types.ts';
+import { authenticateByKey } from '../../../api/drivers/authenticate.ts';
+import { createGateway } from '../../../api/drivers/gateway.ts';
+import { driverOperations } from '../../../api/drivers/operations.ts';
 import { rideCreation } from '../../../api/partner/creation.ts';
 import { partnerOperations } from '../../../api/partner/operations.ts';
 import { partnerRoutes } from '../../../api/partner/routes.ts';
 import { type ErrorCode, errorCodes } from '../../../shared/errors.ts';
 import { transitions } from '../../../shared/rides/transitions.ts';
+import { subscribeToRideChanges } from '../../../shared/wake.ts';
 import { isValid, openApi, resolved, schemaName } from '../../support/documented.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
 
-/** Errors of drivers and of pages: partners never get them. */
-const notForPartners: ErrorCode[] = [
-  'foreign_change',
-  'link_not_found',
-  'offers_full',
-  'offer_exists',
-  'illegal_step',
-  'not_sent_yet',
-  'body_erased',
-  'too_many_streams',
-];
+/** Errors of pages: programs never get them. */
+const ofPages: ErrorCode[] = ['foreign_change', 'link_not_found', 'not_sent_yet', 'body_erased'];
+/** Of paths and methods that no operation has. */
+const ofNoOperation: ErrorCode[] = ['not_found', 'method_not_allowed'];
 /** Has the status and the text of another one. */
 const doubles: ErrorCode[] = ['unconfirmed'];
 
@@ -32,21 +29,44 @@ describe('the OpenAPI document', () => {
   });
   after(() => api.close());
 
-  it('has every route of the partner API, and no other', () => {
-    const routed = partnerRoutes(api.ctx, rideCreation(api.ctx)).map(({ operation }) => operation);
-    expect(routed).to.have.members(partnerOperations as unknown[]);
+  it('has every route of the partner API and of the gateway, and no other', () => {
+    const partnerRouted = partnerRoutes(api.ctx, rideCreation(api.ctx)).map(({ operation }) => operation);
+    expect(partnerRouted).to.have.members(partnerOperations as unknown[]);
+    const wake = subscribeToRideChanges(api.ctx);
+    const gateway = createGateway(api.ctx, wake);
+    const byKey = authenticateByKey();
+    const routes = [...gateway.routes(byKey), gateway.stream(byKey.authenticate)];
+    gateway.close();
+    wake.close();
+    const driversRouted = routes.map(({ operation }) => operation);
+    expect(driversRouted).to.have.members(driverOperations as unknown[]);
+
     const documented = Object.entries(openApi.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    const expected = routed.map(({ method, path }) =>
-      `${method} /v1${path}`.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}'),
-    );
+    const expected = [
+      ...partnerRouted.map(({ method, path }) => `${method} /v1${path}`),
+      ...driversRouted.map(({ method, path }) => `${method} /drivers/v1${path}`),
+    ].map((route) => route.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}'));
     expect(documented).to.have.members(expected);
   });
 
-  it('has every error that a partner can get, and no other', () => {
-    const known = [...Object.keys(errorAnswers), ...notForPartners, ...doubles];
+  it("asks for a partner's key on partners' routes and for a driver's on drivers'", () => {
+    for (const [path, methods] of Object.entries(openApi.paths)) {
+      for (const { security = openApi.security } of Object.values(methods)) {
+        const names = security.flatMap((one) => Object.keys(one));
+        expect(names, path).to.deep.equal(
+          path.startsWith('/drivers/') ? ['driverBearer', 'driverApiKey'] : ['bearer', 'apiKey'],
+        );
+      }
+    }
+  });
+
+  it('has every error that a program can get, and no other', () => {
+    const known = [...Object.keys(errorAnswers), ...ofPages, ...doubles];
     expect(known).to.have.members(errorCodes);
+    const used = [...partnerOperations, ...driverOperations].flatMap(({ errors }) => errors);
+    expect([...new Set([...used, ...commonErrors, ...ofNoOperation])]).to.have.members(Object.keys(errorAnswers));
   });
 
   it('has every event of the lifecycle, and no other', () => {

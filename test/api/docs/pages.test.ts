@@ -6,7 +6,9 @@ import { lexer, type Tokens } from 'marked';
 import { documentation } from '../../../api/docs/documentation.ts';
 import { errorAnswers } from '../../../api/docs/error-answers.ts';
 import { blockInfo, hrefOf, parseMarkdown } from '../../../api/docs/markdown.ts';
-import { pageNames, readVerifiers, versionsOf } from '../../../api/docs/pages.ts';
+import { madePages, pageNames, readVerifiers, versionsOf } from '../../../api/docs/pages.ts';
+import { driverOperations } from '../../../api/drivers/operations.ts';
+import { partnerOperations } from '../../../api/partner/operations.ts';
 import { type ErrorCode, publicErrorOf } from '../../../shared/errors.ts';
 import { eventSchemas } from '../../../shared/rides/event-schemas.ts';
 import { testScenarios } from '../../../shared/rides/ride-types.ts';
@@ -55,7 +57,7 @@ describe('the documentation', () => {
     const files = readdirSync(path.resolve(import.meta.dirname, '../../../docs')).filter((file) =>
       file.endsWith('.md'),
     );
-    expect([...files.map((file) => file.slice(0, -3)), 'reference']).to.have.members([...pageNames]);
+    expect([...files.map((file) => file.slice(0, -3)), ...madePages]).to.have.members([...pageNames]);
   });
 
   it('serves the OpenAPI document with its own address', async () => {
@@ -176,10 +178,12 @@ describe('the documentation', () => {
   });
 
   it('explains every error by its text', () => {
+    const ofDrivers = new Set<ErrorCode>(driverOperations.flatMap(({ errors }) => errors));
+    for (const code of partnerOperations.flatMap(({ errors }) => errors)) ofDrivers.delete(code);
     for (const code of Object.keys(errorAnswers) as ErrorCode[]) {
       const { status, text } = publicErrorOf(code);
       if (status === 400) continue;
-      expect(textOf('errors'), code).to.include(`| \`${text}\` |`);
+      expect(textOf(ofDrivers.has(code) ? 'drivers' : 'errors'), code).to.include(`| \`${text}\` |`);
     }
   });
 
@@ -188,9 +192,9 @@ describe('the documentation', () => {
     expect(rows).to.deep.equal([...testScenarios]);
   });
 
-  it('shows every operation and event of the OpenAPI document in the reference', () => {
-    const reference = textOf('reference');
+  it('shows every operation and event of the OpenAPI document in the references', () => {
     for (const [target, methods] of Object.entries(openApi.paths)) {
+      const reference = textOf(target.startsWith('/drivers/') ? 'drivers-reference' : 'reference');
       for (const [method, { summary, requestBody, responses }] of Object.entries(methods)) {
         expect(reference).to.include(`## ${summary}\n\n\`${method.toUpperCase()} ${target}\``);
         for (const status of Object.keys(responses)) expect(reference).to.include(status);
@@ -198,7 +202,7 @@ describe('the documentation', () => {
           expect(reference).to.include(`schema=${schemaName(requestBody.content['application/json'].schema)}`);
       }
     }
-    for (const event of Object.keys(openApi.webhooks)) expect(reference).to.include(`### ${event}`);
+    for (const event of Object.keys(openApi.webhooks)) expect(textOf('reference')).to.include(`### ${event}`);
   });
 
   describe('changelog', () => {
