@@ -11,7 +11,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 const clientFolder = path.join(import.meta.dirname, 'client');
 
 /** What a reader puts in for the values of a page (`KEY=svc_test_...`). */
-export type GivenValues = Readonly<Record<'KEY' | 'SECRET' | 'RECEIVER' | 'PORT', string>>;
+export type GivenValues = Readonly<Record<'KEY' | 'DRIVER' | 'SECRET' | 'RECEIVER' | 'PORT', string>>;
 
 /** Follows a page of the documentation as a reader does, in a folder of its own: block after block, in the page's order. */
 export class PageRun {

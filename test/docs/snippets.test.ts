@@ -4,11 +4,22 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { pageNames } from '../../api/docs/pages.ts';
 import { freePort } from '../../dev/servers/ports.ts';
+import { createDriver } from '../../shared/drivers/manage-drivers.ts';
 import type { TestApi } from '../support/service.ts';
 import { startTestService } from '../support/workers.ts';
 import { PageRun } from './page-run.ts';
 
 const compiler = path.resolve(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
+
+const driver = {
+  name: 'Dana Okoye',
+  phone: '+12025550100',
+  vehicle: 'Toyota Prius, blue',
+  plate: 'T 104',
+  carType: 'regular',
+  seats: 4,
+  rating: 4.8,
+} as const;
 
 describe('what the documentation shows', () => {
   let api: TestApi;
@@ -34,6 +45,7 @@ describe('what the documentation shows', () => {
     'test-mode': 1,
     errors: 1,
     'typed-client': 2,
+    drivers: 7,
   };
 
   for (const name of pageNames) {
@@ -46,9 +58,12 @@ describe('what the documentation shows', () => {
       expect(isRunnable, name).to.equal(count > 0);
       if (!isRunnable) return;
 
-      const { key, signingSecret } = await api.key();
+      // Real drivers see the rides of live keys alone.
+      const { key, signingSecret } = await api.key(name === 'drivers' ? 'live' : 'test');
+      const { key: driverKey } = await createDriver(driver);
       const page = new PageRun(name, {
         KEY: key,
+        DRIVER: driverKey,
         SECRET: signingSecret,
         PORT: String(receiverPort),
         RECEIVER: `http://127.0.0.1:${receiverPort}`,

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { verify } from '../../docs/verify/verify.ts';
 import { eventExamples } from '../../shared/rides/event-schemas.ts';
 import { signatureHeader, verifySignature } from '../../shared/webhooks/sign.ts';
-import { ensureLanguages } from './install-languages.ts';
+import { installLanguages } from './install-languages.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const secret = 'whsec_2bVn8Y0Uw4cA1k9fZ3xQ7LmT';
@@ -161,9 +161,10 @@ const expected = cases.map((one) => verifySignature(one.secret, one.signature, o
 
 describe('the verifiers of the documentation', () => {
   let folder: string;
+  let missing: string[];
   before(async function () {
     this.timeout(600_000);
-    await ensureLanguages();
+    missing = await installLanguages();
     await mkdir(path.join(root, '.cache'), { recursive: true });
     folder = await mkdtemp(path.join(root, '.cache/verifiers-'));
     for (const from of [path.join(root, 'docs/verify'), path.join(import.meta.dirname, 'drivers')]) {
@@ -182,13 +183,14 @@ describe('the verifiers of the documentation', () => {
     expect(verify(secret, signatureHeader(secret, '{}', Math.floor(Date.now() / 1_000)), '{}')).to.equal(true);
   });
 
-  const languages: [name: string, file: string, prepare: () => Promise<string[]>][] = [
-    ['Python', 'verify.py', async () => ['python3', 'drive.py']],
-    ['PHP', 'verify.php', async () => ['php', 'drive.php']],
-    ['Ruby', 'verify.rb', async () => ['ruby', 'drive.rb']],
+  const languages: [name: string, file: string, command: string, prepare: () => Promise<string[]>][] = [
+    ['Python', 'verify.py', 'python3', async () => ['python3', 'drive.py']],
+    ['PHP', 'verify.php', 'php', async () => ['php', 'drive.php']],
+    ['Ruby', 'verify.rb', 'ruby', async () => ['ruby', 'drive.rb']],
     [
       'Go',
       'verify.go',
+      'go',
       async () => {
         await mkdir(path.join(folder, 'go/webhooks'), { recursive: true });
         await copyFile(path.join(folder, 'verify.go'), path.join(folder, 'go/webhooks/verify.go'));
@@ -201,18 +203,21 @@ describe('the verifiers of the documentation', () => {
     [
       'Java',
       'Verify.java',
+      'javac',
       async () => {
         await run(['javac', '-d', 'classes', 'Verify.java', 'Drive.java'], '');
         return ['java', '-cp', 'classes', 'Drive'];
       },
     ],
   ];
-  for (const [name, file, prepare] of languages) {
-    it(`${name} (${file}) agrees with ours on every case`, async () => {
-      const command = await prepare();
+  for (const [name, file, command, prepare] of languages) {
+    // A language that is missing and cannot be installed leaves its test pending, which .ci/run counts as failed.
+    it(`${name} (${file}) agrees with ours on every case`, async function () {
+      if (missing.includes(command)) this.skip();
+      const started = await prepare();
       const hex = (value: string | Buffer) => `x${Buffer.from(value).toString('hex')}`;
       const lines = cases.map((one) => [hex(one.secret), hex(one.signature), hex(one.body), one.now].join(' '));
-      const output = await run(command, `${lines.join('\n')}\n`);
+      const output = await run(started, `${lines.join('\n')}\n`);
       compare(
         output
           .trim()
