@@ -2,7 +2,7 @@ import { renderDocument } from '../pages/document.tsx';
 import { Mark } from '../pages/mark.tsx';
 import { type Heading, hrefOf, type ParsedPage } from './markdown.ts';
 import { Markdown } from './markdown-page.tsx';
-import { type DocPage, pageNames, sections } from './pages.ts';
+import { type DocPage, isMade, pageNames, sections } from './pages.ts';
 
 interface DocPageProps {
   page: DocPage;
@@ -41,7 +41,7 @@ export function renderDocPage({ page, parsed, titles }: DocPageProps): string {
         <div class="frame">
           {rail}
           <main id="main" tabIndex={-1}>
-            <article class={page.name}>
+            <article class={isMade(page.name) ? 'reference' : undefined}>
               <Markdown page={parsed}>{headings.length > 2 && <Contents headings={headings} isFolded />}</Markdown>
             </article>
             <footer class="page-foot">

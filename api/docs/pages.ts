@@ -12,7 +12,8 @@ export const sections = [
 ] as const;
 
 /** The pages that no one writes: they are made from the OpenAPI document. */
-export const madePages = ['reference', 'drivers-reference'] as const;
+export const madePages: readonly string[] = ['reference', 'drivers-reference'];
+export const isMade = (name: string): boolean => madePages.includes(name);
 
 /** In the rail, where a page's own title is too long for it. */
 export const shortTitles: Readonly<Record<string, string>> = {

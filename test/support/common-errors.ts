@@ -32,6 +32,9 @@ export interface OperationCaller {
 /** `key` says with which key the next call is made. */
 export async function operationCaller(api: TestApi, base: string, key: () => string): Promise<OperationCaller> {
   const production = await startTestApi({ SERVICE_ENV: 'production' });
+  const timeouts = { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 10 };
+  const impatient = await serve(api.ctx, createApp(api.ctx), timeouts);
+  const impatientUrl = `http://127.0.0.1:${impatient.port}`;
 
   const path = ({ path: pattern }: Operation, { rideId = 'ride_x', offerId = 'offer_x' }: RunOptions = {}) =>
     base + pattern.replace(':rideId', rideId).replace(':offerId', offerId).replace(/^\/$/, '');
@@ -85,19 +88,15 @@ export async function operationCaller(api: TestApi, base: string, key: () => str
         return { status, error: body.error };
       },
       https_required: (operation) => run(operation, { url: production.url }),
-      request_timeout: async (operation) => {
-        const timeouts = { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 10 };
-        const server = await serve(api.ctx, createApp(api.ctx), timeouts);
-        const url = `http://127.0.0.1:${server.port}`;
-        const answer = await runRaw(operation, ['Host: x'], { url, isWhole: false });
-        await server.close();
-        return answer;
-      },
+      request_timeout: (operation) => runRaw(operation, ['Host: x'], { url: impatientUrl, isWhole: false }),
       headers_too_large: (operation) => runRaw(operation, ['Host: x', `X-A: ${'a'.repeat(20_000)}`]),
       internal: (operation) => runFailing(operation, new Error('a fault')),
       unavailable: (operation) => runFailing(operation, new mongoose.mongo.MongoNetworkError('away')),
       payload_too_large: (operation) => run(operation, { body: { filler: 'x'.repeat(20_000) } }),
     },
-    close: () => production.close(),
+    async close() {
+      await impatient.close();
+      await production.close();
+    },
   };
 }

@@ -108,8 +108,16 @@ describe('the documented answers to drivers', () => {
     },
   };
 
+  it('of every operation have a 408 that happens: request_timeout', async () => {
+    const answers = await Promise.all(driverOperations.map(caller.provoke.request_timeout));
+    for (const answer of answers) {
+      expect(answer).to.deep.equal({ status: 408, error: publicErrorOf('request_timeout').text });
+    }
+  });
+
   for (const operation of driverOperations) {
     for (const code of [...commonErrors, ...operation.errors]) {
+      if (code === 'request_timeout') continue;
       const { status, text } = publicErrorOf(code);
       it(`of ${operation.method} ${operation.path} has a ${status} that happens: ${code}`, async () => {
         const provoke = { ...caller.provoke, ...provocations }[code];

@@ -9,7 +9,8 @@ import { startTestApi, type TestApi } from '../../support/service.ts';
 
 /** Another seed tries other bodies. */
 const seed = Number(process.env.SEED ?? 20_251_121);
-const count = 2_000;
+/** `npm run test:docs` tries the 2,000 of the issue. */
+const count = Number(process.env.COUNT ?? 400);
 const atOnce = 20;
 
 /** Which webhook URLs are allowed depends on names and addresses, which a schema cannot say. */
@@ -78,7 +79,7 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
     );
   }
   const reportsFrom = (bodies: (schema: JsonSchema) => fc.Arbitrary<unknown>) =>
-    fc.sample(bodies(withoutWebhookUrl('DriverReport')), { seed, numRuns: 200 });
+    fc.sample(bodies(withoutWebhookUrl('DriverReport')), { seed, numRuns: count / 10 });
 
   it(`none gets a 400, and no field of them is ignored (seed ${seed})`, async () => {
     const seen = new Set<number>();
