@@ -15,7 +15,7 @@ import type { OpenApiDocument, Parameter, PathOperation, Ref, Webhook } from './
 import { type Operation, tags } from './operation.ts';
 
 /** The bases and their operations. A part with routes for partners or drivers adds a line. */
-export const documented: readonly { base: string; audience: Audience; operations: readonly Operation[] }[] = [
+const documented: readonly { base: string; audience: Audience; operations: readonly Operation[] }[] = [
   { base: '/v1', audience: 'partner', operations: partnerOperations },
   { base: '/drivers/v1', audience: 'driver', operations: driverOperations },
 ];

@@ -139,7 +139,7 @@ const step = <Name extends DriverStep>(
   status: 'arrived' | 'in_progress' | 'completed' | 'cancelled',
   error: DocumentedError = 'illegal_step',
 ): Operation<'POST'> => ({
-  id: `${name}Ride`,
+  id: `${name}Step`,
   method: 'POST',
   path: `/ride/${name}`,
   summary,

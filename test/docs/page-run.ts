@@ -166,6 +166,9 @@ function shell(folder: string, code: string, values: Readonly<Record<string, str
   });
 }
 
+/** Only ends a hang. */
+const silenceMs = 30_000;
+
 /** A command that goes on while the reader does more: it has begun when it has printed its first line. */
 class Background {
   readonly #child: ChildProcess;
@@ -198,8 +201,11 @@ class Background {
   /** Resolves when all that it has printed matches. */
   async printed(pattern: RegExp): Promise<void> {
     while (!pattern.test(this.#output.trim())) {
-      if (this.#hasEnded) throw new Error(`it ended, after it had printed ${this.#output}\n${this.#errors}`);
-      await once(this.#news, 'news');
+      const shown = `it had printed\n${this.#output}\n${this.#errors}`;
+      if (this.#hasEnded) throw new Error(`it ended; ${shown}`);
+      await once(this.#news, 'news', { signal: AbortSignal.timeout(silenceMs) }).catch(() => {
+        throw new Error(`it has been silent for ${silenceMs} ms; ${shown}`);
+      });
     }
   }
 
