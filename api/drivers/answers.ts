@@ -1,12 +1,20 @@
 import { carTypes } from '../../shared/car-types.ts';
 import { objectSchema, type Shape } from '../../shared/json-schema.ts';
-import { agreedPrice, cancelledBy, offerSchema, plate, rating, rideId, vehicle } from '../../shared/rides/public-schemas.ts';
+import {
+  agreedPrice,
+  cancelledBy,
+  lat,
+  lng,
+  offerSchema,
+  plate,
+  rating,
+  rideId,
+  vehicle,
+} from '../../shared/rides/public-schemas.ts';
 import { movingStatuses, rideTypes } from '../../shared/rides/ride-types.ts';
 
 /** The answers of the drivers' gateway as JSON Schema. Each presenter returns the shape of one. */
 
-const lat = { type: 'number', minimum: -90, maximum: 90, description: 'Latitude in degrees.' } as const;
-const lng = { type: 'number', minimum: -180, maximum: 180, description: 'Longitude in degrees.' } as const;
 const unixMs = (description: string) =>
   ({ type: 'integer', description: `${description}, as Unix time in milliseconds.` }) as const;
 const available = { type: 'boolean', description: 'Whether rides are opened to you now.' } as const;

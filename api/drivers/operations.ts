@@ -132,8 +132,8 @@ export const showOwnRide: Operation<'GET'> = {
 const repeated =
   'A step that you took on this ride before gets the same answer and changes nothing, also after its end. So after a lost answer, send it again.';
 
-const step = <Name extends DriverStep>(
-  name: Name,
+const step = (
+  name: DriverStep,
   summary: string,
   description: string,
   status: 'arrived' | 'in_progress' | 'completed' | 'cancelled',

@@ -6,6 +6,8 @@ import {
   cancelledBy,
   driverName,
   fare,
+  lat,
+  lng,
   metadata,
   offerSchema,
   offersCount,
@@ -29,8 +31,6 @@ const distanceKm = {
   minimum: 0,
   description: 'Length of the trip: as you gave it, else the great-circle distance.',
 } as const;
-const lat = { type: 'number', minimum: -90, maximum: 90, description: 'Latitude in degrees.' } as const;
-const lng = { type: 'number', minimum: -180, maximum: 180, description: 'Longitude in degrees.' } as const;
 
 const location = (description: string) =>
   objectSchema(

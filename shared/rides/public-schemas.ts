@@ -8,6 +8,9 @@ export const rideId = {
   examples: ['ride_0Uw4cA1k9fZ3xQ7LmT2bVn8Y'],
 } as const;
 
+export const lat = { type: 'number', minimum: -90, maximum: 90, description: 'Latitude in degrees.' } as const;
+export const lng = { type: 'number', minimum: -180, maximum: 180, description: 'Longitude in degrees.' } as const;
+
 export const status = {
   type: 'string',
   enum: rideStatuses,
