@@ -20,6 +20,7 @@ export const shortTitles: Readonly<Record<string, string>> = {
   index: 'Overview',
   contract: 'Contract',
   drivers: 'Gateway',
+  'drivers-reference': 'Reference',
 };
 
 export const pageNames: readonly string[] = sections.flatMap(({ names }) => [...names]);
