@@ -8,7 +8,7 @@ interface Header {
   example: string | number;
 }
 
-/** The headers of answers that partners may rely on. */
+/** The headers of answers that partners and drivers may rely on. */
 export const answerHeaders = {
   'X-Request-Id': {
     description:

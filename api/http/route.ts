@@ -59,28 +59,31 @@ export async function makeChange<Input, Result>(
 }
 
 /** A route of steps: it authenticates, validates, acts and presents the result. */
-const inSteps =
-  <M extends Method>() =>
-  <Caller, Input, Result>(operation: Operation<M>, steps: ChangingSteps<Caller, Input, Result>): Route => {
-    const { authenticate, validate, present } = steps;
-    return {
-      operation,
-      handle: async (ctx) => {
-        const caller = await authenticate(ctx);
-        const input = await validate(ctx, caller);
-        const result = await makeChange(ctx, input, steps);
-        ctx.status = operation.answer.status;
-        ctx.body = present(result);
-      },
-    };
+function inSteps<Caller, Input, Result>(operation: Operation, steps: ChangingSteps<Caller, Input, Result>): Route {
+  const { authenticate, validate, present } = steps;
+  return {
+    operation,
+    handle: async (ctx) => {
+      const caller = await authenticate(ctx);
+      const input = await validate(ctx, caller);
+      const result = await makeChange(ctx, input, steps);
+      ctx.status = operation.answer.status;
+      ctx.body = present(result);
+    },
   };
+}
+
+type RouteInSteps<M extends Method> = <Caller, Input, Result>(
+  operation: Operation<M>,
+  steps: ChangingSteps<Caller, Input, Result>,
+) => Route;
 
 /** Reads what a query asks for. */
-export const list = inSteps<'GET'>();
-export const post = inSteps<'POST'>();
-export const put = inSteps<'PUT'>();
+export const list: RouteInSteps<'GET'> = inSteps;
+export const post: RouteInSteps<'POST'> = inSteps;
+export const put: RouteInSteps<'PUT'> = inSteps;
 /** `delete` is a word of the language. */
-export const remove = inSteps<'DELETE'>();
+export const remove: RouteInSteps<'DELETE'> = inSteps;
 
 /** The routes below a base. */
 export function routerOf(base: string, routes: readonly (Route | PageRoute)[]): Middleware {
