@@ -44,7 +44,7 @@ export const errorAnswers = {
     headers: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
   },
   too_many_waiting: {
-    cause: '200 requests of this key are waiting for events in one process of the service, and there is none to show.',
+    cause: '200 requests of this key are waiting already, or the service holds as many as it can.',
     headers: ['Retry-After'],
   },
   too_many_streams: {

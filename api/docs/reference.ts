@@ -135,15 +135,15 @@ function fieldRows(document: OpenApiDocument, given: JsonSchema, use: Use, prefi
 /** The schema whose properties count: what a reference names, or the object beside `null`. */
 function objectIn(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
   const described = resolved<JsonSchema>(document, schema);
-  return (
-    described.anyOf?.map((member) => resolved<JsonSchema>(document, member)).find(({ properties }) => properties) ??
-    described
-  );
+  const members = described.anyOf?.map((member) => resolved<JsonSchema>(document, member)) ?? [];
+  const objects = members.filter(({ properties }) => properties);
+  // Several kinds of objects stand by themselves elsewhere, as events do.
+  return objects.length === 1 ? (objects[0] as JsonSchema) : described;
 }
 
 function typeText(document: OpenApiDocument, schema: JsonSchema): string {
   const { type, anyOf, items } = schema;
-  if (anyOf) return anyOf.map((member) => typeText(document, resolved(document, member))).join(' or ');
+  if (anyOf) return [...new Set(anyOf.map((member) => typeText(document, resolved(document, member))))].join(' or ');
   if (items) return `list of ${typeText(document, resolved(document, items))}s`;
   // Of an optional field of a body, `null` is said once for all.
   return [type]
@@ -154,7 +154,8 @@ function typeText(document: OpenApiDocument, schema: JsonSchema): string {
 
 /** What a schema demands, in words. */
 function rules(schema: JsonSchema): string[] {
-  const { enum: members, const: only, minimum, maximum, exclusiveMinimum, maxLength, default: fallback } = schema;
+  const { enum: members, const: only, minimum, maximum, exclusiveMinimum, maxLength, maxProperties } = schema;
+  const { default: fallback } = schema;
   const isBounded = (limit?: number) => limit !== undefined && Math.abs(limit) < Number.MAX_SAFE_INTEGER;
   const texts: string[] = [];
   if (only !== undefined && only !== true) texts.push(`Always ${code(String(only))}.`);
@@ -167,6 +168,7 @@ function rules(schema: JsonSchema): string[] {
   else if (isBounded(maximum)) texts.push(`At most ${maximum}.`);
   if (exclusiveMinimum !== undefined) texts.push(`Above ${exclusiveMinimum}.`);
   if (maxLength !== undefined) texts.push(`At most ${maxLength.toLocaleString('en-US')} characters.`);
+  if (maxProperties !== undefined) texts.push(`At most ${maxProperties} entries.`);
   if (fallback !== undefined) texts.push(`Default ${code(String(fallback))}.`);
   return texts;
 }

@@ -165,7 +165,7 @@ const delivery = objectSchema(
   { optional: ['httpStatus', 'reason'] },
 );
 
-export const rideEvent = objectSchema(
+export const feedEvent = objectSchema(
   {
     eventId: {
       type: 'string',
@@ -182,7 +182,7 @@ export const rideEvent = objectSchema(
     at: { type: 'integer', description: 'When it happened, as Unix time in milliseconds.' },
     body: {
       anyOf: [...Object.values(eventSchemas), { type: 'null' }],
-      description: 'The [body](#events) that is sent to your webhook URL. `null` once it is erased.',
+      description: 'What is sent to your webhook URL: the body of one of [these events](https://rides.example/docs/reference#events). `null` once it is erased.',
     },
     delivery: {
       anyOf: [delivery, { type: 'null' }],
@@ -193,17 +193,17 @@ export const rideEvent = objectSchema(
       description: 'The `X-Request-Id` of your own request that led to the event. Present if one did.',
     },
   },
-  { title: 'RideEvent', description: 'An event, and how its delivery went.', optional: ['requestId'] },
+  { title: 'FeedEvent', description: 'An event, and how its delivery went.', optional: ['requestId'] },
 );
 
 export const rideEvents = objectSchema(
-  { rideId, events: { type: 'array', items: rideEvent, description: 'By their number.' } },
+  { rideId, events: { type: 'array', items: feedEvent, description: 'By their number.' } },
   { title: 'RideEvents' },
 );
 
 export const eventPage = objectSchema(
   {
-    events: { type: 'array', items: rideEvent, description: 'By their time, and then by ride.' },
+    events: { type: 'array', items: feedEvent, description: 'By their time, and then by ride.' },
     cursor: {
       anyOf: [{ type: 'string' }, { type: 'null' }],
       description: 'Where to go on: the `after` of your next request. `null` while there never was an event.',
@@ -237,8 +237,8 @@ const offer: Shape<typeof offerSchema> = {
 const exampleRideId = rideId.examples[0];
 const exampleTrackUrl = 'https://rides.example/track/4kDq0ZrT8mXw2LpNc7VbYa';
 
-const exampleEvent: Shape<typeof rideEvent> = {
-  eventId: rideEvent.properties.eventId.examples[0],
+const exampleEvent: Shape<typeof feedEvent> = {
+  eventId: feedEvent.properties.eventId.examples[0],
   rideId: exampleRideId,
   seq: 2,
   event: 'ride.status',

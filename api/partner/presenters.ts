@@ -138,7 +138,7 @@ export function presentRideEvents({
 function presentEvent(
   rideId: string,
   { seq, event, at, body, delivery, by, requestId }: RideEvent,
-): Shape<typeof answers.rideEvent> {
+): Shape<typeof answers.feedEvent> {
   return {
     eventId: eventId(rideId, seq),
     rideId,

@@ -44,6 +44,8 @@ describe('what the documentation shows', () => {
     authentication: 3,
     'test-mode': 1,
     errors: 1,
+    webhooks: 3,
+    rides: 3,
     'typed-client': 2,
     drivers: 7,
   };

@@ -18,6 +18,7 @@ export interface RunOptions {
   rideId?: string;
   offerId?: string;
   body?: object;
+  query?: string;
   url?: string;
 }
 
@@ -41,8 +42,8 @@ export async function operationCaller(api: TestApi, base: string, key: () => str
 
   async function run(operation: Operation, options: RunOptions = {}): Promise<Refusal> {
     const { method } = operation;
-    const { body = operation.body && Object.values(operation.body.examples)[0], url = api.url } = options;
-    const { status, body: answer } = await call(url + path(operation, options), {
+    const { body = operation.body && Object.values(operation.body.examples)[0], query = '', url = api.url } = options;
+    const { status, body: answer } = await call(url + path(operation, options) + query, {
       method,
       headers: { authorization: `Bearer ${key()}`, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),

@@ -68,11 +68,14 @@ export function fieldsOf(given: JsonSchema, prefix = ''): string[] {
   ];
 }
 
-/** The paths of the fields that a value has. */
+/** The paths of the fields that a value has, without the partner's own names in `metadata`. */
 export function fieldsIn(value: unknown, prefix = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => fieldsIn(one, prefix.replace(/\.$/, '[].')));
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, inside]) => [prefix + name, ...fieldsIn(inside, `${prefix}${name}.`)]);
+  return Object.entries(value).flatMap(([name, inside]) => [
+    prefix + name,
+    ...(name === 'metadata' ? [] : fieldsIn(inside, `${prefix}${name}.`)),
+  ]);
 }
 
 interface Answered {

@@ -6,9 +6,11 @@ import { publicErrorOf } from '../../../shared/errors.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { eventSchemas } from '../../../shared/rides/event-schemas.ts';
 import { rideStatuses } from '../../../shared/rides/ride-types.ts';
+import { rides } from '../../../shared/rides/ride.ts';
 import { type Client, validRide } from '../../support/client.ts';
 import { type OperationCaller, operationCaller } from '../../support/common-errors.ts';
 import { fieldsIn, fieldsOf, openApi, schemaProblem } from '../../support/documented.ts';
+import { age } from '../../support/feed.ts';
 import { newDriver, rideIn } from '../../support/rides.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
 import { endBidding, storedRide } from '../../support/stored-rides.ts';
@@ -69,6 +71,16 @@ describe('the documented answers to partners', () => {
       partner = desk;
       return caller.run(operation, { rideId, body: { offerId } });
     },
+    too_many_waiting: async (operation) => {
+      const { rideId } = (await partner.createRide()).body;
+      const full = await startTestApi({ MAX_STREAMS: '1' });
+      const wait = () => caller.run(operation, { rideId, url: full.url, query: '?waitSeconds=30' });
+      const [one, other] = [wait(), wait()];
+      const refused = await Promise.race([one, other]);
+      await full.close();
+      await Promise.all([one, other]);
+      return refused;
+    },
     rate_limited: async (operation) => {
       await Promise.all(Array.from({ length: 30 }, () => partner.createRide()));
       return caller.run(operation);
@@ -106,9 +118,10 @@ describe('the documented answers to partners', () => {
       pickup: { ...validRide.pickup, address: 'here' },
       destination: { ...validRide.destination, address: 'there' },
     };
-    saw('RideCreated', (await partner.createRide()).body);
+    const own = { reference: 'booking-70133', metadata: { desk: 'lobby' } };
+    saw('RideCreated', (await partner.createRide(own)).body);
     for (const status of rideStatuses) {
-      const { rideId, offerId } = await rideIn(api.ctx, status, { by: partner, ...addresses });
+      const { rideId, offerId } = await rideIn(api.ctx, status, { by: partner, ...addresses, ...own });
       saw('Ride', (await partner.get(`/rides/${rideId}`)).body);
       saw('OfferList', (await partner.get(`/rides/${rideId}/offers`)).body);
       if (status === 'bidding') saw('OfferAccepted', (await partner.post(`/rides/${rideId}/accept`, { offerId })).body);
@@ -119,10 +132,19 @@ describe('the documented answers to partners', () => {
         expect(schemaProblem(title as string, event)).to.equal(undefined);
         saw(title as string, event);
       }
+      const delivery = { outcome: 'failed', httpStatus: 500, reason: 'status', durationMs: 7, at: new Date(5) };
+      await rides.updateOne({ _id: rideId }, { $set: { 'events.0.delivery': delivery } });
+      saw('RideEvents', (await partner.get(`/rides/${rideId}/events`)).body);
+      await age(rideId);
     }
+    saw('EventPage', (await partner.get('/events')).body);
+    saw('RideList', (await partner.get('/rides')).body);
 
     const shown = Object.keys(openApi.components.schemas).filter(
-      (name) => !['NewRide', 'AcceptOffer', 'Offer', 'Error'].includes(name) && !name.startsWith('Driver'),
+      (name) =>
+        !name.startsWith('Driver') &&
+        // Parts of others, and bodies of requests.
+        !['NewRide', 'AcceptOffer', 'Offer', 'ListedRide', 'FeedEvent', 'Error'].includes(name),
     );
     expect([...seen.keys()]).to.have.members(shown);
     for (const [name, fields] of seen) {

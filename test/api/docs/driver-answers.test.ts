@@ -134,6 +134,7 @@ describe('the documented answers to drivers', () => {
     const saw = (name: string, { body }: { body: unknown }) =>
       seen.set(name, new Set([...(seen.get(name) ?? []), ...fieldsIn(body)]));
 
+    const asked = driver;
     const open = await openRide();
     await offerBy(open);
     saw('DriverRequestList', await driver.get('/requests'));
@@ -158,6 +159,9 @@ describe('the documented answers to drivers', () => {
       statuses.push(taken.body.status);
     }
     expect(statuses).to.have.members([...stepTaken.properties.status.enum]);
+
+    await cancelByPartner(open);
+    saw('DriverRequestOutcome', await asked.get(`/requests/${open}`));
 
     for (const [name, fields] of seen) {
       expect([...fields], name).to.have.members([...new Set(fieldsOf({ $ref: `#/components/schemas/${name}` }))]);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { JsonSchema } from '../../../shared/json-schema.ts';
-import { bodyFrom, mutantsOf } from '../../support/body-from-schema.ts';
-import type { Answer, Client } from '../../support/client.ts';
+import { bodyFrom, fits, mutantsOf } from '../../support/body-from-schema.ts';
+import { type Answer, type Client, call } from '../../support/client.ts';
 import { isValid, openApi, schemaName } from '../../support/documented.ts';
 import { type GatewayDriver, newGatewayDriver } from '../../support/drivers.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
@@ -22,7 +22,7 @@ function withoutWebhookUrl(name: string): JsonSchema {
 
 describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, () => {
   let api: TestApi;
-  let partner: Client & { keyId: string };
+  let partner: Client & { key: string; keyId: string };
   let driver: GatewayDriver;
   let rideId: string;
 
@@ -51,7 +51,13 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
 
   /** Sends each of the generated bodies, and hands the answers on. */
   async function sendAll(bodies: (schema: JsonSchema) => fc.Arbitrary<unknown>, check: (sent: Sent) => void) {
-    const any = fc.oneof(...names.map((name) => bodies(withoutWebhookUrl(name)).map((body) => ({ name, body }))));
+    const any = fc.oneof(
+      ...names.map((name) =>
+        bodies(withoutWebhookUrl(name))
+          .filter(fits)
+          .map((body) => ({ name, body })),
+      ),
+    );
     await fc.assert(
       fc.asyncProperty(fc.array(any, { minLength: atOnce, maxLength: atOnce }), async (sent) => {
         // Without this most creations would be a 429.
@@ -110,6 +116,23 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
     for (const times of refused.values()) expect(times).to.be.above(count / 5);
   }).timeout(120_000);
 
+  it('and parameters of a query at the edge are taken, those beyond it get a 400', async () => {
+    let count = 0;
+    for (const [path, { get }] of Object.entries(openApi.paths)) {
+      for (const { name, in: where, schema } of get?.parameters ?? []) {
+        if (where !== 'query') continue;
+        for (const [value, isRight] of edgesOf(schema)) {
+          const target = `${path.replace('{rideId}', rideId)}?${name}=${encodeURIComponent(value)}`;
+          // A HEAD does not wait for events.
+          const { status } = await call(api.url + target, { method: 'HEAD', headers: { 'x-api-key': partner.key } });
+          expect(status, target).to.equal(isRight ? 200 : 400);
+          count += 1;
+        }
+      }
+    }
+    expect(count).to.be.above(40);
+  });
+
   it('are of every schema of a body', () => {
     const bodies = Object.values(openApi.paths)
       .flatMap((methods) => Object.values(methods))
@@ -117,3 +140,19 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
     expect([...new Set(bodies)]).to.have.members([...Object.keys(send), 'DriverReport']);
   });
 });
+
+/** Values at the edge of what a parameter allows and beyond it, and whether it allows them. */
+function edgesOf({ enum: members, type, minimum = 0, maximum = 0, maxLength }: JsonSchema): [string, boolean][] {
+  if (members) return [...members.map((member): [string, boolean] => [String(member), true]), ['x', false]];
+  if (type === 'integer') {
+    const right = [minimum, maximum].map((edge): [string, boolean] => [String(edge), true]);
+    const wrong = [minimum - 1, maximum + 1, minimum + 0.5, 'x'].map((beyond): [string, boolean] => [String(beyond), false]);
+    return [...right, ...wrong];
+  }
+  // A cursor, of which only the service knows the form.
+  if (maxLength === undefined) return [['x', false]];
+  return [
+    ['\u{1d54f}'.repeat(maxLength), true],
+    ['x'.repeat(maxLength + 1), false],
+  ];
+}
