@@ -96,6 +96,7 @@ export const eventExamples: { [Name in EventName]: EventBody<Name> } = {
     fare: 24.5,
     trackUrl: trackUrlExample,
     at: 1_795_269_602_118,
+    reference: reference.examples[0],
     testMode: true,
   },
   'ride.status': {
@@ -107,6 +108,7 @@ export const eventExamples: { [Name in EventName]: EventBody<Name> } = {
     trackUrl: trackUrlExample,
     at: 1_795_269_605_127,
     agreedPrice: 24.5,
+    reference: reference.examples[0],
     testMode: true,
   },
 };
