@@ -96,6 +96,20 @@ describe('the OpenAPI document', () => {
     expect(count).to.be.above(20);
   });
 
+  it('has X-Request-Id on every answer, Retry-After on every 429 and 503, and the rate limit on creations', () => {
+    const operations = Object.values(openApi.paths).flatMap((methods) => Object.values(methods));
+    for (const { operationId, responses } of operations) {
+      for (const [status, response] of Object.entries(responses)) {
+        const headers = Object.keys(resolved<Response>(response).headers ?? {});
+        expect(headers, `${operationId} ${status}`).to.include('X-Request-Id');
+        expect(headers.includes('Retry-After'), `${operationId} ${status}`).to.equal(['429', '503'].includes(status));
+        const isLimited = operationId === 'createRide' && ['201', '429'].includes(status);
+        expect(headers.includes('RateLimit'), `${operationId} ${status}`).to.equal(isLimited);
+        expect(headers.includes('RateLimit-Policy'), `${operationId} ${status}`).to.equal(isLimited);
+      }
+    }
+  });
+
   it('leaves objects open: unknown fields are ignored', () => {
     expect(JSON.stringify(openApi)).not.to.match(/"additionalProperties":false|unevaluatedProperties/);
     expect(isValid('NewRide', { ...newRide, surprise: true })).to.equal(true);
