@@ -151,11 +151,15 @@ const delivery = objectSchema(
     outcome: {
       type: 'string',
       enum: deliveryOutcomes,
-      description: '`delivered`: your receiver answered with a 2xx in time. Each other one means that it does not have the event.',
+      description:
+        '`delivered`: your receiver answered with a 2xx in time. Each other one means that it does not have the event.',
     },
     at: { type: 'integer', description: 'When it was tried, as Unix time in milliseconds.' },
     durationMs: { type: 'integer', minimum: 0, description: 'How long the attempt took, in milliseconds.' },
-    httpStatus: { type: 'integer', description: 'The status that your receiver answered with. Present if it answered.' },
+    httpStatus: {
+      type: 'integer',
+      description: 'The status that your receiver answered with. Present if it answered.',
+    },
     reason: {
       type: 'string',
       description: 'Why it was not delivered, as a short code for people to read. Present where there is one.',
@@ -182,7 +186,8 @@ export const feedEvent = objectSchema(
     at: { type: 'integer', description: 'When it happened, as Unix time in milliseconds.' },
     body: {
       anyOf: [...Object.values(eventSchemas), { type: 'null' }],
-      description: 'What is sent to your webhook URL: the body of one of [these events](https://rides.example/docs/reference#events). `null` once it is erased.',
+      description:
+        'What is sent to your webhook URL: the body of one of [these events](https://rides.example/docs/reference#events). `null` once it is erased.',
     },
     delivery: {
       anyOf: [delivery, { type: 'null' }],

@@ -146,7 +146,10 @@ function edgesOf({ enum: members, type, minimum = 0, maximum = 0, maxLength }: J
   if (members) return [...members.map((member): [string, boolean] => [String(member), true]), ['x', false]];
   if (type === 'integer') {
     const right = [minimum, maximum].map((edge): [string, boolean] => [String(edge), true]);
-    const wrong = [minimum - 1, maximum + 1, minimum + 0.5, 'x'].map((beyond): [string, boolean] => [String(beyond), false]);
+    const wrong = [minimum - 1, maximum + 1, minimum + 0.5, 'x'].map((beyond): [string, boolean] => [
+      String(beyond),
+      false,
+    ]);
     return [...right, ...wrong];
   }
   // A cursor, of which only the service knows the form.
