@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import { createApp } from '../../../api/app.ts';
 import { commonErrors, type DocumentedError } from '../../../api/docs/error-answers.ts';
 import type { Operation } from '../../../api/docs/operation.ts';
+import { serve } from '../../../api/http/serve.ts';
 import { partnerOperations } from '../../../api/partner/operations.ts';
 import { publicErrorOf } from '../../../shared/errors.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
@@ -73,11 +75,15 @@ describe('the documented answers to partners', () => {
     },
     too_many_waiting: async (operation) => {
       const { rideId } = (await partner.createRide()).body;
-      const full = await startTestApi({ MAX_STREAMS: '1' });
-      const wait = () => caller.run(operation, { rideId, url: full.url, query: '?waitSeconds=30' });
+      const { config } = api.ctx;
+      const crowded = { ...api.ctx, config: { ...config, streams: { ...config.streams, all: 1 } } };
+      const server = await serve(crowded, createApp(crowded));
+      const url = `http://127.0.0.1:${server.port}`;
+      const wait = () => caller.run(operation, { rideId, url, query: '?waitSeconds=30' });
       const [one, other] = [wait(), wait()];
       const refused = await Promise.race([one, other]);
-      await full.close();
+      // This ends the other one's wait.
+      await server.close();
       await Promise.all([one, other]);
       return refused;
     },
