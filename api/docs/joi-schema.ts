@@ -11,7 +11,8 @@ type Exported = Omit<Draft, 'additionalProperties'> & {
 /**
  * What a Joi schema accepts, as JSON Schema: Joi's own export, and what it leaves out. Objects are open, because unknown fields
  * are ignored; `null` counts as absent where the schema says so; numbers end at the largest safe integer. What only code
- * knows (`custom`) comes from `.meta({ openapi })`, one for each `custom`. Throws for a schema that would be described wrongly.
+ * knows (`custom`) comes from `.meta({ openapi })`, one for each `custom`. With `.meta({ isOpaque: true })` the pattern is left
+ * out. Throws for a schema that would be described wrongly.
  */
 export function jsonSchemaOf(schema: Joi.Schema): JsonSchema {
   return completed(schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }), schema.describe());
@@ -40,13 +41,14 @@ function completed(exported: Exported, described: Joi.Description): JsonSchema {
   if (draft.type === 'number' || draft.type === 'integer') keepSafe(draft);
   // An empty text counts as absent.
   if (flags.empty?.allow?.includes('')) delete draft.minLength;
+  if (metas.some(({ isOpaque }) => isOpaque)) delete draft.pattern;
   Object.assign(draft, ...additions);
   return flags.empty?.allow?.includes(null) ? orNull(draft) : draft;
 }
 
 /** What `describe` says, as far as it is used here. */
 interface Described {
-  metas?: { openapi?: JsonSchema }[];
+  metas?: { openapi?: JsonSchema; isOpaque?: boolean }[];
   rules?: { name: string }[];
   examples?: unknown[];
   keys?: Record<string, Joi.Description>;

@@ -163,11 +163,11 @@ function rules(schema: JsonSchema): string[] {
     const values = members.filter((member) => member !== null).map((member) => code(String(member)));
     texts.push(`One of ${values.join(', ')}.`);
   }
-  if (isBounded(minimum) && isBounded(maximum)) texts.push(`${minimum} to ${maximum}.`);
+  if (isBounded(minimum) && isBounded(maximum)) texts.push(`${number(minimum)} to ${number(maximum)}.`);
   else if (isBounded(minimum)) texts.push(minimum === 1 ? 'At least 1.' : `${minimum} or more.`);
   else if (isBounded(maximum)) texts.push(`At most ${maximum}.`);
   if (exclusiveMinimum !== undefined) texts.push(`Above ${exclusiveMinimum}.`);
-  if (maxLength !== undefined) texts.push(`At most ${maxLength.toLocaleString('en-US')} characters.`);
+  if (maxLength !== undefined) texts.push(`At most ${number(maxLength)} characters.`);
   if (maxProperties !== undefined) texts.push(`At most ${maxProperties} entries.`);
   if (fallback !== undefined) texts.push(`Default ${code(String(fallback))}.`);
   return texts;
@@ -219,6 +219,8 @@ function resolved<T extends object>(document: OpenApiDocument, value: T | Ref): 
   const names = value.$ref.split('/').slice(1);
   return names.reduce((at: unknown, name) => (at as Record<string, unknown>)[name], document) as T;
 }
+
+const number = (value = 0): string => value.toLocaleString('en-US');
 
 const code = (text: string): string => `\`${text}\``;
 

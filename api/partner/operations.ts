@@ -73,7 +73,7 @@ export const listRides: Operation<'GET'> = {
   path: '/rides',
   summary: 'List your rides',
   description:
-    'Lists the rides of this key, the newest first. An empty parameter counts as absent, and an unknown one is ignored. How pages follow each other: [Rides and references](https://rides.example/docs/rides#pages).',
+    'Lists the rides of this key, the newest first. An empty parameter counts as absent, and an unknown one is ignored. How pages follow each other: [Find your rides](https://rides.example/docs/rides#pages).',
   tag: 'rides',
   query: listSchema,
   answer: { status: 200, description: 'A page of rides.', schema: rideList, example: examples.rideList },

@@ -103,9 +103,7 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
 const time = Joi.number().integer().min(0).max(99_999_999_999_999).empty('');
 const limit = Joi.number().integer().min(1).max(100).empty('');
 /** The form of a cursor may change: the documentation does not say it. */
-const opaque = Joi.string()
-  .empty('')
-  .meta({ openapi: { pattern: undefined } });
+const opaque = Joi.string().empty('').meta({ isOpaque: true });
 
 interface ListQuery {
   status?: RideStatus;
