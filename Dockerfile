@@ -16,6 +16,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
 COPY --from=build /app/dist dist
+COPY docs docs
 USER node
 EXPOSE 4100
 CMD ["node", "dist/api/main.js"]

@@ -3,6 +3,7 @@ import type { Context } from '../shared/context.ts';
 import { describeError } from '../shared/errors.ts';
 import { subscribeToRideChanges } from '../shared/wake.ts';
 import { dashboardPart } from './dashboard/dashboard-part.ts';
+import { docsPart } from './docs/docs-part.ts';
 import { driveParts } from './drive/drive-parts.ts';
 import { driversPart } from './drivers/drivers-part.ts';
 import { createGateway } from './drivers/gateway.ts';
@@ -45,6 +46,7 @@ export function createApp(service: Context, more: Part[] = []): App {
     ...driveParts(service, gateway),
     trackPart(service, wake),
     dashboardPart(service, { wake, creation }),
+    docsPart(service),
     assetsPart(),
     ...more,
     healthPart(service),

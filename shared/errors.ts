@@ -36,6 +36,13 @@ const errorTable = {
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 
 export type ErrorCode = keyof typeof errorTable;
+export const errorCodes = Object.keys(errorTable) as ErrorCode[];
+
+/** The status and the text of an error, as the documentation shows them. */
+export function publicErrorOf(code: ErrorCode): { status: number; text: string } {
+  const [status, text] = errorTable[code];
+  return { status, text };
+}
 
 export interface ErrorDetails {
   /**

@@ -31,7 +31,7 @@ const inOrder: RideStatus[] = ['driver_arriving', 'arrived', 'in_progress', 'com
 /** The ride as it is once the service has these actions; null once they end it. */
 export function withSteps(ride: ShownRide | null, actions: readonly Action[]): ShownRide | null {
   if (!ride) return null;
-  let { status } = ride;
+  let status: RideStatus = ride.status;
   for (const action of actions) {
     if (action.kind !== 'step' || action.rideId !== ride.rideId) continue;
     const next = action.step === 'cancel' ? 'cancelled' : leadsTo[action.step];

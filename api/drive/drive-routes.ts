@@ -7,7 +7,7 @@ import { goOffline } from '../../shared/drivers/positions.ts';
 import { AppError } from '../../shared/errors.ts';
 import { clientAddress, clientNetwork } from '../http/client-address.ts';
 import { readForm } from '../http/form-body.ts';
-import type { Route } from '../http/route.ts';
+import type { PageRoute } from '../http/route.ts';
 import type { Middleware, RequestContext } from '../types.ts';
 import { authenticateBySession, driverCookie } from './authenticate-by-session.ts';
 import { drivePage } from './drive-page.tsx';
@@ -17,7 +17,7 @@ import { signInPage, tooManyPage } from './sign-in-page.tsx';
 export const wrongDriverKeys: Limit = { name: 'wrong-driver-keys', most: 20, perMs: 15 * 60_000 };
 
 /** The driver's page, and signing in to it with the driver's key. */
-export function driveRoutes(service: Context): Route[] {
+export function driveRoutes(service: Context): PageRoute[] {
   const { config } = service;
   const cookie = driverCookie(config);
   const { authenticate } = authenticateBySession(service);

@@ -61,9 +61,9 @@ export interface Result {
 }
 
 /** What the page says when the driver has ended a ride. */
-export const endedBySelf = (step: 'complete' | 'cancel', { agreedPrice, fare }: ShownRide): Result =>
+export const endedBySelf = (step: 'complete' | 'cancel', { agreedPrice }: ShownRide): Result =>
   step === 'complete'
-    ? { title: 'Trip completed', text: `${money(agreedPrice ?? fare)} for this ride.` }
+    ? { title: 'Trip completed', text: `${money(agreedPrice)} for this ride.` }
     : { title: 'You cancelled the ride', text: 'The partner is told.' };
 
 /** What the page says when somebody else has ended the driver's ride; null while it goes on. */

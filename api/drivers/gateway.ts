@@ -6,6 +6,7 @@ import { createStreams, type Stream } from '../pages/streams.ts';
 import type { RequestContext } from '../types.ts';
 import type { Authenticate, Authenticators } from './authenticate.ts';
 import { followDrivers } from './followed-drivers.ts';
+import { stream } from './operations.ts';
 import { driverRoutes } from './routes.ts';
 
 /** A phone that has lost its connection opens another one before the service notices. */
@@ -28,8 +29,7 @@ export function createGateway(service: Context, wake: Wake): Gateway {
   return {
     routes: (by) => driverRoutes(service, reports, by),
     stream: (authenticate, opened = () => {}) => ({
-      method: 'GET',
-      path: '/stream',
+      operation: stream,
       async handle(ctx) {
         const { driverId } = await authenticate(ctx);
         const stream = streams.open(ctx, driverId);

@@ -1,11 +1,18 @@
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { reportLifeMs, type StoredPosition, shownPosition } from '../../shared/drivers/positions.ts';
+import type { Shape } from '../../shared/json-schema.ts';
 import type { DriverRequest, DriverRides, RideOfDriver } from '../../shared/rides/driver-rides.ts';
-import type { Location, RideState } from '../../shared/rides/ride-types.ts';
+import type { Location, MovingStatus, RideState, RideStatus } from '../../shared/rides/ride-types.ts';
+import type * as answers from './answers.ts';
 import type { ShownOutcome, ShownRequest, ShownRide } from './shown.ts';
 
 /** A driver as the driver sees it. */
-export function presentMe(driver: ActiveDriver, position: StoredPosition | null, { ride }: DriverRides, nowMs: number) {
+export function presentMe(
+  driver: ActiveDriver,
+  position: StoredPosition | null,
+  { ride }: DriverRides,
+  nowMs: number,
+): Shape<typeof answers.profile> {
   const { driverId, name, rating, vehicle, plate, carType, seats } = driver;
   const isHeard = position !== null && nowMs - position.seenAt.getTime() < reportLifeMs;
   return {
@@ -28,7 +35,9 @@ function presentPosition(position: StoredPosition) {
 }
 
 /** The rides that are open to a driver. No passenger, notes or address: these are for the chosen driver alone. */
-export const presentRequests = ({ requests }: DriverRides) => ({ requests: requests.map(presentRequest) });
+export const presentRequests = ({ requests }: DriverRides): Shape<typeof answers.requestList> => ({
+  requests: requests.map(presentRequest),
+});
 
 function presentRequest({ ride, pickupKm, offer }: DriverRequest): ShownRequest {
   const { _id, fare, carType, rideType, passengerCount, pickup, destination, distanceKm, biddingEndsAt } = ride;
@@ -50,16 +59,19 @@ function presentRequest({ ride, pickupKm, offer }: DriverRequest): ShownRequest 
 const withoutAddress = ({ lat, lng }: Location) => ({ lat, lng });
 
 /** The ride that a driver was chosen for, until its end. */
-export const presentOwnRide = ({ ride }: DriverRides) => ({ ride: ride && ownRide(ride) });
+export const presentOwnRide = ({ ride }: DriverRides): Shape<typeof answers.ownRide> => ({
+  ride: ride && ownRide(ride),
+});
 
 function ownRide(ride: RideOfDriver): ShownRide {
   const { fare, agreedPrice, carType, rideType, passengerCount, distanceKm, pickup, destination } = ride;
   return {
     rideId: ride._id,
-    status: ride.status,
+    // `DriverRides.ride` is a moving ride, which has an accepted offer.
+    status: ride.status as MovingStatus,
     statusAt: ride.statusAt.getTime(),
     fare,
-    agreedPrice,
+    agreedPrice: agreedPrice as number,
     carType,
     rideType,
     passengerCount,
@@ -81,3 +93,16 @@ export function presentOutcome(
   if (status === 'cancelled') return { rideId, outcome: 'cancelled', cancelledBy };
   return { rideId, outcome: status === 'completed' ? 'completed' : 'chosen' };
 }
+
+/** The answer to a step of the chosen driver. */
+export const presentStep = ({
+  rideId,
+  status,
+}: {
+  rideId: string;
+  status: RideStatus;
+}): Shape<typeof answers.stepTaken> => ({
+  rideId,
+  // No step leads to another status.
+  status: status as Shape<typeof answers.stepTaken>['status'],
+});

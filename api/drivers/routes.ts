@@ -16,7 +16,8 @@ import { get, paramOf, post, put, type Route, remove, rideIdOf } from '../http/r
 import { validate } from '../http/validate.ts';
 import type { RequestContext } from '../types.ts';
 import type { Authenticators } from './authenticate.ts';
-import { presentMe, presentOutcome, presentOwnRide, presentRequests } from './presenters.ts';
+import * as operations from './operations.ts';
+import { presentMe, presentOutcome, presentOwnRide, presentRequests, presentStep } from './presenters.ts';
 import { offerSchema, placeSchema, reportSchema, stepSchema } from './schemas.ts';
 
 /** Every route of the drivers' gateway but its stream. */
@@ -29,18 +30,18 @@ export function driverRoutes(
   const findRides = async (ctx: RequestContext) => ridesOf((await authenticate(ctx)).driverId);
 
   const step = (name: DriverStep) =>
-    post(`/ride/${name}`, {
+    post(operations.steps[name], {
       authenticate,
       validate: withBody(stepSchema, ({ rideId }, driver, ctx) => ({ rideId, driver, origin: originOf(ctx) })),
       act: async ({ rideId, driver: { driverId }, origin }) => ({
         rideId,
         status: await takeDriverStep(service, rideId, name, { driverId }, origin),
       }),
-      present: (answer) => answer,
+      present: presentStep,
     });
 
   return [
-    get('/me', {
+    get(operations.showProfile, {
       authenticate: async (ctx) => {
         const driver = await authenticate(ctx);
         const { driverId } = driver;
@@ -49,20 +50,20 @@ export function driverRoutes(
       },
       present: ({ driver, position, rides }) => presentMe(driver, position, rides, service.now()),
     }),
-    post('/me/online', {
+    post(operations.goOnline, {
       authenticate,
       validate: withBody(placeSchema, (place, driver) => ({ place, driver })),
       act: ({ place, driver }) => putOnline(service, driver, place),
       present: (available) => ({ available }),
     }),
-    post('/me/offline', {
+    post(operations.goOffline, {
       authenticate,
       // A body is ignored.
       validate: (_ctx, driver) => driver,
       act: ({ driverId }) => goOffline(driverId),
       present: () => ({ available: false }),
     }),
-    put('/me/position', {
+    put(operations.reportPosition, {
       authenticate: authenticatePatiently,
       validate: withBody(reportSchema, ({ at = service.now(), ...report }, { driverId }) => ({
         driverId,
@@ -71,10 +72,9 @@ export function driverRoutes(
       })),
       act: ({ driverId, report }) => reports.add(driverId, report),
       present: () => null,
-      status: 204,
     }),
-    get('/requests', { authenticate: findRides, present: presentRequests }),
-    get('/requests/:rideId', {
+    get(operations.listRequests, { authenticate: findRides, present: presentRequests }),
+    get(operations.showOutcome, {
       authenticate: async (ctx) => {
         const { driverId } = await authenticate(ctx);
         const read = await readRide({ rideId: rideIdOf(ctx), owner: { driverId } });
@@ -83,7 +83,7 @@ export function driverRoutes(
       },
       present: ({ ride, driverId }) => presentOutcome(ride, driverId),
     }),
-    post('/requests/:rideId/offers', {
+    post(operations.makeOffer, {
       authenticate,
       validate: withBody(offerSchema, (terms, driver, ctx) => ({
         terms,
@@ -93,16 +93,14 @@ export function driverRoutes(
       })),
       act: ({ rideId, terms, driver, origin }) => makeOffer(service, rideId, terms, driver, origin),
       present: ({ offerId }) => ({ offerId }),
-      status: 201,
     }),
-    remove('/requests/:rideId/offers/:offerId', {
+    remove(operations.withdrawOffer, {
       authenticate,
       validate: (ctx, { driverId }) => ({ driverId, rideId: rideIdOf(ctx), offerId: paramOf(ctx, 'offerId') }),
       act: ({ driverId, rideId, offerId }) => withdrawOwnOffer(service, rideId, offerId, { driverId }),
       present: () => null,
-      status: 204,
     }),
-    get('/ride', { authenticate: findRides, present: presentOwnRide }),
+    get(operations.showOwnRide, { authenticate: findRides, present: presentOwnRide }),
     step('arrive'),
     step('start'),
     step('complete'),

@@ -2,20 +2,32 @@ import Joi from 'joi';
 import type { Point } from '../../shared/haversine.ts';
 import { latitude, longitude } from '../http/coordinates.ts';
 
-const body = <T>(fields: Joi.SchemaMap<T>) => Joi.object<T>(fields).required().label('The request body');
+/** `title` names the body in the OpenAPI document. */
+const body = <T>(title: string, fields: Joi.SchemaMap<T>) =>
+  Joi.object<T>(fields).required().meta({ openapi: { title } }).label('The request body');
 
-export const placeSchema = body<Point>({ lat: latitude, lng: longitude });
+export const placeSchema = body<Point>('DriverPlace', { lat: latitude, lng: longitude });
 
-export const reportSchema = body<Point & { heading?: number; at?: number }>({
+export const reportSchema = body<Point & { heading?: number; at?: number }>('DriverReport', {
   lat: latitude,
   lng: longitude,
-  heading: Joi.number().min(0).max(360).empty(null),
-  at: Joi.number().integer().min(0).empty(null),
+  heading: Joi.number()
+    .min(0)
+    .max(360)
+    .empty(null)
+    .description('Where the car is heading, in degrees clockwise from north. Without it: as it was.'),
+  at: Joi.number()
+    .integer()
+    .min(0)
+    .empty(null)
+    .description('When the car was there, as Unix time in milliseconds. Without it, or in the future: now.'),
 });
 
-export const offerSchema = body<{ price: number; etaMinutes: number }>({
-  price: Joi.number().greater(0).required(),
-  etaMinutes: Joi.number().min(0).max(1_440).required(),
+export const offerSchema = body<{ price: number; etaMinutes: number }>('DriverOffer', {
+  price: Joi.number().greater(0).required().description('What you ask, in USD.'),
+  etaMinutes: Joi.number().min(0).max(1_440).required().description('Minutes until you can be at the pickup.'),
 });
 
-export const stepSchema = body<{ rideId: string }>({ rideId: Joi.string().required() });
+export const stepSchema = body<{ rideId: string }>('DriverStep', {
+  rideId: Joi.string().required().description('The ride that you are on.'),
+});

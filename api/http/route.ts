@@ -1,8 +1,16 @@
 import Router from '@koa/router';
+import type { Method, Operation } from '../docs/operation.ts';
 import type { Middleware, RequestContext, RequestState } from '../types.ts';
 
 export interface Route {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Its method and path, and what the documentation says of it. */
+  operation: Operation;
+  handle: Middleware;
+}
+
+/** A route of pages: the documentation is of programs alone. */
+export interface PageRoute {
+  method: Method;
   path: string;
   handle: Middleware;
 }
@@ -28,14 +36,12 @@ interface ChangingSteps<Caller, Input, Result> extends ChangeSteps<Input, Result
   validate(ctx: RequestContext, caller: Caller): Input | Promise<Input>;
   /** The body of the answer; null for none. */
   present(result: Result): object | null;
-  status?: number;
 }
 
 /** A route that reads. */
-export function get<Found>(path: string, { authenticate, present }: GetSteps<Found>): Route {
+export function get<Found>(operation: Operation<'GET'>, { authenticate, present }: GetSteps<Found>): Route {
   return {
-    method: 'GET',
-    path,
+    operation,
     handle: async (ctx) => {
       ctx.body = present(await authenticate(ctx));
     },
@@ -53,34 +59,39 @@ export async function makeChange<Input, Result>(
 }
 
 /** A route of steps: it authenticates, validates, acts and presents the result. */
-const inSteps =
-  (method: Route['method']) =>
-  <Caller, Input, Result>(path: string, steps: ChangingSteps<Caller, Input, Result>): Route => {
-    const { authenticate, validate, present, status = 200 } = steps;
-    return {
-      method,
-      path,
-      handle: async (ctx) => {
-        const caller = await authenticate(ctx);
-        const input = await validate(ctx, caller);
-        const result = await makeChange(ctx, input, steps);
-        ctx.status = status;
-        ctx.body = present(result);
-      },
-    };
+function inSteps<Caller, Input, Result>(operation: Operation, steps: ChangingSteps<Caller, Input, Result>): Route {
+  const { authenticate, validate, present } = steps;
+  return {
+    operation,
+    handle: async (ctx) => {
+      const caller = await authenticate(ctx);
+      const input = await validate(ctx, caller);
+      const result = await makeChange(ctx, input, steps);
+      ctx.status = operation.answer.status;
+      ctx.body = present(result);
+    },
   };
+}
+
+type RouteInSteps<M extends Method> = <Caller, Input, Result>(
+  operation: Operation<M>,
+  steps: ChangingSteps<Caller, Input, Result>,
+) => Route;
 
 /** Reads what a query asks for. */
-export const list = inSteps('GET');
-export const post = inSteps('POST');
-export const put = inSteps('PUT');
+export const list: RouteInSteps<'GET'> = inSteps;
+export const post: RouteInSteps<'POST'> = inSteps;
+export const put: RouteInSteps<'PUT'> = inSteps;
 /** `delete` is a word of the language. */
-export const remove = inSteps('DELETE');
+export const remove: RouteInSteps<'DELETE'> = inSteps;
 
 /** The routes below a base. */
-export function routerOf(base: string, routes: readonly Route[]): Middleware {
+export function routerOf(base: string, routes: readonly (Route | PageRoute)[]): Middleware {
   const router = new Router<RequestState>({ prefix: base });
-  for (const { method, path, handle } of routes) router.register(path, [method], handle);
+  for (const route of routes) {
+    const { method, path } = 'operation' in route ? route.operation : route;
+    router.register(path, [method], route.handle);
+  }
   return router.routes() as Middleware;
 }
 

@@ -7,6 +7,8 @@ export interface DocumentProps {
   title: string;
   /** Names of bundled browser scripts. The page works without them. */
   scripts?: readonly string[];
+  /** Search engines may list it. */
+  isListed?: boolean;
   /** The kind of page, by which the stylesheet tells them apart. */
   kind: string;
   /** Something is still to come: without scripts this path, which has no fragment, is loaded after 3 s. */
@@ -19,7 +21,7 @@ export function renderDocument(props: DocumentProps): string {
   return `<!doctype html>${renderToString(<Document {...props} />)}`;
 }
 
-function Document({ title, scripts = [], kind, refreshPath, children }: DocumentProps) {
+function Document({ title, scripts = [], isListed, kind, refreshPath, children }: DocumentProps) {
   return (
     <html lang="en">
       <head>
@@ -27,7 +29,7 @@ function Document({ title, scripts = [], kind, refreshPath, children }: Document
         <title>{`${title} - Ride Partner`}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
         <meta name="color-scheme" content="light dark" />
-        <meta name="robots" content="noindex" />
+        {!isListed && <meta name="robots" content="noindex" />}
         <link rel="icon" type="image/svg+xml" href={assetUrl('icon.svg')} />
         <link rel="stylesheet" href={assetUrl('styles.css')} />
         {refreshPath !== undefined && (

@@ -7,6 +7,7 @@ import { queryOf } from '../http/validate.ts';
 import type { RequestContext } from '../types.ts';
 import { authenticate, authenticateForRide } from './authenticate.ts';
 import { cursorOf, now, placeIn } from './cursor.ts';
+import * as operations from './operations.ts';
 import { presentFeed, presentRideEvents } from './presenters.ts';
 import { feedSchema, rideEventsSchema } from './schemas.ts';
 import type { WaitingPolls } from './waiting-polls.ts';
@@ -21,7 +22,7 @@ export function eventRoutes(service: Context, polls: WaitingPolls): Route[] {
   const read = sharedReads();
 
   return [
-    list('/rides/:rideId/events', {
+    list(operations.listRideEvents, {
       authenticate: findRide,
       validate: (ctx, ride) => ({ ctx, ride, ...queryOf(rideEventsSchema, ctx) }),
       async act({ ctx, ride: { _id: rideId, keyId, events }, after, waitSeconds }) {
@@ -38,7 +39,7 @@ export function eventRoutes(service: Context, polls: WaitingPolls): Route[] {
       },
       present: presentRideEvents,
     }),
-    list('/events', {
+    list(operations.listEvents, {
       authenticate: findCaller,
       validate: (ctx, { keyId }) => ({ ctx, keyId, ...queryOf(feedSchema, ctx) }),
       async act({ ctx, keyId, after: cursor, limit, waitSeconds }) {

@@ -1,19 +1,28 @@
 import type { Config } from '../../shared/config.ts';
 import { eventId } from '../../shared/ids.ts';
+import type { Shape } from '../../shared/json-schema.ts';
 import type { CreationFields } from '../../shared/rides/create-ride.ts';
 import type { FeedPage } from '../../shared/rides/event-feed.ts';
 import { partnersOwn, publicOffer } from '../../shared/rides/events.ts';
 import { visibleOffers } from '../../shared/rides/offers.ts';
 import { positionAt } from '../../shared/rides/position.ts';
-import type { Delivery, Driver, ReportedPosition, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
+import type {
+  Delivery,
+  Driver,
+  MovingStatus,
+  ReportedPosition,
+  Ride,
+  RideEvent,
+} from '../../shared/rides/ride-types.ts';
 import { trackUrl } from '../../shared/rides/track-url.ts';
+import type * as answers from './answers.ts';
 
 type Links = Pick<Config, 'trackBaseUrl'>;
 
-const testMode = (ride: Pick<Ride, 'mode'>) => (ride.mode === 'test' ? { testMode: true } : {});
+const testMode = (ride: Pick<Ride, 'mode'>) => (ride.mode === 'test' ? { testMode: true as const } : {});
 
 /** The answer to a creation (contract, section 4.1). A replay gets the same answer, so the status is always `bidding`. */
-export function presentCreated(links: Links, ride: CreationFields) {
+export function presentCreated(links: Links, ride: CreationFields): Shape<typeof answers.rideCreated> {
   return {
     rideId: ride._id,
     status: 'bidding',
@@ -53,7 +62,7 @@ export const shownFields = { ...rideFields, leg: 1, now: '$$NOW' } as const;
 export type ShownRide = RideFields & Pick<Ride, 'leg'> & { now: Date; reported?: ReportedPosition };
 
 /** A ride's state (contract, section 4.2). */
-export function presentRide(links: Links, ride: ShownRide) {
+export function presentRide(links: Links, ride: ShownRide): Shape<typeof answers.ride> {
   const liveLocation = positionAt(ride, ride.now.getTime());
   return { ...presentFields(links, ride), ...(liveLocation && { liveLocation }) };
 }
@@ -64,7 +73,10 @@ export const listedFields = { ...rideFields, createdAt: 1 } as const;
 export type ListedRide = RideFields & Pick<Ride, 'createdAt'>;
 
 /** A page of the list of rides: each without its live location. */
-export function presentRides(links: Links, { rides, hasOlder }: { rides: ListedRide[]; hasOlder: boolean }) {
+export function presentRides(
+  links: Links,
+  { rides, hasOlder }: { rides: ListedRide[]; hasOlder: boolean },
+): Shape<typeof answers.rideList> {
   return {
     rides: rides.map((ride) => ({ ...presentFields(links, ride), createdAt: ride.createdAt.getTime() })),
     nextCursor: (hasOlder && rides.at(-1)?._id) || null,
@@ -99,21 +111,34 @@ export const offerFields = { keyId: 1, status: 1, offers: 1, acceptedOfferId: 1 
 export type RideWithOffers = Pick<Ride, '_id' | keyof typeof offerFields>;
 
 /** A ride's offers, cheapest first (contract, section 4.3). */
-export function presentOffers(ride: RideWithOffers) {
+export function presentOffers(ride: RideWithOffers): Shape<typeof answers.offerList> {
   return { rideId: ride._id, offers: visibleOffers(ride).map(publicOffer) };
 }
 
 /** A page of a key's event feed (contract, section 10.3). */
-export function presentFeed({ events, cursor, hasMore }: FeedPage & { cursor: string | null }) {
+export function presentFeed({
+  events,
+  cursor,
+  hasMore,
+}: FeedPage & { cursor: string | null }): Shape<typeof answers.eventPage> {
   return { events: events.map(({ rideId, event }) => presentEvent(rideId, event)), cursor, hasMore };
 }
 
-export function presentRideEvents({ rideId, events }: { rideId: string; events: readonly RideEvent[] }) {
+export function presentRideEvents({
+  rideId,
+  events,
+}: {
+  rideId: string;
+  events: readonly RideEvent[];
+}): Shape<typeof answers.rideEvents> {
   return { rideId, events: events.map((event) => presentEvent(rideId, event)) };
 }
 
 /** The body has the order of fields with which it was sent, so its JSON text is the one that was signed. */
-function presentEvent(rideId: string, { seq, event, at, body, delivery, by, requestId }: RideEvent) {
+function presentEvent(
+  rideId: string,
+  { seq, event, at, body, delivery, by, requestId }: RideEvent,
+): Shape<typeof answers.feedEvent> {
   return {
     eventId: eventId(rideId, seq),
     rideId,
@@ -137,7 +162,15 @@ function presentDelivery({ outcome, at, httpStatus, reason, durationMs }: Delive
   };
 }
 
-/** The answer to accept and cancel (contract, sections 4.4 and 4.5). */
-export function presentOutcome(ride: Pick<Ride, '_id' | 'status'>) {
-  return { success: true, rideId: ride._id, status: ride.status };
+type Changed = Pick<Ride, '_id' | 'status'>;
+
+/** The answer to an accept (contract, section 4.4). */
+export function presentAccepted(ride: Changed): Shape<typeof answers.accepted> {
+  // Accepting again succeeds only until the ride has ended.
+  return { success: true, rideId: ride._id, status: ride.status as MovingStatus };
+}
+
+/** The answer to a cancellation (contract, section 4.5). */
+export function presentCancelled(ride: Changed): Shape<typeof answers.cancelled> {
+  return { success: true, rideId: ride._id, status: 'cancelled' };
 }

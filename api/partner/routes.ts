@@ -9,13 +9,15 @@ import type { RideCreation } from './creation.ts';
 import { eventRoutes } from './event-routes.ts';
 import { bodyOf } from './ignored-fields.ts';
 import { newRide } from './new-ride.ts';
+import * as operations from './operations.ts';
 import {
   type ListedRide,
   listedFields,
   offerFields,
+  presentAccepted,
+  presentCancelled,
   presentCreated,
   presentOffers,
-  presentOutcome,
   presentRide,
   presentRides,
   type RideWithOffers,
@@ -32,32 +34,31 @@ export function partnerRoutes(service: Context, creation: RideCreation, polls: W
   const findShownRide = authenticateForRide<ShownRide>(service, shownFields);
   const acceptBody = bodyOf(acceptSchema);
 
-  const operations = [
-    post('/rides', {
+  const routes = [
+    post(operations.createRide, {
       authenticate: caller,
       validate: newRide(config),
       replay: creation.replay,
       limit: creation.limit,
       act: creation.act,
       present: (ride) => presentCreated(config, ride),
-      status: 201,
     }),
-    list('/rides', {
+    list(operations.listRides, {
       authenticate: caller,
       validate: (ctx, { keyId }) => ({ keyId, ...queryOf(listSchema, ctx) }),
       act: ({ keyId, limit, cursor: after, createdAfter: from, createdBefore: to, ...filter }) =>
         listKeyRides<ListedRide>(keyId, { ...filter, from, to, after }, { limit, projection: listedFields }),
       present: (page) => presentRides(config, page),
     }),
-    get('/rides/:rideId', {
+    get(operations.retrieveRide, {
       authenticate: async (ctx) => withReportedPosition(await findShownRide(ctx)),
       present: (ride) => presentRide(config, ride),
     }),
-    get('/rides/:rideId/offers', {
+    get(operations.listOffers, {
       authenticate: authenticateForRide<RideWithOffers>(service, offerFields),
       present: presentOffers,
     }),
-    post('/rides/:rideId/accept', {
+    post(operations.acceptOffer, {
       authenticate: caller,
       validate: async (ctx, key) => {
         const { offerId } = await acceptBody(ctx, key);
@@ -65,15 +66,15 @@ export function partnerRoutes(service: Context, creation: RideCreation, polls: W
       },
       act: ({ keyId, rideId, offerId, origin }) =>
         applyAction(service, rideId, { action: 'accept', offerId }, { keyId }, origin),
-      present: presentOutcome,
+      present: presentAccepted,
     }),
-    post('/rides/:rideId/cancel', {
+    post(operations.cancelRide, {
       authenticate: caller,
       // A body is ignored.
       validate: (ctx, { keyId }) => ({ keyId, rideId: rideIdOf(ctx), origin: originOf(ctx) }),
       act: ({ keyId, rideId, origin }) =>
         applyAction(service, rideId, { action: 'cancel', by: 'partner' }, { keyId }, origin),
-      present: presentOutcome,
+      present: presentCancelled,
     }),
     ...eventRoutes(service, polls),
   ];
@@ -82,7 +83,7 @@ export function partnerRoutes(service: Context, creation: RideCreation, polls: W
     name: 'Ride Partner API',
     version: 'v1',
     docs: config.docsUrl,
-    endpoints: operations.map(({ method, path }) => `${method} ${path}`),
+    endpoints: routes.map(({ operation: { method, path } }) => `${method} ${path}`),
   };
-  return [get('/', { authenticate: caller, present: () => information }), ...operations];
+  return [...routes, get(operations.serviceInformation, { authenticate: caller, present: () => information })];
 }

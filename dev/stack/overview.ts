@@ -19,6 +19,7 @@ export function overview({ url, port, env, servers, key, state }: Overview): str
     API: accent(`${url}/v1`),
     Dashboard: accent(`${url}/dashboard`),
     "Driver's page": accent(`${url}/drive`),
+    Docs: accent(`${url}/docs`),
     Mail: env.SMTP_URL ? 'goes to the server of SMTP_URL' : accent(`${url}${mailBoxPath}`),
     'Queue board': accent(`${url}${queueBoardPath}`),
     'Test key': accent(key?.key ?? 'rotated or revoked; the next start makes a new one'),

@@ -15,10 +15,10 @@ import { eventBody } from './events.ts';
 import { enqueueNextDelivery, type Outbox } from './outbox.ts';
 import { type RideRef, readRide } from './read-ride.ts';
 import { rides } from './ride.ts';
-import type { Origin, Ride, RideEvent, RideState } from './ride-types.ts';
+import { movingStatuses, type Origin, type Ride, type RideEvent, type RideState } from './ride-types.ts';
 import { earliest, enqueueNextTimer } from './timers.ts';
 import { trackUrl } from './track-url.ts';
-import { hasEnded, movingStatuses } from './transitions.ts';
+import { hasEnded } from './transitions.ts';
 
 /**
  * Decides how to change a ride as it was read; null leaves it as it is. `now` is MongoDB's clock, read together with

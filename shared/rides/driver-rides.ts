@@ -3,8 +3,7 @@ import { batch } from '../batch.ts';
 import { type DriverRecord, drivers, isActive } from '../drivers/driver.ts';
 import { committedReads } from '../mongo/durability.ts';
 import { rides } from './ride.ts';
-import type { Offer, Ride } from './ride-types.ts';
-import { movingStatuses } from './transitions.ts';
+import { movingStatuses, type Offer, type Ride } from './ride-types.ts';
 
 const shownFields = {
   status: 1,

@@ -1,7 +1,10 @@
+import type { Shape } from '../json-schema.ts';
+import type { EventBody } from './event-schemas.ts';
+import type { offerSchema } from './public-schemas.ts';
 import type { EventName, Offer, RideState } from './ride-types.ts';
 
 /** The public fields of an offer (contract, section 2.3). */
-export function publicOffer({ offerId, price, etaMinutes, driver }: Offer) {
+export function publicOffer({ offerId, price, etaMinutes, driver }: Offer): Shape<typeof offerSchema> {
   const { name, rating, plate, vehicle } = driver;
   return { offerId, price, etaMinutes, driver: { name, rating, plate, vehicle } };
 }
@@ -17,33 +20,48 @@ interface NewEvent {
   at: number;
   /** The ride after the change. */
   ride: RideState;
-  /** The offer that was received, for `offer.received`. */
+  /** The offer that was received: always there for `offer.received`. */
   offer?: Offer;
   trackUrl: string;
 }
 
 /** The exact JSON text of an event's body (contract, section 6). Pure. */
 export function eventBody(newEvent: NewEvent): string {
-  const { event, ride, trackUrl, at } = newEvent;
-  const added = { ...partnersOwn(ride), ...(ride.mode === 'test' && { testMode: true }) };
-  if (event === 'offer.received') {
-    const offer = newEvent.offer && publicOffer(newEvent.offer);
-    const { _id: rideId, fare, offers } = ride;
-    return JSON.stringify({ event, rideId, offer, offersCount: offers.length, fare, trackUrl, at, ...added });
-  }
-  return JSON.stringify({
-    event,
+  return JSON.stringify(newEvent.event === 'offer.received' ? offerReceived(newEvent) : rideStatus(newEvent));
+}
+
+function offerReceived({ ride, offer, trackUrl, at }: NewEvent): EventBody<'offer.received'> {
+  return {
+    event: 'offer.received',
     rideId: ride._id,
-    status: ride.status,
+    offer: publicOffer(offer as Offer),
+    offersCount: ride.offers.length,
+    fare: ride.fare,
+    trackUrl,
+    at,
+    ...partnersOwn(ride),
+    ...testMode(ride),
+  };
+}
+
+function rideStatus({ ride, trackUrl, at }: NewEvent): EventBody<'ride.status'> {
+  return {
+    event: 'ride.status',
+    rideId: ride._id,
+    // No event says that a ride is bidding: that is how it begins.
+    status: ride.status as Exclude<RideState['status'], 'bidding'>,
     fare: ride.fare,
     driver: ride.driver ? eventDriver(ride.driver) : null,
     trackUrl,
     at,
     ...(ride.agreedPrice !== undefined && { agreedPrice: ride.agreedPrice }),
     ...(ride.cancelledBy && { cancelledBy: ride.cancelledBy }),
-    ...added,
-  });
+    ...partnersOwn(ride),
+    ...testMode(ride),
+  };
 }
+
+const testMode = ({ mode }: RideState) => (mode === 'test' ? { testMode: true as const } : {});
 
 function eventDriver({ name, phone, plate, vehicle }: NonNullable<RideState['driver']>) {
   return { name, phone, plate, vehicle };

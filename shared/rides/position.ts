@@ -1,7 +1,7 @@
 import bearing from '@turf/bearing';
 import destination from '@turf/destination';
 import { earthRadiusKm, haversineKm, radians } from '../haversine.ts';
-import type { Leg, Location, ReportedPosition, RideState, RideStatus } from './ride-types.ts';
+import type { Leg, Location, MovingStatus, ReportedPosition, RideState } from './ride-types.ts';
 import { isMoving } from './transitions.ts';
 
 export interface LiveLocation {
@@ -9,7 +9,7 @@ export interface LiveLocation {
   lng: number;
   /** Degrees clockwise from north, 0 to 360. */
   heading: number;
-  status: RideStatus;
+  status: MovingStatus;
   /** When the car is there, in Unix ms. */
   at: number;
 }

@@ -4,6 +4,9 @@ import type { Mode } from '../mode.ts';
 /** The words of the contract, sections 2 and 3, and the types of a ride. Pure: a browser can import this file. */
 export const rideStatuses = ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'completed', 'cancelled'] as const;
 export type RideStatus = (typeof rideStatuses)[number];
+/** A driver is assigned and the trip has not ended. */
+export const movingStatuses = ['driver_arriving', 'arrived', 'in_progress'] as const satisfies RideStatus[];
+export type MovingStatus = (typeof movingStatuses)[number];
 
 export const rideTypes = ['standard', 'intercity'] as const;
 export const testScenarios = [
@@ -30,7 +33,8 @@ export interface Origin {
   requestId?: string;
 }
 
-export type CancelledBy = 'partner' | 'driver' | 'timeout';
+export const cancellers = ['partner', 'driver', 'timeout'] as const;
+export type CancelledBy = (typeof cancellers)[number];
 export type EventName = 'offer.received' | 'ride.status';
 
 export interface Location {
@@ -120,7 +124,8 @@ export interface ReportedPosition {
   at: Date;
 }
 
-export type DeliveryOutcome = 'delivered' | 'failed' | 'timeout' | 'blocked' | 'no_url';
+export const deliveryOutcomes = ['delivered', 'failed', 'timeout', 'blocked', 'no_url'] as const;
+export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
 
 /** The recorded outcome of one event: its one attempt, or why there was none. */
 export interface Delivery {

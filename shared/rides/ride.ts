@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
-import type { Ride } from './ride-types.ts';
-import { endedStatuses, movingStatuses } from './transitions.ts';
+import { movingStatuses, type Ride } from './ride-types.ts';
+import { endedStatuses } from './transitions.ts';
 
 /** `strict: false`: the interface `Ride` is the schema, and only this folder, the delivery and the erasure write to a ride. */
 const rideSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });

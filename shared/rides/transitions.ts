@@ -1,4 +1,4 @@
-import type { EventName, RideStatus } from './ride-types.ts';
+import { type EventName, type MovingStatus, movingStatuses, type RideStatus } from './ride-types.ts';
 
 interface Transition {
   from: readonly RideStatus[];
@@ -46,9 +46,8 @@ export const endedStatuses: RideStatus[] = ['completed', 'cancelled'];
 /** Whether a ride is completed or cancelled. */
 export const hasEnded = (status: RideStatus): boolean => endedStatuses.includes(status);
 
-export const movingStatuses: RideStatus[] = ['driver_arriving', 'arrived', 'in_progress'];
-
 /**
  * Whether a driver is assigned and the trip has not ended, so that there is a live location (contract, section 2.1).
  */
-export const isMoving = (status: RideStatus): boolean => movingStatuses.includes(status);
+export const isMoving = (status: RideStatus): status is MovingStatus =>
+  (movingStatuses as readonly RideStatus[]).includes(status);

@@ -1,3 +1,5 @@
+import { documentProblem } from './documented.ts';
+
 export interface Answer {
   status: number;
   headers: Headers;
@@ -19,10 +21,23 @@ export const validRide = {
   fare: 25,
 };
 
+/** Calls the API. Throws where the answer is not one that the OpenAPI document describes. */
 export async function call(url: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(url, init);
+  const { status, headers } = response;
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: text ? JSON.parse(text) : undefined };
+  const body = text ? JSON.parse(text) : undefined;
+  const { pathname, search } = new URL(url);
+  const problem = documentProblem({
+    method: init.method ?? 'GET',
+    target: pathname + search,
+    status,
+    header: (name) => headers.get(name),
+    headerNames: [...headers.keys()],
+    body,
+  });
+  if (problem) throw new Error(`not as documented: ${problem}`);
+  return { status, headers, text, body };
 }
 
 export function clientOf(url: string, secretKey: string, base = '/v1'): Client {

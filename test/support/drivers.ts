@@ -6,6 +6,7 @@ import type { TimerName } from '../../shared/rides/ride-types.ts';
 import { dispatchRide } from '../../workers/dispatch.ts';
 import type { JobResult } from '../../workers/handler.ts';
 import { type Answer, call } from './client.ts';
+import { schemaProblem } from './documented.ts';
 import { type EventStream, openEventStream } from './event-stream.ts';
 import { newRide, type RideWish } from './rides.ts';
 import type { TestApi } from './service.ts';
@@ -57,9 +58,20 @@ export function gatewayDriver(url: string, driverId: string, key: string): Gatew
     post: send('POST'),
     put: send('PUT'),
     remove: send('DELETE'),
-    stream: () => openEventStream(`${url}/drivers/v1/stream`, authorization),
+    stream: async () => asDocumented(await openEventStream(`${url}/drivers/v1/stream`, authorization)),
   };
 }
+
+/** Its events are the answers that the OpenAPI document names. */
+const asDocumented = (stream: EventStream): EventStream => ({
+  ...stream,
+  async next() {
+    const data = await stream.next();
+    const problem = data && schemaProblem('requests' in data ? 'DriverRequestList' : 'DriverOwnRide', data);
+    if (problem) throw new Error(`not as documented: ${problem}`);
+    return data;
+  },
+});
 
 /** A place where no other test has drivers or rides: rounds look 12 km around. */
 export const somewhere = (): Point => ({ lat: between(-60, 60), lng: between(-170, 170) });

@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { documentProblem } from './documented.ts';
 
 export interface RawAnswer {
   status: number;
@@ -10,7 +11,10 @@ export interface RawAnswer {
   body: any;
 }
 
-/** Writes these bytes to a server, as no HTTP client would, and reads until it closes: ask for `Connection: close`. */
+/**
+ * Writes these bytes to a server, as no HTTP client would, and reads until it closes: ask for `Connection: close`. Throws where
+ * the answer is not one that the OpenAPI document describes.
+ */
 export async function rawRequest(url: string, ...pieces: (string | Buffer)[]): Promise<RawAnswer> {
   const { port, hostname } = new URL(url);
   const socket = net.connect(Number(port), hostname);
@@ -21,7 +25,18 @@ export async function rawRequest(url: string, ...pieces: (string | Buffer)[]): P
   socket.on('error', () => {});
   for (const piece of pieces) socket.write(piece);
   await closed;
-  return parseAnswer(Buffer.concat(chunks).toString('latin1'));
+  const answer = parseAnswer(Buffer.concat(chunks).toString('latin1'));
+  const [, method, target] = /^([A-Z-]+) (\S+) HTTP/.exec(String(pieces[0])) ?? [];
+  const { status, headers, body } = answer;
+  const header = (name: string) => headers[name.toLowerCase()] ?? null;
+  // The server may also close without an answer.
+  const problem =
+    status > 0 &&
+    method &&
+    target &&
+    documentProblem({ method, target, status, header, headerNames: Object.keys(headers), body });
+  if (problem) throw new Error(`not as documented: ${problem}`);
+  return answer;
 }
 
 /** The lines of a request, each ended as HTTP wants it, and then the body. */

@@ -17,7 +17,7 @@ export function showRide(ride: ShownRide): void {
   element('next').hidden = isUnderWay;
   showPlace('next', destination);
 
-  setText(element('ride-price'), money(ride.agreedPrice ?? ride.fare));
+  setText(element('ride-price'), money(ride.agreedPrice));
   setText(element('ride-distance'), kilometers(ride.distanceKm));
   setText(element('ride-passengers'), String(ride.passengerCount));
   element('notes').hidden = !notes;

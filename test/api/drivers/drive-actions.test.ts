@@ -6,7 +6,7 @@ import type { ShownRequest, ShownRide } from '../../../api/drivers/shown.ts';
 const place = { lat: 0, lng: 0 };
 const trip = { fare: 20, carType: 'regular', rideType: 'standard', passengerCount: 1, distanceKm: 5 } as const;
 const ride = (status: ShownRide['status']): ShownRide => ({
-  ...{ ...trip, rideId: 'ride_1', status, statusAt: 0, pickup: place, destination: place },
+  ...{ ...trip, rideId: 'ride_1', status, statusAt: 0, agreedPrice: 25, pickup: place, destination: place },
 });
 const request: ShownRequest = {
   ...{ ...trip, rideId: 'ride_1', pickup: place, destination: place, pickupKm: 1, biddingEndsAt: 0 },

@@ -1,0 +1,53 @@
+import type { JsonSchema } from '../../shared/json-schema.ts';
+
+interface Header {
+  description: string;
+  schema: JsonSchema;
+  /** Part of each answer that names it; the others have it only sometimes. */
+  required?: true;
+  example: string | number;
+}
+
+/** The headers of answers that partners and drivers may rely on. */
+export const answerHeaders = {
+  'X-Request-Id': {
+    description:
+      'Names the request in our log: tell it to support. It is your own `X-Request-Id` if that has 8 to 64 letters, digits, dashes and underscores.',
+    schema: { type: 'string' },
+    required: true,
+    example: '7b0f1f4e-6a53-4a0c-9a57-6f1f6f3c2f11',
+  },
+  'RateLimit-Policy': {
+    description:
+      'The limits on creations: quota `q` in a window of `w` seconds. A repeat with an Idempotency-Key may lack it.',
+    schema: { type: 'string' },
+    example: '"minute";q=30;w=60, "hour";q=300;w=3600',
+  },
+  RateLimit: {
+    description: 'What is left: `r` creations, and `t` seconds until the oldest one leaves the window.',
+    schema: { type: 'string' },
+    example: '"minute";r=29;t=60, "hour";r=299;t=3600',
+  },
+  'Retry-After': {
+    description: 'How many seconds to wait before you try again.',
+    schema: { type: 'integer', minimum: 1 },
+    required: true,
+    example: 1,
+  },
+  'WWW-Authenticate': {
+    description: 'How to authenticate.',
+    schema: { const: 'Bearer', type: 'string' },
+    required: true,
+    example: 'Bearer',
+  },
+  'X-Service-Ignored-Fields': {
+    description:
+      'With a test key only: fields of your body that are unknown and were ignored, at most 10 names. A refusal may have it too.',
+    schema: { type: 'string' },
+    example: 'passengerName',
+  },
+} as const satisfies Record<string, Header>;
+
+export type AnswerHeader = keyof typeof answerHeaders;
+
+export const headerOf = (name: AnswerHeader): Header => answerHeaders[name];

@@ -1,0 +1,72 @@
+import { publicErrorOf } from '../../shared/errors.ts';
+import { type JsonSchema, objectSchema } from '../../shared/json-schema.ts';
+import { type AnswerHeader, answerHeaders, headerOf } from './answer-headers.ts';
+import { type Audience, type DocumentedError, errorAnswer, foundBeforeBody } from './error-answers.ts';
+import type { OpenApiDocument, Ref, Response } from './openapi-types.ts';
+
+const errorSchema = objectSchema(
+  { error: { type: 'string', description: 'What is wrong, for people to read: programs go by the status.' } },
+  { title: 'Error' },
+);
+
+export const headerRefs = (names: readonly AnswerHeader[]): Record<string, Ref> =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+/** Every header of answers, as `components.headers`. */
+export const documentedHeaders: OpenApiDocument['components']['headers'] = Object.fromEntries(
+  (Object.keys(answerHeaders) as AnswerHeader[]).map((name) => [name, headerOf(name)]),
+);
+
+/** Collects what the document says once and refers to: schemas with a title, and the responses of errors. */
+export class Components {
+  readonly schemas: Record<string, JsonSchema> = {};
+  readonly responses: Record<string, Response> = {};
+
+  /** The schema, in which each schema with a title is replaced by a reference to it. */
+  refer(schema: JsonSchema): JsonSchema {
+    const { title, ...rest } = schema;
+    const inner: JsonSchema = {
+      ...rest,
+      ...(schema.properties && {
+        properties: Object.fromEntries(
+          Object.entries(schema.properties).map(([name, property]) => [name, this.refer(property)]),
+        ),
+      }),
+      ...(schema.items && { items: this.refer(schema.items) }),
+      ...(schema.anyOf && { anyOf: schema.anyOf.map((member) => this.refer(member)) }),
+    };
+    if (!title) return inner;
+    const known = this.schemas[title];
+    if (known && JSON.stringify(known) !== JSON.stringify(inner)) throw new Error(`two schemas are called ${title}`);
+    this.schemas[title] = inner;
+    return { $ref: `#/components/schemas/${title}` };
+  }
+
+  /** A response for all these errors, which have one status. */
+  referToErrors(codes: readonly DocumentedError[], audience: Audience): Ref {
+    const name = [...(audience === 'driver' ? ['driver'] : []), codes.join('-or-')].join('-');
+    const mayNameIgnored = audience === 'partner' && codes.some((code) => !foundBeforeBody.has(code));
+    this.responses[name] ??= {
+      description: codes.map((code) => errorAnswer(code, audience).cause).join('\n\n'),
+      headers: headerRefs([
+        ...new Set<AnswerHeader>([
+          'X-Request-Id',
+          ...codes.flatMap((code) => errorAnswer(code, audience).headers ?? []),
+          ...(mayNameIgnored ? (['X-Service-Ignored-Fields'] as const) : []),
+        ]),
+      ]),
+      content: {
+        'application/json': {
+          schema: this.refer(errorSchema),
+          examples: Object.fromEntries(codes.flatMap((code) => errorExamples(code, audience))),
+        },
+      },
+    };
+    return { $ref: `#/components/responses/${name}` };
+  }
+}
+
+function errorExamples(code: DocumentedError, audience: Audience): [string, { value: object }][] {
+  const texts = [...(errorAnswer(code, audience).texts ?? []), publicErrorOf(code).text];
+  return texts.map((text, index) => [index === 0 ? code : `${code}-${index + 1}`, { value: { error: text } }]);
+}

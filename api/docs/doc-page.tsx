@@ -1,0 +1,120 @@
+import { renderDocument } from '../pages/document.tsx';
+import { Mark } from '../pages/mark.tsx';
+import { type Heading, hrefOf, type ParsedPage } from './markdown.ts';
+import { Markdown } from './markdown-page.tsx';
+import { type DocPage, isMade, pageNames, sections } from './pages.ts';
+
+interface DocPageProps {
+  page: DocPage;
+  parsed: ParsedPage;
+  /** Every page, by name: what the rail and the links to the next page show. */
+  titles: ReadonlyMap<string, string>;
+}
+
+/** A page of the documentation as HTML: header, rail, the text, and what is on the page. */
+export function renderDocPage({ page, parsed, titles }: DocPageProps): string {
+  const position = pageNames.indexOf(page.name);
+  const headings = parsed.headings.filter(({ depth }) => depth === 2);
+  const rail = <Rail titles={titles} current={page.name} />;
+  return renderDocument({
+    title: page.title,
+    kind: 'docs',
+    isListed: true,
+    children: (
+      <>
+        <a class="skip-link" href="#main">
+          Skip to the content
+        </a>
+        <header class="top">
+          <a class="brand" href="/docs">
+            <Mark />
+            <strong>Ride Partner</strong> <span>Docs</span>
+          </a>
+          <a href="/dashboard">Dashboard</a>
+        </header>
+        <details class="menu">
+          <summary>
+            All pages <span class="quiet">{page.title}</span>
+          </summary>
+          {rail}
+        </details>
+        <div class="frame">
+          {rail}
+          <main id="main" tabIndex={-1}>
+            <article class={isMade(page.name) ? 'reference' : undefined}>
+              <Markdown page={parsed}>{headings.length > 2 && <Contents headings={headings} isFolded />}</Markdown>
+            </article>
+            <footer class="page-foot">
+              <Neighbour label="Previous" name={pageNames[position - 1]} titles={titles} />
+              <Neighbour label="Next" name={pageNames[position + 1]} titles={titles} />
+              <p>
+                <a href={`${pathOf(page.name)}.md`}>This page as Markdown</a>
+              </p>
+            </footer>
+          </main>
+          {headings.length > 2 && <Contents headings={headings} />}
+        </div>
+      </>
+    ),
+  });
+}
+
+/** `/docs/webhooks`; the first page is `/docs/index` here, so that its Markdown has a name. */
+const pathOf = (name: string): string => `/docs/${name}`;
+
+function Rail({ titles, current }: { titles: ReadonlyMap<string, string>; current: string }) {
+  return (
+    <nav class="rail" aria-label="Documentation">
+      {sections.map(({ title, names }) => (
+        <div key={title}>
+          <p class="label">{title}</p>
+          <ul>
+            {names.map((name) => (
+              <li key={name}>
+                <a href={hrefOf(`${name}.md`)} aria-current={name === current ? 'page' : undefined}>
+                  {titles.get(name)}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  );
+}
+
+/** What is on the page: beside the text where there is room, else folded above it. */
+function Contents({ headings, isFolded = false }: { headings: readonly Heading[]; isFolded?: boolean }) {
+  const list = (
+    <ul>
+      {headings.map(({ id, text }) => (
+        <li key={id}>
+          <a href={`#${id}`}>{text}</a>
+        </li>
+      ))}
+    </ul>
+  );
+  if (isFolded) {
+    return (
+      <details class="contents-folded">
+        <summary>On this page</summary>
+        {list}
+      </details>
+    );
+  }
+  return (
+    <nav class="contents" aria-label="On this page">
+      <p class="label">On this page</p>
+      {list}
+    </nav>
+  );
+}
+
+function Neighbour({ label, name, titles }: { label: string; name?: string; titles: ReadonlyMap<string, string> }) {
+  if (!name) return null;
+  return (
+    <a class={`neighbour ${label.toLowerCase()}`} href={hrefOf(`${name}.md`)}>
+      <span class="quiet">{label}</span> {titles.get(name)}
+    </a>
+  );
+}

@@ -1,0 +1,39 @@
+import compose from 'koa-compose';
+import type { Context } from '../../shared/context.ts';
+import { AppError } from '../../shared/errors.ts';
+import { pageHeaders } from '../pages/headers.ts';
+import { pageError } from '../pages/page-error.ts';
+import { redirectToHttps } from '../pages/redirect-to-https.ts';
+import type { Part } from '../part.ts';
+import type { Middleware, RequestContext } from '../types.ts';
+import { documentation } from './documentation.ts';
+
+/** The documentation: pages, the same as Markdown, the OpenAPI document and `/llms.txt`. It needs no key and no scripts. */
+export function docsPart({ config }: Pick<Context, 'config'>): Part {
+  return {
+    name: 'docs',
+    owns: (path) => path === '/docs' || path.startsWith('/docs/') || path === '/llms.txt',
+    headers: new Map([...pageHeaders(), ['Cache-Control', 'no-cache']]),
+    handle: compose<RequestContext>([redirectToHttps(config), serve(config)]),
+    renderError: pageError,
+  };
+}
+
+/** A browser asks each time, and is told in a few bytes that its copy is still right. */
+function serve(config: Context['config']): Middleware {
+  const docs = documentation(config);
+  return (ctx) => {
+    const answer = docs.answerTo(ctx.path === '/docs/' ? '/docs' : ctx.path);
+    if (!answer) throw new AppError('not_found');
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
+      throw new AppError('method_not_allowed', { headers: { Allow: 'GET, HEAD' } });
+    }
+    ctx.state.route = ctx.path;
+    const isGzip = ctx.acceptsEncodings('gzip') === 'gzip';
+    ctx.set({ Vary: 'Accept-Encoding', ETag: `W/"${answer.hash}"` });
+    if (isGzip) ctx.set('Content-Encoding', 'gzip');
+    ctx.type = answer.type;
+    ctx.body = isGzip ? answer.gzip : answer.body;
+    if (ctx.fresh) ctx.status = 304;
+  };
+}

@@ -1,0 +1,108 @@
+import { gzipSync } from 'node:zlib';
+import type { Config } from '../../shared/config.ts';
+import { sha256 } from '../../shared/ids.ts';
+import { renderDocPage } from './doc-page.tsx';
+import { parseMarkdown } from './markdown.ts';
+import { openApiDocument } from './openapi.ts';
+import type { OpenApiDocument } from './openapi-types.ts';
+import {
+  type DocPage,
+  docPage,
+  pageNames,
+  readPages,
+  readVerifiers,
+  sections,
+  shortTitles,
+  versionsOf,
+  withBaseUrl,
+} from './pages.ts';
+import { driversReferenceText, referenceText } from './reference.ts';
+
+/** A file of the documentation, as it is served. */
+export interface DocAnswer {
+  type: string;
+  body: string;
+  gzip: Buffer;
+  hash: string;
+}
+
+export interface Documentation {
+  openApi: OpenApiDocument;
+  pages: readonly DocPage[];
+  /** The answer to a path such as `/docs/webhooks`, `/docs/webhooks.md`, `/docs/openapi.json` or `/llms.txt`. */
+  answerTo(path: string): DocAnswer | undefined;
+}
+
+/** The documentation with the service's own address in it. Reads `docs/`; a page is rendered when it is first asked for. */
+export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>): Documentation {
+  const written = readPages();
+  const verifiers = readVerifiers();
+  const [newest] = versionsOf(written.find(({ name }) => name === 'changelog')?.text ?? '');
+  if (!newest) throw new Error('docs/changelog.md needs an entry');
+  const document = openApiDocument(newest.version);
+  const made = [
+    docPage('reference', referenceText(document)),
+    docPage('drivers-reference', driversReferenceText(document)),
+  ];
+  const found = new Map([...written, ...made].map((page) => [page.name, page]));
+  const pages = pageNames.map((name) => {
+    const page = found.get(name);
+    if (!page) throw new Error(`docs/${name}.md is missing`);
+    return docPage(name, withBaseUrl(page.text, publicBaseUrl));
+  });
+  const openApiText = withBaseUrl(JSON.stringify(document, null, 2), publicBaseUrl);
+  const titles = new Map(pages.map(({ name, title }) => [name, shortTitles[name] ?? title]));
+
+  const render = new Map<string, () => Content>([
+    ['/docs/openapi.json', () => ({ type: 'application/json; charset=utf-8', body: openApiText })],
+    ['/llms.txt', () => text(llmsText(pages, publicBaseUrl))],
+  ]);
+  for (const page of pages) {
+    const html = () => html5(renderDocPage({ page, parsed: parseMarkdown(page.text), titles }));
+    render.set(page.name === 'index' ? '/docs' : `/docs/${page.name}`, html);
+    render.set(`/docs/${page.name}.md`, () => ({ type: 'text/markdown; charset=utf-8', body: page.text }));
+  }
+  for (const { name, text: source } of verifiers) render.set(`/docs/${name}`, () => text(source));
+
+  const rendered = new Map<string, DocAnswer>();
+  return {
+    openApi: JSON.parse(openApiText),
+    pages,
+    answerTo(path) {
+      const content = rendered.has(path) ? undefined : render.get(path)?.();
+      if (content) rendered.set(path, packed(content));
+      return rendered.get(path);
+    },
+  };
+}
+
+type Content = Pick<DocAnswer, 'type' | 'body'>;
+
+const packed = (content: Content): DocAnswer => ({
+  ...content,
+  gzip: gzipSync(content.body),
+  hash: sha256(content.body).slice(0, 24),
+});
+
+const text = (body: string): Content => ({ type: 'text/plain; charset=utf-8', body });
+const html5 = (body: string): Content => ({ type: 'text/html; charset=utf-8', body });
+
+/** The list of pages for machines that read (llmstxt.org). */
+function llmsText(pages: readonly DocPage[], publicBaseUrl: string): string {
+  const byName = new Map(pages.map((page) => [page.name, page]));
+  const line = (name: string) => {
+    const page = byName.get(name) as DocPage;
+    return `- [${page.title}](${publicBaseUrl}/docs/${name}.md): ${page.summary}`;
+  };
+  return [
+    '# Ride Partner API',
+    `> ${byName.get('index')?.summary}`,
+    ...sections.flatMap(({ title, names }) => [`## ${title}`, names.map(line).join('\n')]),
+    '## Machine-readable',
+    `- [OpenAPI 3.1 document](${publicBaseUrl}/docs/openapi.json): every operation, field, error and event.`,
+    '',
+  ]
+    .join('\n\n')
+    .trimEnd()
+    .concat('\n');
+}

@@ -1,0 +1,97 @@
+import type { ErrorCode } from '../../shared/errors.ts';
+import type { AnswerHeader } from './answer-headers.ts';
+
+interface ErrorAnswer {
+  /** When it happens, as one sentence of Markdown. */
+  cause: string;
+  headers?: readonly AnswerHeader[];
+  /** Texts beside the one of the error table. */
+  texts?: readonly string[];
+}
+
+/** The errors that partners can get. Their statuses and texts are those of shared/errors.ts. */
+export const errorAnswers = {
+  invalid_request: {
+    cause: 'A field, a header or the body is missing or wrong. The text names the first one.',
+    texts: ['pickup.lat is required', 'fare must be greater than 0'],
+  },
+  unauthorized: {
+    cause: 'The key is missing or unknown, or it was rotated or revoked.',
+    headers: ['WWW-Authenticate'],
+  },
+  https_required: { cause: 'The request did not come over HTTPS. Its key was readable on the way: rotate it.' },
+  not_found: { cause: 'There is no such path.' },
+  ride_not_found: { cause: 'The ride does not exist, or it belongs to another key.' },
+  offer_not_found: { cause: 'The ride has never had an offer with this id.' },
+  method_not_allowed: { cause: 'The path does not take this method.' },
+  request_timeout: { cause: 'The request took more than 12 seconds to arrive.' },
+  ride_not_bidding: { cause: 'Another offer is accepted, or the ride has ended.' },
+  bidding_over: { cause: 'The bidding time has passed: the ride is about to be cancelled.' },
+  offer_withdrawn: { cause: 'The driver took the offer back.' },
+  driver_busy: { cause: 'Another partner has accepted an offer of this driver, a moment ago.' },
+  offer_exists: { cause: 'Withdraw your offer on this ride before you make another.' },
+  offers_full: { cause: 'The ride has 50 offers.' },
+  on_a_ride: { cause: 'You were chosen for a ride that has not ended.' },
+  not_own_ride: { cause: 'You were chosen for another ride, or for none.' },
+  illegal_step: { cause: 'Another step comes first, or the ride has ended.' },
+  ride_ended: { cause: 'The ride is completed or cancelled, perhaps by your first request.' },
+  idempotency_conflict: {
+    cause: 'The same Idempotency-Key came within 24 hours with other fields or another scenario.',
+  },
+  payload_too_large: { cause: 'The body is larger than 16,384 bytes.' },
+  rate_limited: {
+    cause: 'The key has created 30 rides within 60 seconds, or 300 within an hour.',
+    headers: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
+  },
+  too_many_waiting: {
+    cause: '200 requests of this key are waiting already, or the service holds as many as it can.',
+    headers: ['Retry-After'],
+  },
+  too_many_streams: {
+    cause: 'You hold five streams open, or the service holds as many as it can.',
+    headers: ['Retry-After'],
+  },
+  headers_too_large: { cause: 'The headers are larger than 16 kB.' },
+  internal: { cause: 'A fault of the service.' },
+  unavailable: { cause: 'The service cannot answer right now.', headers: ['Retry-After'] },
+} as const satisfies Partial<Record<ErrorCode, ErrorAnswer>>;
+
+export type DocumentedError = keyof typeof errorAnswers;
+
+/** Who calls an operation, and with which kind of key. */
+export type Audience = 'partner' | 'driver';
+
+/** What drivers read instead. */
+const driverErrorAnswers: Partial<Record<DocumentedError, Partial<ErrorAnswer>>> = {
+  invalid_request: { texts: ['lat is required', 'price must be greater than 0'] },
+  unauthorized: { cause: 'The key is missing or unknown, or it was rotated, suspended or revoked.' },
+  ride_not_found: { cause: 'The ride does not exist, or it was not opened to you.' },
+  offer_not_found: { cause: 'You have never made an offer with this id.' },
+  ride_not_bidding: { cause: 'An offer is accepted, or the ride has ended.' },
+  ride_ended: { cause: 'The ride is completed, or somebody else has cancelled it.' },
+};
+
+export const errorAnswer = (code: DocumentedError, audience: Audience): ErrorAnswer => ({
+  ...errorAnswers[code],
+  ...(audience === 'driver' && driverErrorAnswers[code]),
+});
+
+/** Found before the body is read. Every other answer to a partner may name fields of the body that were ignored. */
+export const foundBeforeBody: ReadonlySet<DocumentedError> = new Set([
+  'unauthorized',
+  'https_required',
+  'request_timeout',
+  'headers_too_large',
+  'payload_too_large',
+]);
+
+/** The errors of every operation. */
+export const commonErrors = [
+  'invalid_request',
+  'unauthorized',
+  'https_required',
+  'request_timeout',
+  'headers_too_large',
+  'internal',
+  'unavailable',
+] as const satisfies readonly DocumentedError[];

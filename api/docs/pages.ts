@@ -1,0 +1,104 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { ConfigError } from '../../shared/config.ts';
+import { exampleBaseUrl } from './example-base-url.ts';
+
+/** The pages under `/docs`, in the order of the rail. Each is a file `docs/<name>.md`, or made from the OpenAPI document. */
+export const sections = [
+  { title: 'Start', names: ['index', 'quick-start', 'authentication', 'test-mode'] },
+  { title: 'Build', names: ['webhooks', 'rides', 'errors', 'limits', 'typed-client', 'going-live'] },
+  { title: 'Reference', names: ['reference', 'contract', 'changelog'] },
+  { title: 'For drivers', names: ['drivers', 'drivers-reference'] },
+] as const;
+
+/** The pages that no one writes: they are made from the OpenAPI document. */
+export const madePages: readonly string[] = ['reference', 'drivers-reference'];
+export const isMade = (name: string): boolean => madePages.includes(name);
+
+/** In the rail, where a page's own title is too long for it. */
+export const shortTitles: Readonly<Record<string, string>> = {
+  index: 'Overview',
+  contract: 'Contract',
+  drivers: 'Gateway',
+  'drivers-reference': 'Reference',
+};
+
+export const pageNames: readonly string[] = sections.flatMap(({ names }) => [...names]);
+
+export interface DocPage {
+  name: string;
+  title: string;
+  /** The first paragraph, in Markdown. */
+  summary: string;
+  /** The whole page, in Markdown. */
+  text: string;
+}
+
+/** A file that pages show and readers download. */
+export interface DocFile {
+  name: string;
+  text: string;
+}
+
+const languages: Readonly<Record<string, string>> = {
+  ts: 'ts',
+  py: 'python',
+  php: 'php',
+  go: 'go',
+  rb: 'ruby',
+  java: 'java',
+};
+
+/** `docs/`, beside package.json: what is compiled stands one folder deeper than the sources. */
+function docsFolder(): string {
+  let folder = import.meta.dirname;
+  while (!existsSync(path.join(folder, 'package.json'))) {
+    const parent = path.dirname(folder);
+    if (parent === folder) throw new ConfigError('The folder docs/ is missing: it belongs beside package.json');
+    folder = parent;
+  }
+  return path.join(folder, 'docs');
+}
+
+/** The pages that are files, as they were written. */
+export function readPages(folder = docsFolder()): DocPage[] {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.md'));
+  const texts = new Map(files.map((file) => [file.slice(0, -3), readFileSync(path.join(folder, file), 'utf8')]));
+  const written = pageNames.filter((name) => texts.has(name));
+  return written.map((name) => docPage(name, withFiles(texts.get(name) as string, readVerifiers(folder))));
+}
+
+/** The verifiers of the signature, one for each language. */
+export function readVerifiers(folder = docsFolder()): DocFile[] {
+  const files = readdirSync(path.join(folder, 'verify'));
+  return files.map((name) => ({
+    name: `verify/${name}`,
+    text: readFileSync(path.join(folder, 'verify', name), 'utf8'),
+  }));
+}
+
+export function docPage(name: string, text: string): DocPage {
+  const [, title, summary] = /^# ([^\n]+)\n\n(.+?)\n\n/s.exec(text) ?? [];
+  if (!title || !summary) throw new Error(`docs/${name}.md needs a title and a paragraph under it`);
+  return { name, title, summary: summary.replaceAll('\n', ' '), text };
+}
+
+/** A line that is only a link to a file, `[Python](verify/verify.py)`, becomes the file's text. */
+function withFiles(text: string, files: readonly DocFile[]): string {
+  return text.replace(/^\[([^\]]+)\]\((verify\/[^)]+)\)$/gm, (_line, label: string, name: string) => {
+    const file = files.find((candidate) => candidate.name === name);
+    if (!file) throw new Error(`docs/${name} does not exist`);
+    const language = languages[path.extname(name).slice(1)] ?? 'text';
+    return `\`\`\`${language} file=${name} fold=${label}\n${file.text.trimEnd()}\n\`\`\``;
+  });
+}
+
+/** The text with the service's address in place of the example's. */
+export const withBaseUrl = (text: string, publicBaseUrl: string): string =>
+  text.replaceAll(exampleBaseUrl, publicBaseUrl);
+
+/** The versions of the changelog, the newest first. */
+export function versionsOf(changelog: string): { version: string; date: string; contract: string }[] {
+  const entries = changelog.matchAll(/^## (\d+\.\d+\.\d+) \((\d{4}-\d\d-\d\d)\)\n<!-- contract: (\S+) -->$/gm);
+  return [...entries].map(([, version = '', date = '', contract = '']) => ({ version, date, contract }));
+}

@@ -1,0 +1,70 @@
+/** A JSON Schema (draft 2020-12), as far as answers and events are described with it. Pure. */
+export interface JsonSchema {
+  /** Names the schema: in the OpenAPI document it stands under `components.schemas`. */
+  readonly title?: string;
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly items?: JsonSchema;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  /** Of a map: what its values are, its names are, and how many it may have. */
+  readonly additionalProperties?: JsonSchema;
+  readonly propertyNames?: JsonSchema;
+  readonly maxProperties?: number;
+  readonly anyOf?: readonly JsonSchema[];
+}
+
+/** The values that a schema allows. A function that returns it is checked against the schema by the compiler. */
+export type Shape<Schema> = Schema extends { const: infer Only }
+  ? Only
+  : Schema extends { enum: readonly (infer Member)[] }
+    ? Member
+    : Schema extends { anyOf: readonly (infer Member)[] }
+      ? Shape<Member>
+      : Schema extends { type: 'object'; properties: infer Properties; required: readonly (infer Required)[] }
+        ? ObjectShape<Properties, Required>
+        : Schema extends { type: 'object'; additionalProperties: infer Values }
+          ? Record<string, Shape<Values>>
+          : Schema extends { type: 'array'; items: infer Items }
+            ? Shape<Items>[]
+            : Schema extends { type: keyof Primitives }
+              ? Primitives[Schema['type']]
+              : never;
+
+type ObjectShape<Properties, Required> = {
+  [Name in keyof Properties as Name extends Required ? Name : never]: Shape<Properties[Name]>;
+} & { [Name in keyof Properties as Name extends Required ? never : Name]?: Shape<Properties[Name]> };
+
+interface Primitives {
+  string: string;
+  number: number;
+  integer: number;
+  boolean: boolean;
+  null: null;
+}
+
+/** The schema of an object. Its properties are required, except the optional ones; clients ignore further ones. */
+export function objectSchema<
+  const Properties extends Record<string, JsonSchema>,
+  const Optional extends keyof Properties & string = never,
+>(properties: Properties, about: { title?: string; description?: string; optional?: readonly Optional[] } = {}) {
+  const { optional = [], ...rest } = about;
+  const names = Object.keys(properties) as (keyof Properties & string)[];
+  const required = names.filter((name) => !optional.includes(name as Optional)) as Exclude<
+    keyof Properties & string,
+    Optional
+  >[];
+  return { ...rest, type: 'object', properties, required } as const;
+}

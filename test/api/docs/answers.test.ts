@@ -1,0 +1,160 @@
+import { expect } from 'chai';
+import { createApp } from '../../../api/app.ts';
+import { commonErrors, type DocumentedError } from '../../../api/docs/error-answers.ts';
+import type { Operation } from '../../../api/docs/operation.ts';
+import { serve } from '../../../api/http/serve.ts';
+import { partnerOperations } from '../../../api/partner/operations.ts';
+import { publicErrorOf } from '../../../shared/errors.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { eventSchemas } from '../../../shared/rides/event-schemas.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { rideStatuses } from '../../../shared/rides/ride-types.ts';
+import { type Client, validRide } from '../../support/client.ts';
+import { type OperationCaller, operationCaller } from '../../support/common-errors.ts';
+import { fieldsIn, fieldsOf, openApi, schemaProblem } from '../../support/documented.ts';
+import { age } from '../../support/feed.ts';
+import { newDriver, rideIn } from '../../support/rides.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+import { endBidding, storedRide } from '../../support/stored-rides.ts';
+
+// `call` and `rawRequest` compare every answer with the document, here and in all tests of the API.
+describe('the documented answers to partners', () => {
+  let api: TestApi;
+  let caller: OperationCaller;
+  let partner: Client & { key: string; keyId: string };
+
+  before(async () => {
+    api = await startTestApi();
+    caller = await operationCaller(api, '/v1', () => partner.key);
+  });
+  after(async () => {
+    await caller.close();
+    await api.close();
+  });
+  beforeEach(async () => {
+    partner = await api.partner();
+  });
+
+  /** Ways to every error that is documented for partners. */
+  const provocations: Partial<Record<DocumentedError, (operation: Operation) => ReturnType<OperationCaller['run']>>> = {
+    ride_not_found: (operation) => caller.run(operation),
+    offer_not_found: async (operation) => {
+      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
+      return caller.run(operation, { rideId });
+    },
+    ride_not_bidding: async (operation) => {
+      const { rideId, offers } = await rideIn(api.ctx, 'driver_arriving', { by: partner, offers: [{}, {}] });
+      return caller.run(operation, { rideId, body: { offerId: offers[1]?.offerId } });
+    },
+    bidding_over: async (operation) => {
+      const { rideId, offerId } = await rideIn(api.ctx, 'bidding', { by: partner });
+      await endBidding(rideId);
+      return caller.run(operation, { rideId, body: { offerId } });
+    },
+    offer_withdrawn: async (operation) => {
+      const { rideId, offerId } = await rideIn(api.ctx, 'bidding', { by: partner });
+      await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId }, 'anyone');
+      return caller.run(operation, { rideId, body: { offerId } });
+    },
+    ride_ended: async (operation) => {
+      const { rideId } = await rideIn(api.ctx, 'completed', { by: partner });
+      return caller.run(operation, { rideId });
+    },
+    idempotency_conflict: async () => {
+      await partner.createRide({}, { 'Idempotency-Key': 'twice' });
+      const { status, body } = await partner.createRide({ fare: 99 }, { 'Idempotency-Key': 'twice' });
+      return { status, error: body.error };
+    },
+    driver_busy: async (operation) => {
+      const driver = newDriver();
+      await rideIn(api.ctx, 'driver_arriving', { offers: [{ driver }] });
+      const desk = await api.partner('live');
+      const { rideId, offerId } = await rideIn(api.ctx, 'bidding', { by: desk, offers: [{ driver }] });
+      partner = desk;
+      return caller.run(operation, { rideId, body: { offerId } });
+    },
+    too_many_waiting: async (operation) => {
+      const { rideId } = (await partner.createRide()).body;
+      const { config } = api.ctx;
+      const crowded = { ...api.ctx, config: { ...config, streams: { ...config.streams, all: 1 } } };
+      const server = await serve(crowded, createApp(crowded));
+      const url = `http://127.0.0.1:${server.port}`;
+      const wait = () => caller.run(operation, { rideId, url, query: '?waitSeconds=30' });
+      const [one, other] = [wait(), wait()];
+      const refused = await Promise.race([one, other]);
+      // This ends the other one's wait.
+      await server.close();
+      await Promise.all([one, other]);
+      return refused;
+    },
+    rate_limited: async (operation) => {
+      await Promise.all(Array.from({ length: 30 }, () => partner.createRide()));
+      return caller.run(operation);
+    },
+  };
+
+  it('of every operation have a 408 that happens: request_timeout', async () => {
+    const answers = await Promise.all(partnerOperations.map(caller.provoke.request_timeout));
+    for (const answer of answers) {
+      expect(answer).to.deep.equal({ status: 408, error: publicErrorOf('request_timeout').text });
+    }
+  });
+
+  for (const operation of partnerOperations) {
+    for (const code of [...commonErrors, ...operation.errors]) {
+      if (code === 'request_timeout') continue;
+      const { status, text } = publicErrorOf(code);
+      it(`of ${operation.method} ${operation.path} has a ${status} that happens: ${code}`, async () => {
+        const provoke = { ...caller.provoke, ...provocations }[code];
+        if (!provoke) throw new Error(`no test makes ${code} happen`);
+        const answer = await provoke(operation);
+        expect(answer.status).to.equal(status);
+        if (code !== 'invalid_request') expect(answer.error).to.equal(text);
+      });
+    }
+  }
+
+  it('have every documented field somewhere, and every event too', async () => {
+    const seen = new Map<string, Set<string>>();
+    const saw = (name: string, value: unknown) =>
+      seen.set(name, new Set([...(seen.get(name) ?? []), ...fieldsIn(value)]));
+
+    saw('ServiceInformation', (await partner.get('')).body);
+    const addresses = {
+      pickup: { ...validRide.pickup, address: 'here' },
+      destination: { ...validRide.destination, address: 'there' },
+    };
+    const own = { reference: 'booking-70133', metadata: { desk: 'lobby' } };
+    saw('RideCreated', (await partner.createRide(own)).body);
+    for (const status of rideStatuses) {
+      const { rideId, offerId } = await rideIn(api.ctx, status, { by: partner, ...addresses, ...own });
+      saw('Ride', (await partner.get(`/rides/${rideId}`)).body);
+      saw('OfferList', (await partner.get(`/rides/${rideId}/offers`)).body);
+      if (status === 'bidding') saw('OfferAccepted', (await partner.post(`/rides/${rideId}/accept`, { offerId })).body);
+      if (status === 'arrived') saw('RideCancelled', (await partner.post(`/rides/${rideId}/cancel`)).body);
+      for (const { body } of (await storedRide(rideId)).events) {
+        const event = JSON.parse(body);
+        const { title } = eventSchemas[event.event as keyof typeof eventSchemas];
+        expect(schemaProblem(title as string, event)).to.equal(undefined);
+        saw(title as string, event);
+      }
+      const delivery = { outcome: 'failed', httpStatus: 500, reason: 'status', durationMs: 7, at: new Date(5) };
+      await rides.updateOne({ _id: rideId }, { $set: { 'events.0.delivery': delivery } });
+      saw('RideEvents', (await partner.get(`/rides/${rideId}/events`)).body);
+      await age(rideId);
+    }
+    saw('EventPage', (await partner.get('/events')).body);
+    saw('RideList', (await partner.get('/rides')).body);
+
+    const shown = Object.keys(openApi.components.schemas).filter(
+      (name) =>
+        !name.startsWith('Driver') &&
+        // Parts of others, and bodies of requests.
+        !['NewRide', 'AcceptOffer', 'Offer', 'ListedRide', 'FeedEvent', 'Error'].includes(name),
+    );
+    expect([...seen.keys()]).to.have.members(shown);
+    for (const [name, fields] of seen) {
+      expect([...fields], name).to.have.members([...new Set(fieldsOf({ $ref: `#/components/schemas/${name}` }))]);
+    }
+  });
+});

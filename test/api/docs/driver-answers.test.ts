@@ -1,0 +1,177 @@
+import { expect } from 'chai';
+import { commonErrors, type DocumentedError } from '../../../api/docs/error-answers.ts';
+import type { Operation } from '../../../api/docs/operation.ts';
+import { stepTaken } from '../../../api/drivers/answers.ts';
+import { driverOperations } from '../../../api/drivers/operations.ts';
+import { publicErrorOf } from '../../../shared/errors.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import type { RideStatus } from '../../../shared/rides/ride-types.ts';
+import { type OperationCaller, operationCaller } from '../../support/common-errors.ts';
+import { fieldsIn, fieldsOf, openApi } from '../../support/documented.ts';
+import { dispatchedRide, type GatewayDriver, newGatewayDriver, somewhere } from '../../support/drivers.ts';
+import { newDriver, offerOn } from '../../support/rides.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+import { endBidding } from '../../support/stored-rides.ts';
+
+// `call`, `rawRequest` and the driver's stream compare every answer with the document, here and in all tests of the gateway.
+describe('the documented answers to drivers', () => {
+  let api: TestApi;
+  let caller: OperationCaller;
+  let driver: GatewayDriver;
+  let place: ReturnType<typeof somewhere>;
+
+  before(async () => {
+    api = await startTestApi();
+    caller = await operationCaller(api, '/drivers/v1', () => driver.key);
+  });
+  after(async () => {
+    await caller.close();
+    await api.close();
+  });
+  beforeEach(async () => {
+    place = somewhere();
+    driver = await newGatewayDriver(api, { at: place });
+  });
+
+  const terms = { price: 20, etaMinutes: 5 };
+  const offerBy = async (rideId: string, by = driver): Promise<string> =>
+    (await by.post(`/requests/${rideId}/offers`, terms)).body.offerId;
+  const accept = (rideId: string, offerId: string) =>
+    applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
+  const cancelByPartner = (rideId: string) =>
+    applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
+  const openRide = (fields = {}) => dispatchedRide(api.ctx, place, fields);
+
+  /** A ride that the driver was chosen for. */
+  async function ownRide(fields = {}) {
+    const rideId = await openRide(fields);
+    const offerId = await offerBy(rideId);
+    await accept(rideId, offerId);
+    return { rideId, offerId };
+  }
+
+  /** Ways to every error that is documented for drivers. */
+  const provocations: Partial<Record<DocumentedError, (operation: Operation) => ReturnType<OperationCaller['run']>>> = {
+    ride_not_found: (operation) => caller.run(operation),
+    offer_not_found: async (operation) => caller.run(operation, { rideId: await openRide() }),
+    ride_not_bidding: async (operation) => {
+      if (operation.method === 'DELETE') return caller.run(operation, await ownRide());
+      const rideId = await openRide();
+      await cancelByPartner(rideId);
+      return caller.run(operation, { rideId });
+    },
+    bidding_over: async (operation) => {
+      const rideId = await openRide();
+      await endBidding(rideId);
+      return caller.run(operation, { rideId });
+    },
+    offer_exists: async (operation) => {
+      const rideId = await openRide();
+      await offerBy(rideId);
+      return caller.run(operation, { rideId });
+    },
+    offers_full: async (operation) => {
+      const rideId = await openRide();
+      const { offerId, at } = await offerOn(api.ctx, rideId);
+      const offers = Array.from({ length: 50 }, (_, index) => ({
+        ...terms,
+        offerId: `${offerId}${index}`,
+        driver: newDriver(),
+        at,
+      }));
+      await rides.updateOne({ _id: rideId }, { $set: { offers } });
+      return caller.run(operation, { rideId });
+    },
+    on_a_ride: async (operation) => {
+      const rideId = await openRide();
+      await ownRide();
+      return caller.run(operation, { rideId });
+    },
+    not_own_ride: (operation) => caller.run(operation),
+    illegal_step: async (operation) => {
+      const { rideId } = await ownRide();
+      // Arriving is the first step: only the ride's end makes it illegal.
+      if (operation.path === '/ride/arrive') await cancelByPartner(rideId);
+      return caller.run(operation, { body: { rideId } });
+    },
+    ride_ended: async (operation) => {
+      const { rideId } = await ownRide();
+      await cancelByPartner(rideId);
+      return caller.run(operation, { body: { rideId } });
+    },
+    too_many_streams: async (operation) => {
+      const streams = await Promise.all(Array.from({ length: 5 }, () => driver.stream()));
+      const answer = await caller.run(operation);
+      await Promise.all(streams.map((stream) => stream.close()));
+      return answer;
+    },
+  };
+
+  it('of every operation have a 408 that happens: request_timeout', async () => {
+    const answers = await Promise.all(driverOperations.map(caller.provoke.request_timeout));
+    for (const answer of answers) {
+      expect(answer).to.deep.equal({ status: 408, error: publicErrorOf('request_timeout').text });
+    }
+  });
+
+  for (const operation of driverOperations) {
+    for (const code of [...commonErrors, ...operation.errors]) {
+      if (code === 'request_timeout') continue;
+      const { status, text } = publicErrorOf(code);
+      it(`of ${operation.method} ${operation.path} has a ${status} that happens: ${code}`, async () => {
+        const provoke = { ...caller.provoke, ...provocations }[code];
+        if (!provoke) throw new Error(`no test makes ${code} happen`);
+        const answer = await provoke(operation);
+        expect(answer.status).to.equal(status);
+        if (code !== 'invalid_request') expect(answer.error).to.equal(text);
+      });
+    }
+  }
+
+  it('have every documented field somewhere', async () => {
+    const seen = new Map<string, Set<string>>();
+    const saw = (name: string, { body }: { body: unknown }) =>
+      seen.set(name, new Set([...(seen.get(name) ?? []), ...fieldsIn(body)]));
+
+    const asked = driver;
+    const open = await openRide();
+    await offerBy(open);
+    saw('DriverRequestList', await driver.get('/requests'));
+    const wish = {
+      pickup: { ...place, address: 'here' },
+      destination: { lat: place.lat + 0.05, lng: place.lng, address: 'there' },
+      passenger: { name: 'Ada', phone: '+12025550111' },
+      notes: 'at the gate',
+    };
+    const rideId = await dispatchedRide(api.ctx, wish.pickup, wish);
+    const made = await driver.post(`/requests/${rideId}/offers`, terms);
+    saw('DriverOfferMade', made);
+    await accept(rideId, made.body.offerId);
+    saw('DriverProfile', await driver.get('/me'));
+    saw('DriverAvailability', await driver.post('/me/online', place));
+    saw('DriverOwnRide', await driver.get('/ride'));
+    const statuses: RideStatus[] = [];
+    for (const step of ['arrive', 'start', 'complete', 'cancel']) {
+      if (step === 'cancel') driver = await newGatewayDriver(api, { at: place });
+      const taken = await driver.post(`/ride/${step}`, step === 'cancel' ? await ownRide() : { rideId });
+      saw('DriverStepTaken', taken);
+      statuses.push(taken.body.status);
+    }
+    expect(statuses).to.have.members([...stepTaken.properties.status.enum]);
+
+    await cancelByPartner(open);
+    saw('DriverRequestOutcome', await asked.get(`/requests/${open}`));
+
+    for (const [name, fields] of seen) {
+      expect([...fields], name).to.have.members([...new Set(fieldsOf({ $ref: `#/components/schemas/${name}` }))]);
+    }
+    const shown = Object.keys(openApi.components.schemas).filter(
+      (name) =>
+        name.startsWith('Driver') &&
+        // Parts of others, and bodies of requests.
+        !['DriverRequest', 'DriverRide', 'DriverPlace', 'DriverReport', 'DriverOffer', 'DriverStep'].includes(name),
+    );
+    expect([...seen.keys()]).to.have.members(shown);
+  });
+});

@@ -1,0 +1,53 @@
+import { expect } from 'chai';
+import { type EventHeader, eventHeaders } from '../../../api/docs/event-headers.ts';
+import { findCaller } from '../../../shared/keys/api-key.ts';
+import { redeliver } from '../../../shared/webhooks/redeliver.ts';
+import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
+import { type Receipt, type Receiver, startReceiver } from '../../support/receiver.ts';
+import { rideIn } from '../../support/rides.ts';
+import type { TestApi } from '../../support/service.ts';
+import { startTestService } from '../../support/workers.ts';
+
+describe('the documented headers of events', () => {
+  let api: TestApi;
+  let receiver: Receiver;
+  before(async () => {
+    receiver = await startReceiver();
+    api = await startTestService({ WEBHOOK_LOCAL_TARGETS: receiver.origin });
+  });
+  after(async () => {
+    await api.close();
+    await receiver.close();
+  });
+
+  it('are those that an event, a test event and an event sent again have, and no others', async () => {
+    const partner = await api.partner('live', receiver.url);
+    const caller = await findCaller(partner.key, api.ctx.now());
+    const owner = { accountId: caller?.accountId ?? '' };
+    const { rideId } = await rideIn(api.ctx, 'driver_arriving', { by: partner });
+    const receipts = [...(await receiver.received(2))];
+    await sendTestEvent(api.ctx, partner.keyId, owner);
+    await receiver.received(3);
+    await redeliver(api.ctx, { rideId, seq: 2 }, owner);
+    receipts.push(...(await receiver.received(4)).slice(2));
+
+    const documented = Object.keys(eventHeaders) as EventHeader[];
+    const names = new Set(receipts.flatMap(ownHeaders));
+    expect([...names]).to.have.members(documented.map((name) => name.toLowerCase()));
+    for (const receipt of receipts) {
+      for (const name of documented.filter((one) => eventHeaders[one].required)) {
+        expect(receipt.headers[name.toLowerCase()], name).to.be.a('string');
+      }
+    }
+    expect(receipts.map(({ headers }) => headers['x-service-test'])).to.deep.equal([
+      undefined,
+      undefined,
+      'true',
+      undefined,
+    ]);
+    expect(receipts[3]?.headers['x-service-redelivery']).to.equal('true');
+    expect(receipts[3]?.headers['x-service-event-id']).to.equal(receipts[1]?.headers['x-service-event-id']);
+  });
+
+  const ownHeaders = ({ headers }: Receipt) => Object.keys(headers).filter((name) => name.startsWith('x-'));
+});

@@ -1,0 +1,161 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { JsonSchema } from '../../../shared/json-schema.ts';
+import { bodyFrom, fits, mutantsOf } from '../../support/body-from-schema.ts';
+import { type Answer, type Client, call } from '../../support/client.ts';
+import { isValid, openApi, schemaName } from '../../support/documented.ts';
+import { type GatewayDriver, newGatewayDriver } from '../../support/drivers.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+
+/** Another seed tries other bodies. */
+const seed = Number(process.env.SEED ?? 20_251_121);
+/** `npm run test:docs` tries the 2,000 of the issue. */
+const count = Number(process.env.COUNT ?? 400);
+const atOnce = 20;
+
+/** Which webhook URLs are allowed depends on names and addresses, which a schema cannot say. */
+function withoutWebhookUrl(name: string): JsonSchema {
+  const { properties = {}, ...schema } = openApi.components.schemas[name] as JsonSchema;
+  const { webhookUrl: _, ...others } = properties;
+  return { ...schema, properties: others };
+}
+
+describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, () => {
+  let api: TestApi;
+  let partner: Client & { key: string; keyId: string };
+  let driver: GatewayDriver;
+  let rideId: string;
+
+  before(async () => {
+    api = await startTestApi();
+    partner = await api.partner();
+    driver = await newGatewayDriver(api);
+    rideId = (await partner.createRide()).body.rideId;
+  });
+  after(() => api.close());
+
+  const send = {
+    NewRide: (body: string) => partner.post('/rides', body),
+    AcceptOffer: (body: string) => partner.post(`/rides/${rideId}/accept`, body),
+    DriverPlace: (body: string) => driver.post('/me/online', body),
+    DriverOffer: (body: string) => driver.post(`/requests/${rideId}/offers`, body),
+    DriverStep: (body: string) => driver.post('/ride/arrive', body),
+  };
+  type Name = keyof typeof send;
+  const names: Name[] = ['NewRide', 'NewRide', 'NewRide', 'AcceptOffer', 'DriverPlace', 'DriverOffer', 'DriverStep'];
+
+  interface Sent extends Pick<Answer, 'status' | 'headers' | 'text'> {
+    name: string;
+    body: unknown;
+  }
+
+  /** Sends each of the generated bodies, and hands the answers on. */
+  async function sendAll(bodies: (schema: JsonSchema) => fc.Arbitrary<unknown>, check: (sent: Sent) => void) {
+    const any = fc.oneof(
+      ...names.map((name) =>
+        bodies(withoutWebhookUrl(name))
+          .filter(fits)
+          .map((body) => ({ name, body })),
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(any, { minLength: atOnce, maxLength: atOnce }), async (sent) => {
+        // Without this most creations would be a 429.
+        await api.ctx.redis.del(`rides:created:${partner.keyId}`);
+        await Promise.all(
+          sent.map(async ({ name, body }) => {
+            const { status, headers, text } = await send[name](JSON.stringify(body));
+            check({ name, body, status, headers, text });
+          }),
+        );
+      }),
+      { seed, numRuns: count / atOnce, endOnFailure: true },
+    );
+  }
+
+  /** Sends each body as the position of another driver, all at once: one driver's reports wait for each other. */
+  async function reportAll(reports: readonly unknown[], check: (sent: Sent) => void) {
+    const reporters = await Promise.all(reports.map(() => newGatewayDriver(api)));
+    await Promise.all(
+      reports.map(async (report, index) => {
+        const reporter = reporters[index] as GatewayDriver;
+        const { status, headers, text } = await reporter.put('/me/position', JSON.stringify(report));
+        check({ name: 'DriverReport', body: report, status, headers, text });
+      }),
+    );
+  }
+  const reportsFrom = (bodies: (schema: JsonSchema) => fc.Arbitrary<unknown>) =>
+    fc.sample(bodies(withoutWebhookUrl('DriverReport')), { seed, numRuns: count / 10 });
+
+  it(`none gets a 400, and no field of them is ignored (seed ${seed})`, async () => {
+    const seen = new Set<number>();
+    const check = ({ name, body, status, headers, text }: Sent) => {
+      seen.add(status);
+      expect(status, `${name} ${JSON.stringify(body)}: ${text}`).not.to.equal(400);
+      expect(headers.get('x-service-ignored-fields'), JSON.stringify(body)).to.equal(null);
+      expect(isValid(name, body), JSON.stringify(body)).to.equal(true);
+    };
+    await sendAll(bodyFrom, check);
+    await reportAll(reportsFrom(bodyFrom), check);
+    expect([...seen]).to.have.members([200, 201, 204, 404, 409]);
+  }).timeout(120_000);
+
+  it(`and of ${count.toLocaleString('en')} mutants of them the document and the API refuse the same ones (seed ${seed})`, async () => {
+    const refused = new Map([
+      [true, 0],
+      [false, 0],
+    ]);
+    const check = ({ name, body, status, text }: Sent) => {
+      const isRefused = status === 400;
+      refused.set(isRefused, (refused.get(isRefused) ?? 0) + 1);
+      expect(!isValid(name, body), `${status} ${text} to ${name} ${JSON.stringify(body)}`).to.equal(isRefused);
+    };
+    await sendAll(mutantsOf, check);
+    await reportAll(reportsFrom(mutantsOf), check);
+    // The comparison is worth something only while both happen often.
+    for (const times of refused.values()) expect(times).to.be.above(count / 5);
+  }).timeout(120_000);
+
+  it('and parameters of a query at the edge are taken, those beyond it get a 400', async () => {
+    let count = 0;
+    for (const [path, { get }] of Object.entries(openApi.paths)) {
+      for (const { name, in: where, schema } of get?.parameters ?? []) {
+        if (where !== 'query') continue;
+        for (const [value, isRight] of edgesOf(schema)) {
+          const target = `${path.replace('{rideId}', rideId)}?${name}=${encodeURIComponent(value)}`;
+          // A HEAD does not wait for events.
+          const { status } = await call(api.url + target, { method: 'HEAD', headers: { 'x-api-key': partner.key } });
+          expect(status, target).to.equal(isRight ? 200 : 400);
+          count += 1;
+        }
+      }
+    }
+    expect(count).to.be.above(40);
+  });
+
+  it('are of every schema of a body', () => {
+    const bodies = Object.values(openApi.paths)
+      .flatMap((methods) => Object.values(methods))
+      .flatMap(({ requestBody }) => (requestBody ? [schemaName(requestBody.content['application/json'].schema)] : []));
+    expect([...new Set(bodies)]).to.have.members([...Object.keys(send), 'DriverReport']);
+  });
+});
+
+/** Values at the edge of what a parameter allows and beyond it, and whether it allows them. */
+function edgesOf({ enum: members, type, minimum = 0, maximum = 0, maxLength }: JsonSchema): [string, boolean][] {
+  if (members) return [...members.map((member): [string, boolean] => [String(member), true]), ['x', false]];
+  if (type === 'integer') {
+    const right = [minimum, maximum].map((edge): [string, boolean] => [String(edge), true]);
+    const wrong = [minimum - 1, maximum + 1, minimum + 0.5, 'x'].map((beyond): [string, boolean] => [
+      String(beyond),
+      false,
+    ]);
+    return [...right, ...wrong];
+  }
+  // A cursor, of which only the service knows the form.
+  if (maxLength === undefined) return [['x', false]];
+  return [
+    ['\u{1d54f}'.repeat(maxLength), true],
+    ['x'.repeat(maxLength + 1), false],
+  ];
+}

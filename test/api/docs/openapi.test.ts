@@ -1,0 +1,157 @@
+import { expect } from 'chai';
+import Joi from 'joi';
+import { commonErrors, errorAnswers } from '../../../api/docs/error-answers.ts';
+import { jsonSchemaOf } from '../../../api/docs/joi-schema.ts';
+import type { Media, Response } from '../../../api/docs/openapi-types.ts';
+import { authenticateByKey } from '../../../api/drivers/authenticate.ts';
+import { createGateway } from '../../../api/drivers/gateway.ts';
+import { driverOperations } from '../../../api/drivers/operations.ts';
+import { rideCreation } from '../../../api/partner/creation.ts';
+import { partnerOperations } from '../../../api/partner/operations.ts';
+import { partnerRoutes } from '../../../api/partner/routes.ts';
+import { waitingPolls } from '../../../api/partner/waiting-polls.ts';
+import { type ErrorCode, errorCodes } from '../../../shared/errors.ts';
+import { transitions } from '../../../shared/rides/transitions.ts';
+import { subscribeToRideChanges } from '../../../shared/wake.ts';
+import { isValid, openApi, resolved, schemaName } from '../../support/documented.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+
+/** Errors of pages: programs never get them. */
+const ofPages: ErrorCode[] = ['foreign_change', 'link_not_found', 'not_sent_yet', 'body_erased'];
+/** Of paths and methods that no operation has. */
+const ofNoOperation: ErrorCode[] = ['not_found', 'method_not_allowed'];
+/** Has the status and the text of another one. */
+const doubles: ErrorCode[] = ['unconfirmed'];
+
+describe('the OpenAPI document', () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  it('has every route of the partner API and of the gateway, and no other', () => {
+    const wake = subscribeToRideChanges(api.ctx);
+    const polls = waitingPolls(api.ctx, wake);
+    const partnerRouted = partnerRoutes(api.ctx, rideCreation(api.ctx), polls).map(({ operation }) => operation);
+    polls.close();
+    expect(partnerRouted).to.have.members(partnerOperations as unknown[]);
+    const gateway = createGateway(api.ctx, wake);
+    const byKey = authenticateByKey();
+    const routes = [...gateway.routes(byKey), gateway.stream(byKey.authenticate)];
+    gateway.close();
+    wake.close();
+    const driversRouted = routes.map(({ operation }) => operation);
+    expect(driversRouted).to.have.members(driverOperations as unknown[]);
+
+    const documented = Object.entries(openApi.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const expected = [
+      ...partnerRouted.map(({ method, path }) => `${method} /v1${path}`),
+      ...driversRouted.map(({ method, path }) => `${method} /drivers/v1${path}`),
+    ].map((route) => route.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}'));
+    expect(documented).to.have.members(expected);
+  });
+
+  it("asks for a partner's key on partners' routes and for a driver's on drivers'", () => {
+    for (const [path, methods] of Object.entries(openApi.paths)) {
+      for (const { security = openApi.security } of Object.values(methods)) {
+        const names = security.flatMap((one) => Object.keys(one));
+        expect(names, path).to.deep.equal(
+          path.startsWith('/drivers/') ? ['driverBearer', 'driverApiKey'] : ['bearer', 'apiKey'],
+        );
+      }
+    }
+  });
+
+  it('has every error that a program can get, and no other', () => {
+    const known = [...Object.keys(errorAnswers), ...ofPages, ...doubles];
+    expect(known).to.have.members(errorCodes);
+    const used = [...partnerOperations, ...driverOperations].flatMap(({ errors }) => errors);
+    expect([...new Set([...used, ...commonErrors, ...ofNoOperation])]).to.have.members(Object.keys(errorAnswers));
+  });
+
+  it('has every event of the lifecycle, and no other', () => {
+    const sent = Object.values(transitions).flatMap(({ event }) => event ?? []);
+    expect(Object.keys(openApi.webhooks)).to.have.members([...new Set(sent)]);
+  });
+
+  it('has examples that match their schemas', () => {
+    const operations = [
+      ...Object.values(openApi.paths).flatMap((methods) => Object.values(methods)),
+      ...Object.values(openApi.webhooks).map(({ post }) => post),
+    ];
+    const media = operations.flatMap(({ requestBody, responses }) => [
+      requestBody?.content['application/json'],
+      ...Object.values(responses).map((response) => resolved<Response>(response).content?.['application/json']),
+    ]);
+    let count = 0;
+    for (const { schema, example, examples } of media.filter((one) => one !== undefined) as Media[]) {
+      const values = [...(example ? [example] : []), ...Object.values(examples ?? {}).map(({ value }) => value)];
+      expect(values, schemaName(schema)).not.to.have.length(0);
+      for (const value of values) expect(isValid(schemaName(schema), value), JSON.stringify(value)).to.equal(true);
+      count += values.length;
+    }
+    expect(count).to.be.above(20);
+  });
+
+  it('has X-Request-Id on every answer, Retry-After on every 429 and 503, and the rate limit on creations', () => {
+    const operations = Object.values(openApi.paths).flatMap((methods) => Object.values(methods));
+    for (const { operationId, responses } of operations) {
+      for (const [status, response] of Object.entries(responses)) {
+        const headers = Object.keys(resolved<Response>(response).headers ?? {});
+        expect(headers, `${operationId} ${status}`).to.include('X-Request-Id');
+        expect(headers.includes('Retry-After'), `${operationId} ${status}`).to.equal(['429', '503'].includes(status));
+        const isLimited = operationId === 'createRide' && ['201', '429'].includes(status);
+        expect(headers.includes('RateLimit'), `${operationId} ${status}`).to.equal(isLimited);
+        expect(headers.includes('RateLimit-Policy'), `${operationId} ${status}`).to.equal(isLimited);
+      }
+    }
+  });
+
+  it('leaves objects open: unknown fields are ignored', () => {
+    expect(JSON.stringify(openApi)).not.to.match(/"additionalProperties":false|unevaluatedProperties/);
+    expect(isValid('NewRide', { ...newRide, surprise: true })).to.equal(true);
+    expect(isValid('Error', { error: 'x', surprise: true })).to.equal(true);
+  });
+
+  const newRide = { pickup: { lat: 1, lng: 2 }, destination: { lat: 1, lng: 2 }, fare: 1 };
+
+  it('says what Joi does not export: bounds, lengths, null for an optional field', () => {
+    expect(isValid('NewRide', newRide)).to.equal(true);
+    const optional = ['carType', 'rideType', 'passengerCount', 'distanceKm', 'passenger', 'notes', 'webhookUrl'];
+    for (const field of [...optional, 'reference', 'metadata']) {
+      expect(isValid('NewRide', { ...newRide, [field]: null }), field).to.equal(true);
+    }
+    for (const wrong of [
+      { fare: null },
+      { fare: 0 },
+      { fare: 2 ** 53 },
+      { passengerCount: 8 },
+      { notes: '𝕏'.repeat(201) },
+      { webhookUrl: 'http://partner.example/' },
+      { carType: 'limousine' },
+      { reference: '𝕏'.repeat(65) },
+      { metadata: { '1st': 'a name begins with a letter' } },
+      { metadata: { text: 'x'.repeat(101) } },
+      { metadata: { number: 1 } },
+    ]) {
+      expect(isValid('NewRide', { ...newRide, ...wrong }), JSON.stringify(wrong)).to.equal(false);
+    }
+    expect(isValid('NewRide', { ...newRide, notes: '𝕏'.repeat(200) })).to.equal(true);
+  });
+
+  it('says nothing of the form of a cursor, which may change', () => {
+    const cursors = ['/v1/rides', '/v1/events'].map((path) =>
+      openApi.paths[path]?.get?.parameters?.find(({ name }) => ['cursor', 'after'].includes(name)),
+    );
+    for (const cursor of cursors) expect(cursor?.schema).to.deep.equal({ type: 'string' });
+  });
+
+  it('refuses to describe a rule that only code knows and no text explains', () => {
+    const silent = Joi.object({ plate: Joi.string().custom((value) => value) });
+    expect(() => jsonSchemaOf(silent)).to.throw('.meta({ openapi })');
+    expect(() => jsonSchemaOf(Joi.object({ a: Joi.any(), b: Joi.any() }).or('a', 'b'))).to.throw('.meta({ openapi })');
+  });
+});

@@ -1,0 +1,246 @@
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { expect } from 'chai';
+import { lexer, type Tokens } from 'marked';
+import { documentation } from '../../../api/docs/documentation.ts';
+import { errorAnswers } from '../../../api/docs/error-answers.ts';
+import { blockInfo, hrefOf, parseMarkdown } from '../../../api/docs/markdown.ts';
+import { madePages, pageNames, readVerifiers, versionsOf } from '../../../api/docs/pages.ts';
+import { driverOperations } from '../../../api/drivers/operations.ts';
+import { partnerOperations } from '../../../api/partner/operations.ts';
+import { type ErrorCode, publicErrorOf } from '../../../shared/errors.ts';
+import { eventSchemas } from '../../../shared/rides/event-schemas.ts';
+import { testScenarios } from '../../../shared/rides/ride-types.ts';
+import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
+import { openApi, schemaName, schemaProblem } from '../../support/documented.ts';
+import { rawRequest, requestText } from '../../support/raw-http.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+
+const docs = documentation({ publicBaseUrl: 'https://rides.example' });
+const textOf = (name: string): string => docs.pages.find((page) => page.name === name)?.text ?? '';
+const codeBlocks = (text: string) => lexer(text).filter((token) => token.type === 'code') as Tokens.Code[];
+
+describe('the documentation', () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi({ PUBLIC_BASE_URL: 'https://api.partner.example' });
+  });
+  after(() => api.close());
+
+  const ask = (target: string, init?: RequestInit) => fetch(api.url + target, { redirect: 'manual', ...init });
+  const htmlPath = (name: string) => (name === 'index' ? '/docs' : `/docs/${name}`);
+
+  for (const name of pageNames) {
+    it(`serves ${name} as a page and as Markdown, with the service's own address`, async () => {
+      const page = await ask(htmlPath(name));
+      const html = await page.text();
+      expect(page.status).to.equal(200);
+      expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8');
+      expect(html).to.match(/^<!doctype html><html lang="en">/);
+      // The strict policy for pages: nothing inline, no scripts at all.
+      expect(page.headers.get('content-security-policy')).to.include("script-src 'self'");
+      expect(html).not.to.match(/<script|<style|\sstyle=|\son[a-z]+=/);
+      expect(html).not.to.include('https://rides.example');
+      expect(html.match(/<h1>/g)).to.have.length(1);
+
+      const markdown = await ask(`/docs/${name}.md`);
+      const text = await markdown.text();
+      expect(markdown.status).to.equal(200);
+      expect(markdown.headers.get('content-type')).to.equal('text/markdown; charset=utf-8');
+      expect(text).to.match(/^# /);
+      expect(text).not.to.include('https://rides.example');
+    });
+  }
+
+  it('has a page for every Markdown file in docs/', () => {
+    const files = readdirSync(path.resolve(import.meta.dirname, '../../../docs')).filter((file) =>
+      file.endsWith('.md'),
+    );
+    expect([...files.map((file) => file.slice(0, -3)), ...madePages]).to.have.members([...pageNames]);
+  });
+
+  it('serves the OpenAPI document with its own address', async () => {
+    const answer = await ask('/docs/openapi.json');
+    expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
+    const document = await answer.json();
+    expect(document.servers[0].url).to.equal('https://api.partner.example');
+    expect(JSON.stringify(document)).not.to.include('rides.example');
+  });
+
+  it('lists every page in llms.txt', async () => {
+    const text = await (await ask('/llms.txt')).text();
+    for (const name of pageNames) expect(text).to.include(`(https://api.partner.example/docs/${name}.md): `);
+    expect(text).to.include('https://api.partner.example/docs/openapi.json');
+  });
+
+  it('serves each verifier as a file', async () => {
+    for (const { name, text } of readVerifiers()) expect(await (await ask(`/docs/${name}`)).text()).to.equal(text);
+  });
+
+  it('says in a few bytes that a copy is still right', async () => {
+    const first = await ask('/docs');
+    // Not by fetch, which says `Cache-Control: no-cache` with it.
+    const headers = ['Host: x', `If-None-Match: ${first.headers.get('etag')}`, 'Connection: close'];
+    expect((await rawRequest(api.url, requestText(['GET /docs HTTP/1.1', ...headers]))).status).to.equal(304);
+    expect(first.headers.get('cache-control')).to.equal('no-cache');
+    const plain = await ask('/docs', { headers: { 'accept-encoding': 'identity' } });
+    expect(plain.headers.get('content-encoding')).to.equal(null);
+    expect(await plain.text()).to.equal(await first.text());
+  });
+
+  it('answers a page to an unknown path, and a 405 to another method', async () => {
+    for (const target of [
+      '/docs/nothing',
+      '/docs/../package.json',
+      '/docs/verify',
+      '/docs/index.html',
+      '/docs/%2e%2e/x',
+    ]) {
+      const answer = await ask(target);
+      expect(answer.status, target).to.equal(404);
+    }
+    const posted = await ask('/docs', { method: 'POST' });
+    expect(posted.status).to.equal(405);
+    expect(posted.headers.get('allow')).to.equal('GET, HEAD');
+    const head = await ask('/docs/errors', { method: 'HEAD' });
+    expect(head.status).to.equal(200);
+    expect(await head.text()).to.equal('');
+  });
+
+  it('has links and anchors that lead somewhere', async () => {
+    const anchors = new Set<string>();
+    for (const { name, text } of docs.pages) {
+      anchors.add(htmlPath(name));
+      for (const { id } of parseMarkdown(text).headings) anchors.add(`${htmlPath(name)}#${id}`);
+    }
+    const files = ['/docs/openapi.json', '/llms.txt', ...readVerifiers().map(({ name }) => `/docs/${name}`)];
+    for (const file of files) anchors.add(file);
+    const dashboard = new Set<string>();
+    for (const { name, text } of docs.pages) {
+      for (const [, link = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^https?:/.test(link) && !link.startsWith('https://rides.example')) continue;
+        const href = hrefOf(link).replace(/^#/, `${htmlPath(name)}#`);
+        const target = href.replace('https://rides.example', '');
+        if (target.startsWith('/dashboard')) dashboard.add(target);
+        else expect([...anchors], `${link} on ${name}`).to.include(target);
+      }
+    }
+    expect(dashboard.size).to.be.above(3);
+    for (const target of dashboard) {
+      const { status } = await ask(target, { headers: { 'sec-fetch-site': 'same-origin' } });
+      expect(status, target).to.be.oneOf([200, 303]);
+    }
+  });
+
+  it('has headings that differ on each page', () => {
+    for (const { name, text } of docs.pages) {
+      const ids = parseMarkdown(text).headings.map(({ id }) => id);
+      expect(new Set(ids).size, name).to.equal(ids.length);
+    }
+  });
+
+  it('has no block of code that is wider than the column', () => {
+    for (const { name, text } of docs.pages) {
+      for (const block of codeBlocks(text)) {
+        for (const line of block.text.split('\n')) expect(line.length, `${name}: ${line}`).to.be.at.most(92);
+      }
+    }
+  });
+
+  it('says with each block of code what a test does with it', () => {
+    const marks = ['run', 'background', 'given', 'install', 'output', 'example', 'answer', 'schema', 'event', 'file'];
+    for (const { name, text } of docs.pages) {
+      for (const block of codeBlocks(text)) {
+        const { mark } = blockInfo(block.lang);
+        expect(marks, `${name}: \`\`\`${block.lang}`).to.include(mark);
+      }
+    }
+  });
+
+  it('shows JSON that matches its schema', () => {
+    let count = 0;
+    for (const { name, text } of docs.pages) {
+      for (const block of codeBlocks(text).filter(({ lang }) => lang?.startsWith('json'))) {
+        const [, kind, schema = ''] = /^json (answer|schema|event)=(\S+)$/.exec(block.lang ?? '') ?? [];
+        const title = kind === 'event' ? eventSchemas[schema as keyof typeof eventSchemas].title : schema;
+        expect(schemaProblem(title as string, JSON.parse(block.text)), name).to.equal(undefined);
+        count += 1;
+      }
+    }
+    expect(count).to.be.above(15);
+  });
+
+  it('explains every failure of a delivery with the remedy that the dashboard shows', () => {
+    for (const [name, remedy] of Object.values(failureReasons)) {
+      expect(textOf('webhooks')).to.include(`| ${name} | ${remedy} |\n`);
+    }
+  });
+
+  it('explains every error by its text', () => {
+    const ofDrivers = new Set<ErrorCode>(driverOperations.flatMap(({ errors }) => errors));
+    for (const code of partnerOperations.flatMap(({ errors }) => errors)) ofDrivers.delete(code);
+    for (const code of Object.keys(errorAnswers) as ErrorCode[]) {
+      const { status, text } = publicErrorOf(code);
+      if (status === 400) continue;
+      expect(textOf(ofDrivers.has(code) ? 'drivers' : 'errors'), code).to.include(`| \`${text}\` |`);
+    }
+  });
+
+  it('explains every scenario of test mode', () => {
+    const rows = [...textOf('test-mode').matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+    expect(rows).to.deep.equal([...testScenarios]);
+  });
+
+  it('shows every operation and event of the OpenAPI document in the references', () => {
+    for (const [target, methods] of Object.entries(openApi.paths)) {
+      const reference = textOf(target.startsWith('/drivers/') ? 'drivers-reference' : 'reference');
+      for (const [method, { summary, requestBody, responses }] of Object.entries(methods)) {
+        expect(reference).to.include(`## ${summary}\n\n\`${method.toUpperCase()} ${target}\``);
+        for (const status of Object.keys(responses)) expect(reference).to.include(status);
+        if (requestBody)
+          expect(reference).to.include(`schema=${schemaName(requestBody.content['application/json'].schema)}`);
+      }
+    }
+    for (const event of Object.keys(openApi.webhooks)) expect(textOf('reference')).to.include(`### ${event}`);
+  });
+
+  describe('changelog', () => {
+    const versions = versionsOf(textOf('changelog'));
+
+    it('has a dated entry for each version, the newest first', () => {
+      const headings = parseMarkdown(textOf('changelog')).headings.filter(({ depth }) => depth === 2);
+      expect(versions).to.have.length(headings.length);
+      const numbers = versions.map(({ version }) =>
+        version
+          .split('.')
+          .map((part) => part.padStart(4, '0'))
+          .join('.'),
+      );
+      expect(numbers).to.deep.equal(numbers.toSorted().toReversed());
+      expect(new Set(numbers).size).to.equal(numbers.length);
+      const dates = versions.map(({ date }) => date);
+      expect(dates).to.deep.equal(dates.toSorted().toReversed());
+      for (const date of dates) expect(new Date(date).toISOString().slice(0, 10)).to.equal(date);
+    });
+
+    it('moves with what the OpenAPI document promises', () => {
+      expect(openApi.info.version).to.equal(versions[0]?.version);
+      const contract = hashOf(openApi);
+      expect(
+        versions[0]?.contract,
+        `The OpenAPI document has changed: give docs/changelog.md a new version, with <!-- contract: ${contract} -->`,
+      ).to.equal(contract);
+    });
+
+    /** Of the document without the texts that only people read. */
+    function hashOf(document: object): string {
+      const { info: _info, ...promises } = document as Record<string, unknown>;
+      const texts = ['description', 'summary', 'example', 'examples'];
+      const json = JSON.stringify(promises, (key, value) =>
+        texts.includes(key) && (typeof value !== 'object' || key.startsWith('example')) ? undefined : value,
+      );
+      return createHash('sha256').update(json).digest('hex').slice(0, 12);
+    }
+  });
+});

@@ -1,0 +1,241 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { lexer, type Tokens } from 'marked';
+import { blockInfo } from '../../api/docs/markdown.ts';
+import { schemaProblem } from '../support/documented.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const clientFolder = path.join(import.meta.dirname, 'client');
+
+/** What a reader puts in for the values of a page (`KEY=svc_test_...`). */
+export type GivenValues = Readonly<Record<'KEY' | 'DRIVER' | 'SECRET' | 'RECEIVER' | 'PORT', string>>;
+
+/** Follows a page of the documentation as a reader does, in a folder of its own: block after block, in the page's order. */
+export class PageRun {
+  readonly #folder: string;
+  readonly #given: GivenValues;
+  readonly #values: Record<string, string> = {};
+  readonly #files: string[] = [];
+  /** Everything that the commands of the page have printed so far. */
+  #printed = '';
+  #last = '';
+  #background?: Background;
+
+  constructor(name: string, given: GivenValues) {
+    this.#folder = path.join(root, '.cache/docs', name);
+    this.#given = given;
+  }
+
+  /** Rejects at the first block that does not do what the page says. Resolves with the marks of the blocks. */
+  async follow(markdown: string): Promise<string[]> {
+    // The installed packages of an earlier run stay.
+    await mkdir(this.#folder, { recursive: true });
+    const blocks = lexer(markdown).filter((token) => token.type === 'code') as Tokens.Code[];
+    const marks: string[] = [];
+    try {
+      for (const block of blocks) {
+        marks.push(blockInfo(block.lang).mark);
+        await this.#take(block);
+      }
+      return marks;
+    } finally {
+      await this.#background?.end();
+    }
+  }
+
+  /** The TypeScript files of the page, which its commands may have fetched or made. */
+  get files(): readonly string[] {
+    return this.#files.map((file) => path.join(this.#folder, file));
+  }
+
+  async #take({ lang, text: code }: Tokens.Code): Promise<void> {
+    const { mark, file, fold, language } = blockInfo(lang);
+    switch (mark) {
+      case 'file':
+        if (fold) return;
+        if (language !== 'ts' || !file) throw new Error(`only TypeScript files can be followed, not ${lang}`);
+        this.#files.push(file);
+        return writeFile(path.join(this.#folder, file), code);
+      case 'given':
+        return this.#giveValues(code);
+      case 'install':
+        return this.#install(code);
+      case 'run':
+        this.#last = await this.#run(code);
+        this.#printed += this.#last;
+        return;
+      case 'background':
+        this.#background = await Background.start(this.#folder, this.#filled(code), this.#values);
+        return;
+      case 'output':
+        return this.#expectOutput(code, this.#background);
+      case 'answer':
+        return this.#expectAnswer(JSON.parse(code), lang?.replace(/^.*=/, '') ?? '');
+      case 'example':
+      case 'event':
+      case 'schema':
+        return;
+    }
+    throw new Error(`no test knows what to do with \`\`\`${lang}`);
+  }
+
+  #giveValues(code: string): void {
+    for (const line of code.split('\n')) {
+      const [, name = '', value = ''] = /^([A-Z]+)=(\S+)$/.exec(line) ?? [];
+      if (!name) throw new Error(`not a value: ${line}`);
+      this.#values[name] = this.#givenValue(name, value);
+    }
+  }
+
+  /** A value with dots is the reader's own, or stands in what was printed: the last one that looks like it. */
+  #givenValue(name: string, shown: string): string {
+    const own = (this.#given as Record<string, string>)[name];
+    if (own) return own;
+    if (!shown.endsWith('...')) return shown;
+    const printed = this.#printed.match(new RegExp(`\\b${shown.replace('...', '\\w+')}`, 'g'))?.at(-1);
+    if (!printed) throw new Error(`nothing printed looks like ${shown}`);
+    return printed;
+  }
+
+  /** Ports are chosen by the test. */
+  #filled(code: string): string {
+    return code.replaceAll(/\b4000\b/g, this.#given.PORT);
+  }
+
+  async #run(code: string): Promise<string> {
+    const child = shell(this.#folder, this.#filled(code), this.#values);
+    const [output, errors, [status]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    if (status !== 0) throw new Error(`${code}\nended with ${status}\n${output}\n${errors}`);
+    return output;
+  }
+
+  /** Installs what a page says, at the versions of test/docs/client: a new release must not break a run. */
+  async #install(code: string): Promise<void> {
+    const { dependencies, devDependencies } = JSON.parse(
+      await readFile(path.join(clientFolder, 'package.json'), 'utf8'),
+    );
+    const installed = Object.keys({ ...dependencies, ...devDependencies }).sort();
+    const named = code
+      .split('\n')
+      .flatMap((line) => line.replace(/^npm install( --save-dev)? /, '').split(' '))
+      .map((word) => word.replace(/@\d+$/, ''))
+      .sort();
+    if (String(named) !== String(installed)) throw new Error(`${named} are named, and ${installed} are locked`);
+    const lock = await readFile(path.join(clientFolder, 'package-lock.json'), 'utf8');
+    const here = path.join(this.#folder, 'node_modules/.installed');
+    if ((await readFile(here, 'utf8').catch(() => '')) === lock) return;
+    await rm(path.join(this.#folder, 'node_modules'), { recursive: true, force: true });
+    await cp(clientFolder, this.#folder, { recursive: true });
+    await this.#run('npm ci --ignore-scripts --no-audit --no-fund');
+    await writeFile(here, lock);
+  }
+
+  async #expectOutput(shown: string, background?: Background): Promise<void> {
+    const pattern = patternOf(this.#filled(shown));
+    if (background) return background.printed(pattern);
+    if (!pattern.test(this.#last.trim()))
+      throw new Error(`the page shows\n${shown}\nand this was printed:\n${this.#last}`);
+  }
+
+  /** The last line that was printed is an answer of this schema, with the fields that the page shows. */
+  #expectAnswer(shown: unknown, schema: string): void {
+    const line = this.#last.trim().split('\n').at(-1) ?? '';
+    const answer = JSON.parse(line);
+    const problem = schemaProblem(schema, answer) ?? schemaProblem(schema, shown);
+    if (problem) throw new Error(problem);
+    const [had, showed] = [answer, shown].map((value) => fieldsIn(value).join(' '));
+    if (had !== showed) throw new Error(`the page shows the fields ${showed}, and the answer has ${had}`);
+  }
+}
+
+function shell(folder: string, code: string, values: Readonly<Record<string, string>>) {
+  const env = { ...process.env, ...values };
+  // A process group of its own, so that everything that the command starts ends with it.
+  return spawn('bash', ['-euo', 'pipefail', '-c', code], {
+    cwd: folder,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** Only ends a hang. */
+const silenceMs = 30_000;
+
+/** A command that goes on while the reader does more: it has begun when it has printed its first line. */
+class Background {
+  readonly #child: ChildProcess;
+  readonly #news = new EventEmitter();
+  #output = '';
+  #errors = '';
+  #hasEnded = false;
+
+  private constructor(child: ReturnType<typeof shell>) {
+    this.#child = child;
+    child.stdout.on('data', (chunk) => {
+      this.#output += chunk;
+      this.#news.emit('news');
+    });
+    child.stderr.on('data', (chunk) => {
+      this.#errors += chunk;
+    });
+    child.once('exit', () => {
+      this.#hasEnded = true;
+      this.#news.emit('news');
+    });
+  }
+
+  static async start(folder: string, code: string, values: Readonly<Record<string, string>>): Promise<Background> {
+    const background = new Background(shell(folder, code, values));
+    await background.printed(/\n|./);
+    return background;
+  }
+
+  /** Resolves when all that it has printed matches. */
+  async printed(pattern: RegExp): Promise<void> {
+    while (!pattern.test(this.#output.trim())) {
+      const shown = `it had printed\n${this.#output}\n${this.#errors}`;
+      if (this.#hasEnded) throw new Error(`it ended; ${shown}`);
+      await once(this.#news, 'news', { signal: AbortSignal.timeout(silenceMs) }).catch(() => {
+        throw new Error(`it has been silent for ${silenceMs} ms; ${shown}`);
+      });
+    }
+  }
+
+  async end(): Promise<void> {
+    if (this.#hasEnded) return;
+    const ended = once(this.#child, 'exit');
+    process.kill(-(this.#child.pid as number), 'SIGKILL');
+    await ended;
+  }
+}
+
+/** `ride_...` is any id, `ride_1...` the same one each time, and a line of three dots any number of lines. */
+function patternOf(shown: string): RegExp {
+  const seen = new Set<string>();
+  const source = shown
+    .replace(/[\\^$*+?()[\]{}|]/g, '\\$&')
+    .replace(/(?<=^|\n)\.\.\.\n/g, '(?:.*\\n)*?')
+    .replace(/(\w+_)(\d?)\.\.\./g, (_, prefix: string, number: string) => {
+      if (!number) return `${prefix}\\w+`;
+      const isKnown = seen.has(number);
+      seen.add(number);
+      return isKnown ? `\\k<same${number}>` : `(?<same${number}>${prefix}\\w+)`;
+    });
+  return new RegExp(`^${source.trim()}$`);
+}
+
+function fieldsIn(value: unknown, prefix = ''): string[] {
+  if (Array.isArray(value)) return value.slice(0, 1).flatMap((one) => fieldsIn(one, `${prefix}[].`));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value)
+    .flatMap(([name, inside]) => [prefix + name, ...fieldsIn(inside, `${prefix}${name}.`)])
+    .sort();
+}

@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { pageNames } from '../../api/docs/pages.ts';
+import { freePort } from '../../dev/servers/ports.ts';
+import { createDriver } from '../../shared/drivers/manage-drivers.ts';
+import type { TestApi } from '../support/service.ts';
+import { startTestService } from '../support/workers.ts';
+import { PageRun } from './page-run.ts';
+
+const compiler = path.resolve(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
+
+const driver = {
+  name: 'Dana Okoye',
+  phone: '+12025550100',
+  vehicle: 'Toyota Prius, blue',
+  plate: 'T 104',
+  carType: 'regular',
+  seats: 4,
+  rating: 4.8,
+} as const;
+
+describe('what the documentation shows', () => {
+  let api: TestApi;
+  let receiverPort: number;
+
+  before(async () => {
+    const port = await freePort();
+    receiverPort = await freePort();
+    api = await startTestService({
+      PORT: String(port),
+      // The pages then show the address at which they are served.
+      PUBLIC_BASE_URL: `http://127.0.0.1:${port}`,
+      WEBHOOK_LOCAL_TARGETS: `http://127.0.0.1:${receiverPort}`,
+      SIMULATION_SPEED: '4',
+    });
+  });
+  after(() => api.close());
+
+  /** Pages on which a test must find something to run: a broken search must not pass. */
+  const runs: Readonly<Record<string, number>> = {
+    'quick-start': 6,
+    authentication: 3,
+    'test-mode': 1,
+    errors: 1,
+    webhooks: 3,
+    rides: 3,
+    'typed-client': 2,
+    drivers: 7,
+  };
+
+  for (const name of pageNames) {
+    const count = runs[name] ?? 0;
+    it(count > 0 ? `works as it stands: ${name}` : `is nothing to run: ${name}`, async function () {
+      this.timeout(300_000);
+      const markdown = await (await fetch(`${api.url}/docs/${name}.md`)).text();
+      // On a page with nothing to run, an answer is an example, which the tests of the pages compare with its schema.
+      const isRunnable = /^```(sh|\w+ file=\S+$)/m.test(markdown);
+      expect(isRunnable, name).to.equal(count > 0);
+      if (!isRunnable) return;
+
+      // Real drivers see the rides of live keys alone.
+      const { key, signingSecret } = await api.key(name === 'drivers' ? 'live' : 'test');
+      const { key: driverKey } = await createDriver(driver);
+      const page = new PageRun(name, {
+        KEY: key,
+        DRIVER: driverKey,
+        SECRET: signingSecret,
+        PORT: String(receiverPort),
+        RECEIVER: `http://127.0.0.1:${receiverPort}`,
+      });
+      const marks = await page.follow(markdown);
+      expect(marks.filter((mark) => mark === 'run')).to.have.length(count);
+      if (page.files.length > 0) await compile(page.files);
+    });
+  }
+
+  /** As strictly as a careful reader does. */
+  async function compile(files: readonly string[]): Promise<void> {
+    const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
+    const further = ['--skipLibCheck', '--allowImportingTsExtensions', '--noUncheckedIndexedAccess', '--ignoreConfig'];
+    const args = [compiler, ...options, ...further, ...files];
+    await promisify(execFile)(process.execPath, args, { cwd: path.dirname(files[0] as string) }).catch(({ stdout }) => {
+      throw new Error(stdout);
+    });
+  }
+});

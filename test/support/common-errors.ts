@@ -1,0 +1,103 @@
+import mongoose from 'mongoose';
+import { createApp } from '../../api/app.ts';
+import type { commonErrors } from '../../api/docs/error-answers.ts';
+import type { Operation } from '../../api/docs/operation.ts';
+import { serve } from '../../api/http/serve.ts';
+import { drivers } from '../../shared/drivers/driver.ts';
+import { keys } from '../../shared/keys/api-key.ts';
+import { call } from './client.ts';
+import { rawRequest, requestText } from './raw-http.ts';
+import { startTestApi, type TestApi } from './service.ts';
+
+interface Refusal {
+  status: number;
+  error: string;
+}
+
+export interface RunOptions {
+  rideId?: string;
+  offerId?: string;
+  body?: object;
+  query?: string;
+  url?: string;
+}
+
+/** Calls documented operations below a base, and makes the errors happen that every operation has. */
+export interface OperationCaller {
+  /** Calls an operation with its example, or with this body. */
+  run(operation: Operation, options?: RunOptions): Promise<Refusal>;
+  provoke: Record<(typeof commonErrors)[number] | 'payload_too_large', (operation: Operation) => Promise<Refusal>>;
+  close(): Promise<void>;
+}
+
+/** `key` says with which key the next call is made. */
+export async function operationCaller(api: TestApi, base: string, key: () => string): Promise<OperationCaller> {
+  const production = await startTestApi({ SERVICE_ENV: 'production' });
+  const timeouts = { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 10 };
+  const impatient = await serve(api.ctx, createApp(api.ctx), timeouts);
+  const impatientUrl = `http://127.0.0.1:${impatient.port}`;
+
+  const path = ({ path: pattern }: Operation, { rideId = 'ride_x', offerId = 'offer_x' }: RunOptions = {}) =>
+    base + pattern.replace(':rideId', rideId).replace(':offerId', offerId).replace(/^\/$/, '');
+
+  async function run(operation: Operation, options: RunOptions = {}): Promise<Refusal> {
+    const { method } = operation;
+    const { body = operation.body && Object.values(operation.body.examples)[0], query = '', url = api.url } = options;
+    const { status, body: answer } = await call(url + path(operation, options) + query, {
+      method,
+      headers: { authorization: `Bearer ${key()}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status, error: answer?.error };
+  }
+
+  /** The same, by bytes that no HTTP client sends. */
+  async function runRaw(
+    operation: Operation,
+    lines: string[],
+    { url = api.url, isWhole = true } = {},
+  ): Promise<Refusal> {
+    const head = [`${operation.method} ${path(operation)} HTTP/1.1`, `X-Api-Key: ${key()}`, 'Connection: close'];
+    const text = requestText([...head, ...lines]);
+    const { status, body } = await rawRequest(url, isWhole ? text : text.slice(0, -4));
+    return { status, error: body.error };
+  }
+
+  /** The look-up of the key fails, with which every operation begins. */
+  async function runFailing(operation: Operation, error: Error): Promise<Refusal> {
+    const fail = () => {
+      throw error;
+    };
+    const restore = [keys, drivers].map((collection) => {
+      const { find, aggregate } = collection;
+      Object.assign(collection, { find: fail, aggregate: fail });
+      return () => Object.assign(collection, { find, aggregate });
+    });
+    try {
+      return await run(operation);
+    } finally {
+      for (const undo of restore) undo();
+    }
+  }
+
+  return {
+    run,
+    provoke: {
+      invalid_request: (operation) => runRaw(operation, ['Host: x', 'Host: y']),
+      unauthorized: async (operation) => {
+        const { status, body } = await call(api.url + path(operation), { method: operation.method });
+        return { status, error: body.error };
+      },
+      https_required: (operation) => run(operation, { url: production.url }),
+      request_timeout: (operation) => runRaw(operation, ['Host: x'], { url: impatientUrl, isWhole: false }),
+      headers_too_large: (operation) => runRaw(operation, ['Host: x', `X-A: ${'a'.repeat(20_000)}`]),
+      internal: (operation) => runFailing(operation, new Error('a fault')),
+      unavailable: (operation) => runFailing(operation, new mongoose.mongo.MongoNetworkError('away')),
+      payload_too_large: (operation) => run(operation, { body: { filler: 'x'.repeat(20_000) } }),
+    },
+    async close() {
+      await impatient.close();
+      await production.close();
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { documentation } from '../../api/docs/documentation.ts';
+import type { OpenApiDocument, PathOperation, Response } from '../../api/docs/openapi-types.ts';
+import type { JsonSchema } from '../../shared/json-schema.ts';
+
+/** The OpenAPI document, as it is served for `https://rides.example`. */
+export const openApi: OpenApiDocument = documentation({ publicBaseUrl: 'https://rides.example' }).openApi;
+
+/** Follows `#/components/...`. */
+export function resolved<T>(value: unknown): T {
+  const { $ref } = value as { $ref?: string };
+  if (!$ref) return value as T;
+  const names = $ref.split('/').slice(1);
+  return names.reduce((at: unknown, name) => (at as Record<string, unknown>)[name], openApi) as T;
+}
+
+/** What a client that trusts the document accepts: objects are open. */
+const open = formats.default(new Ajv2020({ strict: true, strictTypes: false, allErrors: false }));
+/** For our own answers, in which each field must be documented. */
+const closed = formats.default(new Ajv2020({ strict: true, strictTypes: false }));
+open.addVocabulary(['components']).addSchema({ $id: 'open', components: openApi.components });
+closed.addVocabulary(['components']).addSchema({ $id: 'closed', components: withoutFurtherFields(openApi.components) });
+
+function withoutFurtherFields(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutFurtherFields);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, inside]) => [key, withoutFurtherFields(inside)]);
+  const isObjectSchema = (value as JsonSchema).type === 'object' && 'properties' in value;
+  return { ...Object.fromEntries(entries), ...(isObjectSchema && { additionalProperties: false }) };
+}
+
+const validators = new Map<string, ValidateFunction>();
+
+function validator(name: string, kind: 'open' | 'closed'): ValidateFunction {
+  const id = `${kind}#/components/schemas/${name}`;
+  const known = validators.get(id) ?? (kind === 'open' ? open : closed).compile({ $ref: id });
+  validators.set(id, known);
+  return known;
+}
+
+/** Whether a value matches a named schema, as a client sees it. */
+export const isValid = (name: string, value: unknown): boolean => validator(name, 'open')(value);
+
+/** How one of our own answers or events differs from its named schema; undefined where it does not. */
+export function schemaProblem(name: string, value: unknown): string | undefined {
+  const validate = validator(name, 'closed');
+  if (validate(value)) return undefined;
+  const details = validate.errors?.map(
+    ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+  );
+  return `${name}: ${details?.join('; ')}`;
+}
+
+export const schemaName = (schema: JsonSchema): string => schema.$ref?.replace(/^.*\//, '') ?? '';
+
+/** The paths of all fields that a schema has: `offers[].driver.name`. */
+export function fieldsOf(given: JsonSchema, prefix = ''): string[] {
+  const schema = resolved<JsonSchema>(given);
+  const { properties = {}, items, anyOf = [] } = schema;
+  return [
+    ...Object.entries(properties).flatMap(([name, inside]) => [
+      prefix + name,
+      ...fieldsOf(inside, `${prefix}${name}.`),
+    ]),
+    ...(items ? fieldsOf(items, prefix.replace(/\.$/, '[].')) : []),
+    ...anyOf.flatMap((member) => fieldsOf(member, prefix)),
+  ];
+}
+
+/** The paths of the fields that a value has, without the partner's own names in `metadata`. */
+export function fieldsIn(value: unknown, prefix = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => fieldsIn(one, prefix.replace(/\.$/, '[].')));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inside]) => [
+    prefix + name,
+    ...(name === 'metadata' ? [] : fieldsIn(inside, `${prefix}${name}.`)),
+  ]);
+}
+
+interface Answered {
+  method: string;
+  /** The path and query that were asked for. */
+  target: string;
+  status: number;
+  header(name: string): string | null;
+  headerNames: readonly string[];
+  /** undefined for an answer without a body. */
+  body: unknown;
+}
+
+/** How an answer under a documented base differs from the document; undefined where it does not. */
+export function documentProblem(answered: Answered): string | undefined {
+  const path = answered.target.replace(/[?#].*$/s, '').replace(/^\/api\/v1(?=\/|$)/, '/v1');
+  if (!/^(\/drivers)?\/v1(\/|$)/.test(path)) return undefined;
+  const method = answered.method === 'HEAD' ? 'get' : answered.method.toLowerCase();
+  const operation = operationAt(method, path);
+  const problem = operation ? operationProblem(answered, operation) : unknownProblem(answered);
+  return problem && `${answered.method} ${path} answered ${answered.status}: ${problem}`;
+}
+
+const templates = Object.entries(openApi.paths).map(([template, operations]) => ({
+  pattern: new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}/?$`, 'i'),
+  operations,
+}));
+
+const operationAt = (method: string, path: string): PathOperation | undefined =>
+  templates.find(({ pattern }) => pattern.test(path))?.operations[method];
+
+function operationProblem(answered: Answered, operation: PathOperation): string | undefined {
+  const response = operation.responses[answered.status];
+  if (!response) return 'the status is not documented';
+  const { headers = {}, content } = resolved<Response>(response);
+  return (
+    headersProblem(answered, headers) ??
+    (answered.method === 'HEAD' ? undefined : bodyProblem(answered, content?.['application/json']))
+  );
+}
+
+const unknownStatuses = [400, 401, 403, 404, 405, 408, 431, 500, 503];
+
+/** A path or method that the document does not have. */
+function unknownProblem({ status, body, method }: Answered): string | undefined {
+  if (!unknownStatuses.includes(status)) return 'the operation is not documented';
+  return method === 'HEAD' ? undefined : schemaProblem('Error', body);
+}
+
+type Content = NonNullable<Response['content']>['application/json'];
+
+function bodyProblem({ status, body }: Answered, content?: Content): string | undefined {
+  if (!content) return body === undefined ? undefined : 'a body that is not documented';
+  const problem = schemaProblem(schemaName(content.schema), body);
+  // The text of a 400 names what is wrong with the request.
+  if (problem || status <= 400) return problem;
+  const texts = Object.values(content.examples ?? {}).map(({ value }) => (value as { error: string }).error);
+  const { error } = body as { error: string };
+  return texts.includes(error) ? undefined : `the text "${error}" is not documented`;
+}
+
+/** Headers of every answer of the service, which the document leaves out. */
+const general = new Set(['x-content-type-options', 'x-frame-options', 'x-powered-by', 'x-accel-buffering']);
+const isOurs = (name: string): boolean => /^(x-|ratelimit|retry-after|www-authenticate)/.test(name);
+
+function headersProblem({ header, headerNames }: Answered, documented: object): string | undefined {
+  const names = Object.keys(documented);
+  const further = headerNames.filter(
+    (name) => isOurs(name) && !general.has(name) && !names.some((known) => known.toLowerCase() === name),
+  );
+  if (further.length > 0) return `the header ${further[0]} is not documented`;
+  for (const name of names) {
+    const { required, schema } = resolved<{ required?: boolean; schema: JsonSchema }>(
+      (documented as Record<string, unknown>)[name],
+    );
+    const value = header(name);
+    if (value === null && required) return `the header ${name} is missing`;
+    const isRight = open.compile(schema);
+    if (value !== null && !isRight(schema.type === 'integer' ? Number(value) : value)) return `${name}: ${value}`;
+  }
+  return undefined;
+}
