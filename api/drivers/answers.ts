@@ -31,7 +31,7 @@ const wish = {
 
 export const profile = objectSchema(
   {
-    driverId: { type: 'string', description: 'Names you.', examples: ['drv_0Uw4cA1k9fZ3xQ7LmT2bVn8Y'] },
+    driverId: { type: 'string', description: 'Names you.', examples: ['driver_5Jt2WmKx8QbR1v'] },
     name: { type: 'string', description: 'Your name, as partners see it.' },
     rating,
     vehicle,

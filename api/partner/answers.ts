@@ -152,7 +152,7 @@ const delivery = objectSchema(
       type: 'string',
       enum: deliveryOutcomes,
       description:
-        '`delivered`: your receiver answered with a 2xx in time. Each other one means that it does not have the event.',
+        '`delivered`: your receiver answered with a 2xx in time. With any other one it may not have the event.',
     },
     at: { type: 'integer', description: 'When it was tried, as Unix time in milliseconds.' },
     durationMs: { type: 'integer', minimum: 0, description: 'How long the attempt took, in milliseconds.' },
