@@ -122,8 +122,8 @@ const wrongForDrivers: readonly PlantedBug[] = [
     edits: [
       {
         file: 'shared/rides/create-ride.js',
-        find: 'ctx.log.info({ rideId: ride._id,',
-        replace: 'ctx.log.info({ rideId: ride._id, passenger: ride.passenger,',
+        find: 'rideId: ride._id, keyId: ride.keyId,',
+        replace: 'rideId: ride._id, passenger: ride.passenger, keyId: ride.keyId,',
       },
     ],
     caughtAs: /a passenger's phone number stands in the log api-1\.log/,

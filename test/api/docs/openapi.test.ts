@@ -16,8 +16,8 @@ import { subscribeToRideChanges } from '../../../shared/wake.ts';
 import { isValid, openApi, resolved, schemaName } from '../../support/documented.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
 
-/** Errors of pages: programs never get them. */
-const ofPages: ErrorCode[] = ['foreign_change', 'link_not_found', 'not_sent_yet', 'body_erased'];
+/** Errors of pages and of the operator's commands: programs never get them. */
+const ofPeople: ErrorCode[] = ['foreign_change', 'link_not_found', 'not_sent_yet', 'body_erased', 'not_erasable'];
 /** Of paths and methods that no operation has. */
 const ofNoOperation: ErrorCode[] = ['not_found', 'method_not_allowed'];
 /** Has the status and the text of another one. */
@@ -66,7 +66,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('has every error that a program can get, and no other', () => {
-    const known = [...Object.keys(errorAnswers), ...ofPages, ...doubles];
+    const known = [...Object.keys(errorAnswers), ...ofPeople, ...doubles];
     expect(known).to.have.members(errorCodes);
     const used = [...partnerOperations, ...driverOperations].flatMap(({ errors }) => errors);
     expect([...new Set([...used, ...commonErrors, ...ofNoOperation])]).to.have.members(Object.keys(errorAnswers));

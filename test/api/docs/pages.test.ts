@@ -53,11 +53,15 @@ describe('the documentation', () => {
     });
   }
 
-  it('has a page for every Markdown file in docs/', () => {
+  it('has a page for every Markdown file in docs/, but for the one for operators', () => {
     const files = readdirSync(path.resolve(import.meta.dirname, '../../../docs')).filter((file) =>
       file.endsWith('.md'),
     );
-    expect([...files.map((file) => file.slice(0, -3)), ...madePages]).to.have.members([...pageNames]);
+    const forOperators = ['operations.md'];
+    expect([
+      ...files.filter((file) => !forOperators.includes(file)).map((file) => file.slice(0, -3)),
+      ...madePages,
+    ]).to.have.members([...pageNames]);
   });
 
   it('serves the OpenAPI document with its own address', async () => {

@@ -151,6 +151,7 @@ describe('the operator', () => {
     });
 
     it('sees whose events wait, the most in front', async () => {
+      await rides.deleteMany({});
       const { accountId, key } = await newAccount();
       const [slow, other] = [await key('live'), await key('live')];
       const failing = { inRow: 7, since: new Date(), reason: 'answer' };

@@ -27,6 +27,7 @@ describe('the health of deliveries', () => {
   let ctx: Context;
   before(async () => {
     ctx = await testContext();
+    await mails.deleteMany({});
   });
   after(() => ctx.close());
 
