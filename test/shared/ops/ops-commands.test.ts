@@ -9,6 +9,7 @@ import { keys } from '../../../shared/keys/api-key.ts';
 import { createKey, type NewKey } from '../../../shared/keys/manage-keys.ts';
 import { type PoolName, poolNames } from '../../../shared/queues.ts';
 import { connectWorkerRedis } from '../../../shared/redis.ts';
+import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { startPool } from '../../../workers/pools.ts';
 import { startSweeper } from '../../../workers/sweeper/sweeper.ts';
