@@ -32,7 +32,7 @@ interface Unit {
   stop(): Promise<void>;
 }
 
-/** Starts it with MongoDB, Redis, two API processes and two worker processes of its own. */
+/** Starts it with MongoDB, Redis, two API processes and one worker process for all pools, which nothing stands in for. */
 export async function startHosted(more: Record<string, string>): Promise<HostedService> {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-hosted-'));
   const inFolder = (name: string) => path.join(folder, name);
@@ -107,8 +107,7 @@ export async function startHosted(more: Record<string, string>): Promise<HostedS
     ...Object.fromEntries(
       ports.map((port) => [`rides-api@${port}`, process_(`api-${port}`, 'api/main', [], { PORT: String(port) })]),
     ),
-    'rides-worker@webhooks': process_('webhooks', 'workers/main', ['webhooks', 'webhooks-slow']),
-    'rides-worker@others': process_('others', 'workers/main', ['bidding', 'simulator', 'dispatch', 'mail']),
+    'rides-worker@all': process_('worker', 'workers/main', []),
   };
   const named = (pattern: string) =>
     Object.keys(units).filter(
@@ -150,7 +149,8 @@ export async function startHosted(more: Record<string, string>): Promise<HostedS
   const { secrets } = testConfig({ MONGO_URL: mongoUrl });
   await connectMongo(mongoUrl);
   await migrate(secrets.keys);
-  for (const [name, unit] of Object.entries(units)) if (name.startsWith('rides-')) await unit.start();
+  const ofService = Object.entries(units).flatMap(([name, unit]) => (name.startsWith('rides-') ? [unit] : []));
+  await Promise.all(ofService.map((unit) => unit.start()));
 
   return {
     apis,
@@ -167,7 +167,7 @@ export async function startHosted(more: Record<string, string>): Promise<HostedS
     },
     killMongo: () => void process.kill(mongo.pid, 'SIGKILL'),
     async close() {
-      for (const [name, unit] of Object.entries(units)) if (name.startsWith('rides-')) await unit.stop();
+      await Promise.all(ofService.map((unit) => unit.stop()));
       server.close();
       await disconnectMongo();
       await Promise.all([mongo.stop(), redis.stop()]);

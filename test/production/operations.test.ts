@@ -12,6 +12,8 @@ import { type HostedService, startHosted } from './hosted-service.ts';
 import { procedures, testedMarks } from './operations-doc.ts';
 
 const eventsOfRide = 5;
+/** Rides take seconds, so that looking more often would only take CPU from them. */
+const pollMs = 100;
 
 describe('docs/operations.md, as it is written:', function () {
   this.timeout(240_000);
@@ -28,8 +30,10 @@ describe('docs/operations.md, as it is written:', function () {
     hanging = await startReceiver({ answer: () => {} });
     host = await startHosted({
       WEBHOOK_LOCAL_TARGETS: `${receiver.origin},${hanging.origin}`,
-      // Rides of five seconds, so that each procedure has some under way.
-      SIMULATION_SPEED: '3',
+      // Rides of more than a second, so that each procedure has some under way.
+      SIMULATION_SPEED: '12',
+      // An attempt to a receiver that hangs is not waited for.
+      SHUTDOWN_GRACE_MS: '3000',
     });
   });
   after(async () => {
@@ -82,11 +86,11 @@ describe('docs/operations.md, as it is written:', function () {
 
   /** Every ride comes to its end, and each of its events to the partner, once and in order. */
   async function completeOnce(rideIds: readonly string[]): Promise<void> {
-    await until(() => isOver(rideIds).catch(() => false));
+    await until(() => isOver(rideIds).catch(() => false), pollMs);
     for (const rideId of rideIds) expect(receivedOf(rideId), rideId).to.deep.equal(inOrder);
   }
 
-  /** Creates rides, ten a second, until the work is done: their ids. Each creation is answered with 201. */
+  /** Creates rides, five a second, until the work is done: their ids. Each creation is answered with 201. */
   async function loadDuring(keys: readonly NewKey[], work: Promise<unknown>): Promise<string[]> {
     const made: string[] = [];
     let isDone = false;
@@ -98,7 +102,7 @@ describe('docs/operations.md, as it is written:', function () {
     while (!isDone) {
       const key = keys[made.length % keys.length] as NewKey;
       if (made.length < keys.length * 25) made.push(await createRide(key));
-      await setTimeout(100);
+      await setTimeout(200);
     }
     await work;
     return made;
@@ -135,7 +139,7 @@ describe('docs/operations.md, as it is written:', function () {
     const made = await createRides(key, 4);
     host.killMongo();
     expect(await procedure('mongo')).to.match(/Looked at \d+ rides/);
-    await until(async () => isOver(made).catch(() => false));
+    await until(() => isOver(made).catch(() => false), pollMs);
     for (const rideId of made) {
       const received = receivedOf(rideId);
       // An attempt whose outcome was not recorded is made again.
@@ -177,7 +181,7 @@ describe('docs/operations.md, as it is written:', function () {
     await completeOnce([inBackup, later]);
     expect(await procedure('restore')).to.match(/Looked at \d+ rides/);
     expect(await rides.findOne({ _id: later })).to.equal(null);
-    await until(() => isOver([inBackup]));
+    await until(() => isOver([inBackup]), pollMs);
     const ids = receiver.receipts
       .filter(({ body }) => body.rideId === inBackup)
       .map(({ headers }) => headers['x-service-event-id']);
