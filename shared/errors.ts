@@ -3,6 +3,7 @@ const errorTable = {
   invalid_request: [400, 'The request is invalid'],
   unauthorized: [401, 'Missing or invalid API key'],
   https_required: [403, 'HTTPS is required: this key was sent in the clear and should be rotated'],
+  live_ride: [403, 'Only rides of a test key can be stepped by hand: real drivers drive those of a live key'],
   foreign_change: [403, 'This change did not come from a page of this service'],
   not_found: [404, 'Not found'],
   ride_not_found: [404, 'Ride not found'],

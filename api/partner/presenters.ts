@@ -141,3 +141,8 @@ function presentDelivery({ outcome, at, httpStatus, reason, durationMs }: Delive
 export function presentOutcome(ride: Pick<Ride, '_id' | 'status'>) {
   return { success: true, rideId: ride._id, status: ride.status };
 }
+
+/** The answer to an offer by hand (contract, section 10.4): its offer is the ride's last. */
+export function presentHandOffer(ride: Pick<Ride, '_id' | 'status' | 'offers'>) {
+  return { ...presentOutcome(ride), offerId: ride.offers.at(-1)?.offerId };
+}

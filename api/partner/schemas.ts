@@ -120,6 +120,14 @@ export const rideEventsSchema = Joi.object<{ after: number; waitSeconds: number 
 
 export const acceptSchema = Joi.object({ offerId: Joi.string().required() }).required().label('The request body');
 
+/** The body of an offer by hand in a test ride. */
+export const handOfferSchema = Joi.object<{ price?: number; etaMinutes?: number }>({
+  price: Joi.number().greater(0).empty(null),
+  etaMinutes: Joi.number().min(0).max(1_440).empty(null),
+})
+  .required()
+  .label('The request body');
+
 export const scenarioSchema = Joi.valid(...testScenarios).label('X-Service-Test-Scenario');
 
 export const idempotencyKeySchema = Joi.string()

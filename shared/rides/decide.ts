@@ -12,6 +12,7 @@ import type {
   Timer,
   TimerName,
 } from './ride-types.ts';
+import { offerStepOf } from './simulated-offer.ts';
 import { nextStep, simulatedLegMs, simulatedStart } from './simulation.ts';
 import { hasEnded, type RideAction, transitionOf } from './transitions.ts';
 
@@ -49,8 +50,9 @@ export function decide(ride: RideState, command: Command, at: Date, timing: Timi
 
   const transition = transitionOf(action);
   const newStatus = transition.to === ride.status ? {} : { status: transition.to, statusAt: at };
-  const newTimers = timersAfter(ride, action, at, timing, fired);
-  const kept = transition.timers === 'keep' ? ride.timers.filter((timer) => timer.name !== fired) : [];
+  const newTimers = timersAfter(ride, command, at, timing);
+  const replaced = new Set([fired, scriptStep(command), ...newTimers.map(({ name }) => name)]);
+  const kept = transition.timers === 'keep' ? ride.timers.filter(({ name }) => !replaced.has(name)) : [];
   const change: Change = {
     set: { ...fieldsSetBy(ride, command, at, timing), ...newStatus, timers: [...kept, ...newTimers] },
     ...(transition.event && { event: transition.event }),
@@ -122,16 +124,28 @@ function simulatedLeg(ride: RideState, action: 'accept' | 'start', at: Date, tim
     : { leg: legBetween(ride.pickup, ride.destination, at, durationMs, ride.leg && arrivalHeading(ride.leg)) };
 }
 
-function timersAfter(ride: RideState, action: RideAction, at: Date, timing: Timing, fired?: TimerName): Timer[] {
+function timersAfter(ride: RideState, command: Command, at: Date, timing: Timing): Timer[] {
+  const { action } = command;
   const { timers } = transitionOf(action);
   const stall: Timer[] =
     timers === 'keep' || timers === 'none' ? [] : [{ name: 'stall', dueAt: new Date(at.getTime() + timing[timers]) }];
-  // `fired` distinguishes the second and third offer from the first. The script also goes on after a partner's accept.
-  return [
-    ...stall,
-    ...driverTimer(ride, action, at),
-    ...simulatedTimers(ride, (fired ?? action) as SimulatorStep, at, timing),
-  ];
+  return [...stall, ...driverTimer(ride, action, at), ...simulatedTimers(ride, scriptStep(command), at, timing)];
+}
+
+/**
+ * The step of a test ride's script that a command stands for, whoever gave it: the script goes on after a partner's accept
+ * and after a step by hand. Undefined for a command that no script continues.
+ */
+function scriptStep(command: Command): SimulatorStep | undefined {
+  switch (command.action) {
+    case 'offer':
+      return offerStepOf(command.driver);
+    case 'withdrawOffer':
+    case 'cancel':
+      return undefined;
+    default:
+      return command.action;
+  }
 }
 
 /**
@@ -153,10 +167,10 @@ export function firstTimers(ride: Pick<RideState, 'mode' | 'scenario'>, at: Date
 /** The timer of the simulated driver's next step; none for a live ride or at the end of the script. */
 function simulatedTimers(
   ride: Pick<RideState, 'mode' | 'scenario'>,
-  done: SimulatorStep | 'create',
+  done: SimulatorStep | 'create' | undefined,
   at: Date,
   timing: Timing,
 ): Timer[] {
-  const next = ride.mode === 'test' ? nextStep(ride.scenario ?? 'default', done) : undefined;
+  const next = ride.mode === 'test' && done ? nextStep(ride.scenario ?? 'default', done) : undefined;
   return next ? [{ name: next.step, dueAt: new Date(at.getTime() + next.afterMs / timing.simulationSpeed) }] : [];
 }

@@ -15,7 +15,7 @@ const successes: { status: number; has: string[]; mayHave: string[] }[] = [
     has: ['rideId', 'status', 'fare', 'carType', 'distanceKm', 'trackUrl'],
     mayHave: ['reference', 'metadata', 'testMode'],
   },
-  { status: 200, has: ['success', 'rideId', 'status'], mayHave: [] },
+  { status: 200, has: ['success', 'rideId', 'status'], mayHave: ['offerId'] },
   { status: 200, has: ['rideId', 'offers'], mayHave: [] },
   { status: 200, has: ['rides', 'nextCursor'], mayHave: [] },
   { status: 200, has: ['events', 'cursor', 'hasMore'], mayHave: [] },

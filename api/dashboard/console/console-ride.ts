@@ -22,6 +22,7 @@ export const consoleFields = {
   notes: 1,
   passenger: 1,
   webhookUrl: 1,
+  rev: 1,
   status: 1,
   offers: 1,
   acceptedOfferId: 1,

@@ -85,6 +85,9 @@ export function ridePage({ config, account, ride, keyName, webhookUrl, refusal }
                 label="Request as curl"
                 text={creationAsCurl({ apiUrl: `${config.publicBaseUrl}/v1`, scenario, body: requestOf(ride) })}
               />
+              <p class="quiet">
+                The steps by hand are calls too: <code>POST /v1/test/rides/{ride._id}/arrive</code> and the like.
+              </p>
             </section>
           </div>
         </div>
