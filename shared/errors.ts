@@ -17,6 +17,7 @@ const errorTable = {
   offers_full: [409, 'The ride has received as many offers as it can take'],
   offer_exists: [409, 'The driver already has a live offer on this ride'],
   ride_ended: [409, 'The ride is already completed or cancelled'],
+  fare_not_higher: [409, 'The fare can only be raised'],
   driver_busy: [409, 'The driver of this offer has taken another ride'],
   on_a_ride: [409, 'The driver is on a ride'],
   not_own_ride: [409, "This is not the driver's own ride"],

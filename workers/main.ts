@@ -5,6 +5,7 @@ import { type PoolName, poolNames } from '../shared/queues.ts';
 import { connectWorkerRedis } from '../shared/redis.ts';
 import { shutdownOnSignal } from '../shared/shutdown.ts';
 import { start } from '../shared/start.ts';
+import { startFareDays } from './fares/fare-turns.ts';
 import { startPool } from './pools.ts';
 import { startSweeper } from './sweeper/sweeper.ts';
 import { startUsageSums } from './usage/usage-sums.ts';
@@ -30,7 +31,7 @@ Examples
 /** A worker process: runs the pools named on the command line, or all of them. */
 start('worker', runPools, usage);
 
-/** Starts the pools, the sweeper and the sums of usage. Throws UsageError for an unknown name. */
+/** Starts the pools, the sweeper, the sums of usage and of fares. Throws UsageError for an unknown name. */
 async function runPools(names: readonly string[]): Promise<void> {
   const pools = names.length > 0 ? names.map(poolNamed) : poolNames;
   const readsSecrets = pools.some((pool) => pool.startsWith('webhooks') || pool === 'mail');
@@ -41,9 +42,10 @@ async function runPools(names: readonly string[]): Promise<void> {
   const workers = pools.map((pool) => startPool(ctx, connection, pool, concurrency[pool]));
   const sweeper = startSweeper(ctx);
   const usageSums = startUsageSums(ctx);
+  const fareDays = startFareDays(ctx);
   ctx.log.info({ pools }, 'working');
   shutdownOnSignal(ctx.log, config.shutdownGraceMs, async () => {
-    await Promise.all([sweeper.stop(), usageSums.stop(), ...workers.map((worker) => worker.close())]);
+    await Promise.all([sweeper.stop(), usageSums.stop(), fareDays.stop(), ...workers.map((worker) => worker.close())]);
     await Promise.all([flushAttempts(), flushHealth()]);
     connection.disconnect();
     await ctx.close();

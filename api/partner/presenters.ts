@@ -1,4 +1,6 @@
+import type { CarType } from '../../shared/car-types.ts';
 import type { Config } from '../../shared/config.ts';
+import type { Quartiles } from '../../shared/fares/fare-hint.ts';
 import { eventId } from '../../shared/ids.ts';
 import type { CreationFields } from '../../shared/rides/create-ride.ts';
 import type { FeedPage } from '../../shared/rides/event-feed.ts';
@@ -10,6 +12,7 @@ import { trackUrl } from '../../shared/rides/track-url.ts';
 
 type Links = Pick<Config, 'trackBaseUrl'>;
 
+const autoAccept = (ride: Pick<Ride, 'autoAccept'>) => (ride.autoAccept ? { autoAccept: ride.autoAccept } : {});
 const testMode = (ride: Pick<Ride, 'mode'>) => (ride.mode === 'test' ? { testMode: true } : {});
 
 /** The answer to a creation (contract, section 4.1). A replay gets the same answer, so the status is always `bidding`. */
@@ -17,10 +20,11 @@ export function presentCreated(links: Links, ride: CreationFields) {
   return {
     rideId: ride._id,
     status: 'bidding',
-    fare: ride.fare,
+    fare: ride.firstFare ?? ride.fare,
     carType: ride.carType,
     distanceKm: ride.distanceKm,
     trackUrl: trackUrl(links.trackBaseUrl, ride),
+    ...autoAccept(ride),
     ...partnersOwn(ride),
     ...testMode(ride),
   };
@@ -42,6 +46,7 @@ const rideFields = {
   cancelledBy: 1,
   reference: 1,
   metadata: 1,
+  autoAccept: 1,
   offersCount: { $size: '$offers' },
 } as const;
 
@@ -85,6 +90,7 @@ function presentFields(links: Links, ride: RideFields) {
     ...(ride.driver && { driver: presentDriver(ride.driver), agreedPrice: ride.agreedPrice }),
     trackUrl: trackUrl(links.trackBaseUrl, ride),
     ...(ride.cancelledBy && { cancelledBy: ride.cancelledBy }),
+    ...autoAccept(ride),
     ...partnersOwn(ride),
     ...testMode(ride),
   };
@@ -145,4 +151,26 @@ export function presentOutcome(ride: Pick<Ride, '_id' | 'status'>) {
 /** The answer to an offer by hand (contract, section 10.4): its offer is the ride's last. */
 export function presentHandOffer(ride: Pick<Ride, '_id' | 'status' | 'offers'>) {
   return { ...presentOutcome(ride), offerId: ride.offers.at(-1)?.offerId };
+}
+
+/** The answer to a raise of the fare (contract, section 10.6). */
+export function presentFare(ride: Pick<Ride, '_id' | 'status' | 'fare'>) {
+  return { ...presentOutcome(ride), fare: ride.fare };
+}
+
+/** What accepted offers came to near a place lately (contract, section 10.7). */
+export function presentFareHint(hint: { carType: CarType; distanceKm: number; perKm: Quartiles | null }) {
+  const { carType, distanceKm, perKm } = hint;
+  return {
+    carType,
+    distanceKm,
+    perKm: perKm && quartiles(perKm, 1),
+    fare: perKm && quartiles(perKm, distanceKm),
+  };
+}
+
+/** In cents, and never nothing. */
+function quartiles({ lower, median, upper }: Quartiles, km: number): Quartiles {
+  const dollars = (perKm: number) => Math.max(0.01, Math.round(perKm * km * 100) / 100);
+  return { lower: dollars(lower), median: dollars(median), upper: dollars(upper) };
 }

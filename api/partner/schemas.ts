@@ -1,7 +1,9 @@
 import Joi from 'joi';
-import { carTypes } from '../../shared/car-types.ts';
+import { type CarType, carTypes } from '../../shared/car-types.ts';
 import type { Config } from '../../shared/config.ts';
+import type { Point } from '../../shared/haversine.ts';
 import {
+  type AutoAccept,
   type Location,
   type RideStatus,
   rideStatuses,
@@ -44,12 +46,16 @@ const metadata = Joi.object()
       'Each name in {{#label}} must be a letter and up to 39 more letters, digits, underscores and dashes',
   });
 
+/** US dollars. */
+const money = Joi.number().greater(0);
+const etaMinutes = Joi.number().min(0).max(1_440).empty(null);
+
 /** The body of a creation (contract, section 4.1). A field that is not listed here is ignored and never stored. */
 export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocalTargets'>) {
   return Joi.object({
     pickup: location.required(),
     destination: location.required(),
-    fare: Joi.number().greater(0).required(),
+    fare: money.required(),
     carType: Joi.valid(...carTypes)
       .empty(null)
       .default('regular'),
@@ -62,6 +68,7 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
     notes: textUpTo(200),
     reference,
     metadata,
+    autoAccept: Joi.object<AutoAccept>({ maxPrice: money.required(), maxEtaMinutes: etaMinutes }).empty(null),
     webhookUrl: Joi.string()
       .empty(null)
       .custom((value: string, helpers) => {
@@ -120,13 +127,35 @@ export const rideEventsSchema = Joi.object<{ after: number; waitSeconds: number 
 
 export const acceptSchema = Joi.object({ offerId: Joi.string().required() }).required().label('The request body');
 
+/** The body of a raise of the fare. */
+export const fareSchema = Joi.object<{ fare: number }>({ fare: money.required() }).required().label('The request body');
+
 /** The body of an offer by hand in a test ride. */
 export const handOfferSchema = Joi.object<{ price?: number; etaMinutes?: number }>({
-  price: Joi.number().greater(0).empty(null),
-  etaMinutes: Joi.number().min(0).max(1_440).empty(null),
+  price: money.empty(null),
+  etaMinutes,
 })
   .required()
   .label('The request body');
+
+/** `lat,lng` in a query. */
+const point = Joi.string()
+  .required()
+  .custom((value: string, helpers) => {
+    const [, lat, lng] = /^(-?\d{1,2}(?:\.\d+)?),(-?\d{1,3}(?:\.\d+)?)$/.exec(value) ?? [];
+    const place = { lat: Number(lat), lng: Number(lng) };
+    return Math.abs(place.lat) <= 90 && Math.abs(place.lng) <= 180 ? place : helpers.error('point.form');
+  })
+  .messages({ 'point.form': '{{#label}} must be a latitude and a longitude, such as 40.758,-73.9855' });
+
+/** The query of the fare hint. */
+export const fareHintSchema = Joi.object<{ pickup: Point; destination: Point; carType: CarType }>({
+  pickup: point,
+  destination: point,
+  carType: Joi.valid(...carTypes)
+    .empty('')
+    .default('regular'),
+});
 
 export const scenarioSchema = Joi.valid(...testScenarios).label('X-Service-Test-Scenario');
 

@@ -21,6 +21,7 @@ export type LogEntry = {
   reason?: string;
   durationMs?: number;
   cancelledBy?: string;
+  fare?: number;
   scenario?: string;
   mode?: string;
   asked?: number;
@@ -102,7 +103,8 @@ function answer({ status, durationMs }: LogEntry): string {
   return `${styled(style, String(code))}  ${styled('quiet', `${durationMs} ms`)}`;
 }
 
-function step({ status, event, cancelledBy }: LogEntry): string {
+function step({ status, event, cancelledBy, fare }: LogEntry): string {
+  if (fare !== undefined) return `fare raised to ${fare.toFixed(2)}`;
   if (event === 'offer.received') return 'offer received';
   if (!event) return 'offer withdrawn';
   return cancelledBy ? `${status} by ${cancelledBy}` : String(status);

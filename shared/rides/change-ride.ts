@@ -68,7 +68,9 @@ export async function changeRide(
     }
     if (!changed) continue;
     const { status, seq, rev, cancelledBy } = changed;
-    ctx.log.info({ rideId, keyId: changed.keyId, status, rev, seq, event: change.event, cancelledBy }, 'ride changed');
+    const { fare } = change.set;
+    const { event } = change;
+    ctx.log.info({ rideId, keyId: changed.keyId, status, rev, seq, event, cancelledBy, fare }, 'ride changed');
     publishRideChange(ctx, changed, concernedDrivers(ride, changed));
     await Promise.all([
       enqueueNextTimer(ctx, changed, ride),

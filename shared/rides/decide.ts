@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { newOfferId } from '../ids.ts';
+import { fits } from './auto-accept.ts';
 import { arrivalHeading, legBetween } from './position.ts';
 import type {
   CancelledBy,
@@ -20,6 +21,7 @@ import { hasEnded, type RideAction, transitionOf } from './transitions.ts';
 export type Command =
   | { action: 'offer'; driver: Driver; price: number; etaMinutes: number }
   | { action: 'withdrawOffer' | 'accept'; offerId: string }
+  | { action: 'raiseFare'; fare: number }
   | { action: 'arrive' | 'start' | 'complete' }
   | { action: 'cancel'; by: CancelledBy };
 
@@ -40,13 +42,14 @@ export type Timing = Pick<Config, 'pickupTimeoutMs' | 'tripTimeoutMs' | 'simulat
 
 /**
  * Decides what a command changes in a ride at a time (contract, section 3). Returns null when there is nothing to
- * change, because the accepted offer is accepted again. Throws AppError (404 or 409) when the command is not allowed.
- * `fired` is the timer that the command comes from. Pure.
+ * change, because the accepted offer is accepted again or the ride has this fare already. Throws AppError (404 or 409)
+ * when the command is not allowed. `fired` is the timer that the command comes from. Pure.
  */
 export function decide(ride: RideState, command: Command, at: Date, timing: Timing, fired?: TimerName): Change | null {
   const { action } = command;
   if (command.action === 'accept' && isAccepted(ride, command.offerId)) return null;
   assertAllowed(ride, action, at);
+  if (command.action === 'raiseFare' && command.fare === ride.fare) return null;
 
   const transition = transitionOf(action);
   const newStatus = transition.to === ride.status ? {} : { status: transition.to, statusAt: at };
@@ -86,6 +89,8 @@ function fieldsSetBy(ride: RideState, command: Command, at: Date, timing: Timing
       const { offerId, driver, price } = liveOffer(ride, command.offerId);
       return { acceptedOfferId: offerId, agreedPrice: price, driver, ...simulatedLeg(ride, 'accept', at, timing) };
     }
+    case 'raiseFare':
+      return raisedFare(ride, command.fare, at);
     case 'start':
       return simulatedLeg(ride, 'start', at, timing);
     case 'cancel':
@@ -93,6 +98,11 @@ function fieldsSetBy(ride: RideState, command: Command, at: Date, timing: Timing
     default:
       return {};
   }
+}
+
+function raisedFare({ fare: present, firstFare = present }: RideState, fare: number, at: Date): Partial<RideState> {
+  if (fare < present) throw new AppError('fare_not_higher');
+  return { fare, firstFare, fareRaisedAt: at };
 }
 
 function liveOffer(ride: RideState, offerId: string): Offer {
@@ -129,7 +139,12 @@ function timersAfter(ride: RideState, command: Command, at: Date, timing: Timing
   const { timers } = transitionOf(action);
   const stall: Timer[] =
     timers === 'keep' || timers === 'none' ? [] : [{ name: 'stall', dueAt: new Date(at.getTime() + timing[timers]) }];
-  return [...stall, ...driverTimer(ride, action, at), ...simulatedTimers(ride, scriptStep(command), at, timing)];
+  return [
+    ...stall,
+    ...driverTimer(ride, action, at),
+    ...acceptTimer(ride, command, at),
+    ...simulatedTimers(ride, scriptStep(command), at, timing),
+  ];
 }
 
 /**
@@ -141,6 +156,7 @@ function scriptStep(command: Command): SimulatorStep | undefined {
     case 'offer':
       return offerStepOf(command.driver);
     case 'withdrawOffer':
+    case 'raiseFare':
     case 'cancel':
       return undefined;
     default:
@@ -157,6 +173,12 @@ function driverTimer(ride: RideState, action: RideAction, at: Date): Timer[] {
   const concernsDriver = action === 'accept' || (ride.driver !== undefined && hasEnded(to));
   if (ride.mode === 'live' && concernsDriver) return [{ name: 'driver', dueAt: at }];
   return timers === 'keep' ? [] : ride.timers.filter(({ name }) => name === 'driver');
+}
+
+/** Due at once where an offer comes that the partner takes without looking at it. */
+function acceptTimer({ autoAccept }: RideState, command: Command, at: Date): Timer[] {
+  if (command.action !== 'offer' || !autoAccept || !fits(autoAccept, command)) return [];
+  return [{ name: 'auto_accept', dueAt: at }];
 }
 
 /** The timers of a new ride besides that of its bidding time: the first dispatch round, or the simulated driver's step. */

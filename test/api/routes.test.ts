@@ -16,6 +16,8 @@ const routes: [path: string, allowed: string[]][] = [
   ['/rides/x/cancel', ['POST']],
   ['/rides/x/events', ['GET', 'HEAD']],
   ['/events', ['GET', 'HEAD']],
+  ['/rides/x/fare', ['POST']],
+  ['/fare-hint', ['GET', 'HEAD']],
   ['/test/rides/x/offer', ['POST']],
   ['/test/rides/x/arrive', ['POST']],
 ];
@@ -63,6 +65,8 @@ describe('routes', () => {
           'POST /rides/:rideId/cancel',
           'GET /rides/:rideId/events',
           'GET /events',
+          'POST /rides/:rideId/fare',
+          'GET /fare-hint',
           'POST /test/rides/:rideId/offer',
           'POST /test/rides/:rideId/withdraw',
           'POST /test/rides/:rideId/arrive',

@@ -67,7 +67,7 @@ export async function takeUsageTurn(
 }
 
 /** Rests as long as the work since the last call took, so that at least half of the time is left to requests. */
-function paceOf(lease: Lease, signal: AbortSignal): Pace {
+export function paceOf(lease: Lease, signal: AbortSignal): Pace {
   let renewedAt = performance.now();
   let restedAt = performance.now();
   return async () => {

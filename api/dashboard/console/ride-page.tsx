@@ -98,12 +98,22 @@ export function ridePage({ config, account, ride, keyName, webhookUrl, refusal }
 
 /** The body by which a ride was created, without what is left to its default. */
 function requestOf(ride: ConsoleRide): object {
-  const { pickup, destination, fare, carType, rideType, passengerCount, distanceKm, notes, passenger, webhookUrl } =
-    ride;
+  const {
+    pickup,
+    destination,
+    carType,
+    rideType,
+    passengerCount,
+    distanceKm,
+    notes,
+    passenger,
+    webhookUrl,
+    autoAccept,
+  } = ride;
   return {
     pickup,
     destination,
-    fare,
+    fare: ride.firstFare ?? ride.fare,
     ...(carType !== 'regular' && { carType }),
     ...(rideType !== 'standard' && { rideType }),
     ...(passengerCount !== 1 && { passengerCount }),
@@ -111,5 +121,6 @@ function requestOf(ride: ConsoleRide): object {
     ...(passenger && { passenger }),
     ...(notes !== undefined && { notes }),
     ...(webhookUrl !== undefined && { webhookUrl }),
+    ...(autoAccept && { autoAccept }),
   };
 }

@@ -80,4 +80,5 @@ export const actorWords: Record<Actor, string> = {
   simulator: 'Simulator',
   timeout: 'Timeout',
   dashboard: 'Dashboard',
+  auto_accept: 'Auto-accept',
 };
