@@ -86,7 +86,7 @@ export function ridePage({ config, account, ride, keyName, webhookUrl, refusal }
                 text={creationAsCurl({ apiUrl: `${config.publicBaseUrl}/v1`, scenario, body: requestOf(ride) })}
               />
               <p class="quiet">
-                The steps by hand are calls too: <code>POST /v1/test/rides/{ride._id}/arrive</code> and the like.
+                A step by hand is a call too, such as <code>POST /v1/test/rides/:rideId/arrive</code>.
               </p>
             </section>
           </div>
