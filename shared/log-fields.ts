@@ -24,6 +24,7 @@ const plain = new Set([
   'seq',
   'event',
   'cancelledBy',
+  'fare',
   'asked',
   // Jobs.
   'pool',
@@ -37,7 +38,7 @@ const plain = new Set([
   'httpStatus',
   'againInMs',
   'why',
-  // The sweeper, the sums of usage and the retention.
+  // The sweeper, the sums of usage and of fares, and the retention.
   'everything',
   'timers',
   'deliveries',
@@ -51,6 +52,7 @@ const plain = new Set([
   'until',
   'rides',
   'months',
+  'trips',
   'expired',
   'idempotencyKeys',
   'auditEntries',

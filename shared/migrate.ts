@@ -9,6 +9,7 @@ import { NotMigrated } from './config.ts';
 import { DriverModel } from './drivers/driver.ts';
 import { driverSessions } from './drivers/driver-session.ts';
 import { PositionModel } from './drivers/positions.ts';
+import { FareDayModel, FareProgressModel } from './fares/fare-days.ts';
 import { KeyModel } from './keys/api-key.ts';
 import type { SecretsKeys } from './keys/encryption.ts';
 import { assertSecretsKeys, writeCheck } from './keys/secrets-check.ts';
@@ -40,6 +41,8 @@ const models = [
   MailModel,
   RideModel,
   RetentionProgressModel,
+  FareDayModel,
+  FareProgressModel,
   ...usageModels,
 ];
 

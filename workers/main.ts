@@ -9,6 +9,7 @@ import { type PoolName, poolNames } from '../shared/queues.ts';
 import { connectWorkerRedis } from '../shared/redis.ts';
 import { shutdownOnSignal } from '../shared/shutdown.ts';
 import { start } from '../shared/start.ts';
+import { startFareDays } from './fares/fare-turns.ts';
 import { startPool } from './pools.ts';
 import { assertBeating, type Pulse, startPulse } from './pulse.ts';
 import { startRetention } from './retention/retention.ts';
@@ -36,7 +37,7 @@ Examples
 /** A worker process: runs the pools named on the command line, or all of them. */
 start('worker', runPools, usage);
 
-/** Starts the pools, the sweeper, the sums of usage and the retention. Throws UsageError for an unknown name. */
+/** Starts the pools, the sweeper, the sums of usage and of fares, and the retention. Throws UsageError for an unknown name. */
 async function runPools(names: readonly string[]): Promise<void> {
   const pools = names.length > 0 ? names.map(poolNamed) : poolNames;
   const readsSecrets = pools.some((pool) => pool.startsWith('webhooks') || pool === 'mail');
@@ -48,6 +49,7 @@ async function runPools(names: readonly string[]): Promise<void> {
   const workers = pools.map((pool) => startPool(ctx, connection, pool, concurrency[pool], pulses[pool]));
   const sweeper = startSweeper(ctx);
   const usageSums = startUsageSums(ctx);
+  const fareDays = startFareDays(ctx);
   const retention = startRetention(ctx);
   const watch = startWatch(ctx);
   const ops = await startOpsServer(ctx, {
@@ -59,7 +61,8 @@ async function runPools(names: readonly string[]): Promise<void> {
   });
   ctx.log.info({ pools }, 'working');
   shutdownOnSignal(ctx.log, config.shutdownGraceMs, async () => {
-    await Promise.all([sweeper.stop(), usageSums.stop(), retention.stop(), ...workers.map((worker) => worker.close())]);
+    const turns = [sweeper, usageSums, fareDays, retention];
+    await Promise.all([...turns.map((each) => each.stop()), ...workers.map((worker) => worker.close())]);
     await Promise.all([flushAttempts(), flushHealth()]);
     watch.stop();
     await ops?.close();

@@ -12,6 +12,7 @@ import {
   queuePrefix,
   type TimerJob,
 } from '../shared/queues.ts';
+import { autoAccept } from './auto-accept.ts';
 import { expireBidding } from './bidding-expiry.ts';
 import { dispatchRide } from './dispatch.ts';
 import type { Handler } from './handler.ts';
@@ -26,9 +27,12 @@ import { deliverEvent } from './webhooks/deliver-event.ts';
 const deliver: Handler<DeliveryJob | AttemptJob> = (ctx, job, run) =>
   'attemptId' in job ? deliverAttempt(ctx, job, run) : deliverEvent(ctx, job, run);
 
+const bidding: Handler<TimerJob> = (ctx, job, run) =>
+  job.timer === 'auto_accept' ? autoAccept(ctx, job, run) : expireBidding(ctx, job, run);
+
 /** The handler of each pool's jobs. A pool takes its jobs from the queue of the same name. */
 const handlers = {
-  bidding: expireBidding,
+  bidding,
   simulator: simulateStep,
   dispatch: dispatchRide,
   webhooks: deliver,

@@ -20,14 +20,16 @@ export const errorAnswers = {
     headers: ['WWW-Authenticate'],
   },
   https_required: { cause: 'The request did not come over HTTPS. Its key was readable on the way: rotate it.' },
+  live_ride: { cause: 'The key is a live one: real drivers drive its rides.' },
   not_found: { cause: 'There is no such path.' },
   ride_not_found: { cause: 'The ride does not exist, or it belongs to another key.' },
   offer_not_found: { cause: 'The ride has never had an offer with this id.' },
   method_not_allowed: { cause: 'The path does not take this method.' },
   request_timeout: { cause: 'The request took more than 12 seconds to arrive.' },
-  ride_not_bidding: { cause: 'Another offer is accepted, or the ride has ended.' },
+  ride_not_bidding: { cause: 'An offer is accepted, or the ride has ended.' },
   bidding_over: { cause: 'The bidding time has passed: the ride is about to be cancelled.' },
   offer_withdrawn: { cause: 'The driver took the offer back.' },
+  fare_not_higher: { cause: 'The fare is below the present one.' },
   driver_busy: { cause: 'Another partner has accepted an offer of this driver, a moment ago.' },
   offer_exists: { cause: 'Withdraw your offer on this ride before you make another.' },
   offers_full: { cause: 'The ride has 50 offers.' },
@@ -67,7 +69,6 @@ const driverErrorAnswers: Partial<Record<DocumentedError, Partial<ErrorAnswer>>>
   unauthorized: { cause: 'The key is missing or unknown, or it was rotated, suspended or revoked.' },
   ride_not_found: { cause: 'The ride does not exist, or it was not opened to you.' },
   offer_not_found: { cause: 'You have never made an offer with this id.' },
-  ride_not_bidding: { cause: 'An offer is accepted, or the ride has ended.' },
   ride_ended: { cause: 'The ride is completed, or somebody else has cancelled it.' },
 };
 
@@ -80,6 +81,7 @@ export const errorAnswer = (code: DocumentedError, audience: Audience): ErrorAns
 export const foundBeforeBody: ReadonlySet<DocumentedError> = new Set([
   'unauthorized',
   'https_required',
+  'live_ride',
   'request_timeout',
   'headers_too_large',
   'payload_too_large',

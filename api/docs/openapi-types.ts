@@ -45,7 +45,7 @@ export interface PathOperation {
   /** Else that of the document. */
   security?: readonly object[];
   parameters?: Parameter[];
-  requestBody?: { required: true; content: { 'application/json': Media } };
+  requestBody?: { required: boolean; content: { 'application/json': Media } };
   responses: Record<string, Response | Ref>;
 }
 

@@ -111,7 +111,7 @@ function describeOperation(operation: Operation, audience: Audience, components:
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: {
-        required: true as const,
+        required: !body.isOptional,
         content: {
           'application/json': {
             schema: components.refer(jsonSchemaOf(body.schema)),

@@ -20,7 +20,7 @@ export interface Operation<M extends Method = Method> {
   /** The schemas that the route validates with. */
   headers?: Readonly<Record<string, Joi.Schema>>;
   query?: Joi.ObjectSchema;
-  body?: { schema: Joi.Schema; examples: Readonly<Record<string, object>> };
+  body?: { schema: Joi.Schema; examples: Readonly<Record<string, object>>; isOptional?: true };
   /** The success. */
   answer: {
     status: 200 | 201 | 204;
@@ -40,6 +40,7 @@ export interface Operation<M extends Method = Method> {
 export const tags = {
   rides: ['Rides', 'Request a ride, choose an offer, follow the trip.'],
   feed: ['Event feed', 'Events that can be read, by those who missed a webhook or have no receiver.'],
+  byHand: ['Test rides by hand', 'Be the driver and the clock of a test ride.'],
   service: ['Service', 'What this service is.'],
   driver: ['Driver', 'Who you are, where you are, and whether you want rides.'],
   requests: ['Requests', 'Rides that are open to a driver, and offers on them.'],

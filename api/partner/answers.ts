@@ -21,7 +21,7 @@ import {
   trackUrl,
   vehicle,
 } from '../../shared/rides/public-schemas.ts';
-import { deliveryOutcomes, type EventName, movingStatuses } from '../../shared/rides/ride-types.ts';
+import { deliveryOutcomes, type EventName, movingStatuses, type RideStatus } from '../../shared/rides/ride-types.ts';
 
 /** The answers of the partner API as JSON Schema (contract, sections 2 and 4). Each presenter returns the shape of one. */
 
@@ -31,6 +31,21 @@ const distanceKm = {
   minimum: 0,
   description: 'Length of the trip: as you gave it, else the great-circle distance.',
 } as const;
+
+const autoAccept = objectSchema(
+  {
+    maxPrice: { type: 'number', exclusiveMinimum: 0, description: 'What it may cost at most, in USD.' },
+    maxEtaMinutes: {
+      type: 'number',
+      minimum: 0,
+      description: 'How far away the driver may be, in minutes. Present if you gave it.',
+    },
+  },
+  {
+    description: 'Which offer is accepted by itself, as you gave it. Present if you gave it.',
+    optional: ['maxEtaMinutes'],
+  },
+);
 
 const location = (description: string) =>
   objectSchema(
@@ -46,11 +61,12 @@ export const rideCreated = objectSchema(
     carType,
     distanceKm,
     trackUrl,
+    autoAccept,
     reference,
     metadata,
     testMode,
   },
-  { title: 'RideCreated', optional: ['reference', 'metadata', 'testMode'] },
+  { title: 'RideCreated', optional: ['autoAccept', 'reference', 'metadata', 'testMode'] },
 );
 
 /** What retrieve and the list show of a ride. */
@@ -71,11 +87,12 @@ const rideFields = {
   agreedPrice,
   trackUrl,
   cancelledBy,
+  autoAccept,
   reference,
   metadata,
   testMode,
 } as const;
-const notAlways = ['driver', 'agreedPrice', 'cancelledBy', 'reference', 'metadata', 'testMode'] as const;
+const notAlways = ['driver', 'agreedPrice', 'cancelledBy', 'autoAccept', 'reference', 'metadata', 'testMode'] as const;
 
 export const ride = objectSchema(
   {
@@ -144,6 +161,50 @@ export const accepted = objectSchema(
 export const cancelled = objectSchema(
   { success, rideId, status: { const: 'cancelled', type: 'string', description: 'The ride has ended.' } },
   { title: 'RideCancelled' },
+);
+
+export const fareRaised = objectSchema(
+  {
+    success,
+    rideId,
+    status: { const: 'bidding', type: 'string', description: 'The ride waits for offers.' },
+    fare,
+  },
+  { title: 'FareRaised' },
+);
+
+export const stepTaken = objectSchema(
+  { success, rideId, status: { ...status, description: 'The status after the step.' } },
+  { title: 'StepTaken' },
+);
+
+export const offeredByHand = objectSchema(
+  { success, rideId, status: fareRaised.properties.status, offerId: offerSchema.properties.offerId },
+  { title: 'OfferedByHand' },
+);
+
+const amount = (description: string) => ({ type: 'number', exclusiveMinimum: 0, description }) as const;
+const quartiles = (description: string) =>
+  ({
+    anyOf: [
+      objectSchema({
+        lower: amount('A quarter of the trips came to less.'),
+        median: amount('Half of the trips came to less.'),
+        upper: amount('A quarter of the trips came to more.'),
+      }),
+      { type: 'null' },
+    ],
+    description,
+  }) as const;
+
+export const fareHint = objectSchema(
+  {
+    carType,
+    distanceKm: { type: 'number', minimum: 0, description: 'The great-circle distance.' },
+    perKm: quartiles('In USD per km; `null` where too few trips are known.'),
+    fare: quartiles('The same for this distance, in USD.'),
+  },
+  { title: 'FareHint' },
 );
 
 const delivery = objectSchema(
@@ -313,6 +374,24 @@ export const examples = {
   offerList: { rideId: exampleRideId, offers: [offer] } satisfies Shape<typeof offerList>,
   accepted: { success: true, rideId: exampleRideId, status: 'driver_arriving' } satisfies Shape<typeof accepted>,
   cancelled: { success: true, rideId: exampleRideId, status: 'cancelled' } satisfies Shape<typeof cancelled>,
+  fareRaised: { success: true, rideId: exampleRideId, status: 'bidding', fare: 27 } satisfies Shape<typeof fareRaised>,
+  offeredByHand: {
+    success: true,
+    rideId: exampleRideId,
+    status: 'bidding',
+    offerId: offer.offerId,
+  } satisfies Shape<typeof offeredByHand>,
+  stepTaken: (after: RideStatus): Shape<typeof stepTaken> => ({
+    success: true,
+    rideId: exampleRideId,
+    status: after,
+  }),
+  fareHint: {
+    carType: 'regular',
+    distanceKm: 5.31,
+    perKm: { lower: 3.9, median: 4.52, upper: 5.4 },
+    fare: { lower: 20.71, median: 24, upper: 28.67 },
+  } satisfies Shape<typeof fareHint>,
   serviceInformation: {
     name: 'Ride Partner API',
     version: 'v1',

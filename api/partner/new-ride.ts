@@ -2,7 +2,7 @@ import type { Config } from '../../shared/config.ts';
 import type { Caller } from '../../shared/keys/api-key.ts';
 import type { NewRide } from '../../shared/rides/create-ride.ts';
 import { greatCircleKm } from '../../shared/rides/position.ts';
-import type { RideRequest } from '../../shared/rides/ride-types.ts';
+import type { AutoAccept, RideRequest } from '../../shared/rides/ride-types.ts';
 import { validate } from '../http/validate.ts';
 import type { RequestContext } from '../types.ts';
 import { originOf } from './authenticate.ts';
@@ -31,7 +31,7 @@ export function newRide(config: Pick<Config, 'environment' | 'webhookLocalTarget
  * same Idempotency-Key are compared by their JSON.
  */
 export function rideRequest(given: Omit<RideRequest, 'distanceKm'> & { distanceKm?: number }): RideRequest {
-  const { pickup, destination, passenger, notes, webhookUrl, reference, metadata } = given;
+  const { pickup, destination, passenger, notes, webhookUrl, reference, metadata, autoAccept } = given;
   return {
     pickup: location(pickup),
     destination: location(destination),
@@ -45,10 +45,13 @@ export function rideRequest(given: Omit<RideRequest, 'distanceKm'> & { distanceK
     ...(webhookUrl !== undefined && { webhookUrl }),
     ...(reference !== undefined && { reference }),
     ...(metadata && { metadata: omitUndefined(Object.fromEntries(Object.entries(metadata).sort(byName))) }),
+    ...(autoAccept && { autoAccept: limits(autoAccept) }),
   };
 }
 
 const byName = ([one]: [string, string], [other]: [string, string]): number => (one < other ? -1 : 1);
+
+const limits = ({ maxPrice, maxEtaMinutes }: AutoAccept) => omitUndefined({ maxPrice, maxEtaMinutes });
 
 const location = ({ lat, lng, address }: RideRequest['pickup']) => omitUndefined({ lat, lng, address });
 

@@ -1,19 +1,29 @@
+import type { HandStep, plainHandSteps } from '../../shared/rides/hand-steps.ts';
+import type { RideStatus } from '../../shared/rides/ride-types.ts';
+import type { DocumentedError } from '../docs/error-answers.ts';
 import type { Operation } from '../docs/operation.ts';
 import {
   accepted,
   cancelled,
   eventPage,
   examples,
+  fareHint as fareHintAnswer,
+  fareRaised,
+  offeredByHand,
   offerList,
   ride,
   rideCreated,
   rideEvents,
   rideList,
   serviceInformation as serviceInformationSchema,
+  stepTaken,
 } from './answers.ts';
 import {
   acceptSchema,
+  fareHintSchema,
+  fareSchema,
   feedSchema,
+  handOfferSchema,
   idempotencyKeySchema,
   listSchema,
   newRideSchema,
@@ -54,6 +64,7 @@ export const createRide: Operation<'POST'> = {
         webhookUrl: 'https://partner.example/rides/events',
         reference: 'booking-70133',
         metadata: { desk: 'lobby', room: '1204' },
+        autoAccept: { maxPrice: 26, maxEtaMinutes: 8 },
       },
     },
   },
@@ -130,6 +141,43 @@ export const acceptOffer: Operation<'POST'> = {
   ],
 };
 
+export const raiseFare: Operation<'POST'> = {
+  id: 'raiseFare',
+  method: 'POST',
+  path: '/rides/:rideId/fare',
+  summary: 'Raise the fare',
+  description:
+    'Raises the fare of a ride that is `bidding`. Drivers who were asked see it at once; offers that were made stay as they are.\n\nThe fare that the ride has already is a 200 that changes nothing. So you can repeat the request after a lost answer.',
+  tag: 'rides',
+  body: { schema: fareSchema, examples: { 'A fare': { fare: 27 } } },
+  answer: {
+    status: 200,
+    description: 'The ride has this fare.',
+    schema: fareRaised,
+    headers: ['X-Service-Ignored-Fields'],
+    example: examples.fareRaised,
+  },
+  errors: ['ride_not_found', 'ride_not_bidding', 'bidding_over', 'fare_not_higher', 'payload_too_large'],
+};
+
+export const fareHint: Operation<'GET'> = {
+  id: 'fareHint',
+  method: 'GET',
+  path: '/fare-hint',
+  summary: 'Ask what fares come to',
+  description:
+    'Says what was agreed per km for live rides from near the pickup in the last 28 days. A test key gets the same answer. Whose trips these are: [Set a fare](https://rides.example/docs/fares#what-fares-come-to).',
+  tag: 'rides',
+  query: fareHintSchema,
+  answer: {
+    status: 200,
+    description: 'The hint, or `null` in its place.',
+    schema: fareHintAnswer,
+    example: examples.fareHint,
+  },
+  errors: [],
+};
+
 export const cancelRide: Operation<'POST'> = {
   id: 'cancelRide',
   method: 'POST',
@@ -172,6 +220,95 @@ export const listEvents: Operation<'GET'> = {
   errors: ['too_many_waiting'],
 };
 
+const byHand = (
+  step: HandStep['step'],
+  about: Pick<Operation, 'summary' | 'description' | 'answer' | 'body' | 'errors'>,
+): Operation<'POST'> => ({
+  ...about,
+  id: `${step}ByHand`,
+  method: 'POST',
+  path: `/test/rides/:rideId/${step}`,
+  tag: 'byHand',
+  errors: ['live_ride', 'ride_not_found', ...about.errors],
+});
+
+const plainStep = (
+  step: (typeof plainHandSteps)[number],
+  after: RideStatus,
+  { errors, ...about }: { summary: string; description: string; errors: readonly DocumentedError[] },
+): Operation<'POST'> =>
+  byHand(step, {
+    ...about,
+    description: `${about.description} A body is not read.`,
+    answer: {
+      status: 200,
+      description: 'The step is taken.',
+      schema: stepTaken,
+      example: examples.stepTaken(after),
+    },
+    errors,
+  });
+
+/** The steps in a test ride by hand (contract, section 10.4). */
+export const handSteps: Readonly<Record<HandStep['step'], Operation<'POST'>>> = {
+  offer: byHand('offer', {
+    summary: 'Make an offer by hand',
+    description:
+      "Makes an offer of a simulated driver. Without a body, or where a field is missing, price and ETA are those of the ride's scenario. How stepping and scenarios go together: [Be the driver](https://rides.example/docs/test-mode#be-the-driver).",
+    body: {
+      schema: handOfferSchema,
+      examples: { 'An offer': { price: 26, etaMinutes: 4 }, 'As the scenario says': {} },
+      isOptional: true,
+    },
+    answer: {
+      status: 200,
+      description: 'The offer is made.',
+      schema: offeredByHand,
+      headers: ['X-Service-Ignored-Fields'],
+      example: examples.offeredByHand,
+    },
+    errors: ['ride_not_bidding', 'bidding_over', 'offers_full', 'payload_too_large'],
+  }),
+  withdraw: byHand('withdraw', {
+    summary: 'Withdraw an offer by hand',
+    description: 'Takes an offer back, as its driver would. There is no event.',
+    body: { schema: acceptSchema, examples: { 'An offer': { offerId: examples.offerList.offers[0]?.offerId } } },
+    answer: {
+      status: 200,
+      description: 'The offer is withdrawn.',
+      schema: stepTaken,
+      headers: ['X-Service-Ignored-Fields'],
+      example: examples.stepTaken('bidding'),
+    },
+    errors: ['offer_not_found', 'ride_not_bidding', 'offer_withdrawn', 'payload_too_large'],
+  }),
+  arrive: plainStep('arrive', 'arrived', {
+    summary: 'Arrive by hand',
+    description: 'The driver is at the pickup.',
+    errors: ['illegal_step'],
+  }),
+  start: plainStep('start', 'in_progress', {
+    summary: 'Start by hand',
+    description: 'The passenger is in the car.',
+    errors: ['illegal_step'],
+  }),
+  complete: plainStep('complete', 'completed', {
+    summary: 'Complete by hand',
+    description: 'The passenger has left the car.',
+    errors: ['illegal_step'],
+  }),
+  cancel: plainStep('cancel', 'cancelled', {
+    summary: 'Cancel by hand',
+    description: 'The driver cancels the ride. Before it has a driver there are only offers to withdraw.',
+    errors: ['illegal_step', 'ride_ended'],
+  }),
+  expire: plainStep('expire', 'cancelled', {
+    summary: 'Let the time pass by hand',
+    description: "The time for the ride's status is over, and the ride is cancelled.",
+    errors: ['ride_ended'],
+  }),
+};
+
 export const serviceInformation: Operation<'GET'> = {
   id: 'serviceInformation',
   method: 'GET',
@@ -195,8 +332,11 @@ export const partnerOperations: readonly Operation[] = [
   retrieveRide,
   listOffers,
   acceptOffer,
+  raiseFare,
   cancelRide,
+  fareHint,
   listEvents,
   listRideEvents,
+  ...Object.values(handSteps),
   serviceInformation,
 ];

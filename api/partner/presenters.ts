@@ -1,4 +1,6 @@
+import type { CarType } from '../../shared/car-types.ts';
 import type { Config } from '../../shared/config.ts';
+import type { Quartiles } from '../../shared/fares/fare-hint.ts';
 import { eventId } from '../../shared/ids.ts';
 import type { Shape } from '../../shared/json-schema.ts';
 import type { CreationFields } from '../../shared/rides/create-ride.ts';
@@ -10,6 +12,7 @@ import type {
   Delivery,
   Driver,
   MovingStatus,
+  Offer,
   ReportedPosition,
   Ride,
   RideEvent,
@@ -19,6 +22,7 @@ import type * as answers from './answers.ts';
 
 type Links = Pick<Config, 'trackBaseUrl'>;
 
+const autoAccept = (ride: Pick<Ride, 'autoAccept'>) => (ride.autoAccept ? { autoAccept: ride.autoAccept } : {});
 const testMode = (ride: Pick<Ride, 'mode'>) => (ride.mode === 'test' ? { testMode: true as const } : {});
 
 /** The answer to a creation (contract, section 4.1). A replay gets the same answer, so the status is always `bidding`. */
@@ -26,10 +30,11 @@ export function presentCreated(links: Links, ride: CreationFields): Shape<typeof
   return {
     rideId: ride._id,
     status: 'bidding',
-    fare: ride.fare,
+    fare: ride.firstFare ?? ride.fare,
     carType: ride.carType,
     distanceKm: ride.distanceKm,
     trackUrl: trackUrl(links.trackBaseUrl, ride),
+    ...autoAccept(ride),
     ...partnersOwn(ride),
     ...testMode(ride),
   };
@@ -51,6 +56,7 @@ const rideFields = {
   cancelledBy: 1,
   reference: 1,
   metadata: 1,
+  autoAccept: 1,
   offersCount: { $size: '$offers' },
 } as const;
 
@@ -97,6 +103,7 @@ function presentFields(links: Links, ride: RideFields) {
     ...(ride.driver && { driver: presentDriver(ride.driver), agreedPrice: ride.agreedPrice }),
     trackUrl: trackUrl(links.trackBaseUrl, ride),
     ...(ride.cancelledBy && { cancelledBy: ride.cancelledBy }),
+    ...autoAccept(ride),
     ...partnersOwn(ride),
     ...testMode(ride),
   };
@@ -173,4 +180,41 @@ export function presentAccepted(ride: Changed): Shape<typeof answers.accepted> {
 /** The answer to a cancellation (contract, section 4.5). */
 export function presentCancelled(ride: Changed): Shape<typeof answers.cancelled> {
   return { success: true, rideId: ride._id, status: 'cancelled' };
+}
+
+/** The answer to a step by hand (contract, section 10.4). */
+export function presentStep(ride: Changed): Shape<typeof answers.stepTaken> {
+  return { success: true, rideId: ride._id, status: ride.status };
+}
+
+/** The answer to an offer by hand: its offer is the ride's last. */
+export function presentHandOffer(ride: Pick<Ride, '_id' | 'offers'>): Shape<typeof answers.offeredByHand> {
+  const { offerId } = ride.offers.at(-1) as Offer;
+  return { success: true, rideId: ride._id, status: 'bidding', offerId };
+}
+
+/** The answer to a raise of the fare (contract, section 10.6). */
+export function presentFare(ride: Pick<Ride, '_id' | 'fare'>): Shape<typeof answers.fareRaised> {
+  return { success: true, rideId: ride._id, status: 'bidding', fare: ride.fare };
+}
+
+/** What accepted offers came to near a place lately (contract, section 10.7). */
+export function presentFareHint(hint: {
+  carType: CarType;
+  distanceKm: number;
+  perKm: Quartiles | null;
+}): Shape<typeof answers.fareHint> {
+  const { carType, distanceKm, perKm } = hint;
+  return {
+    carType,
+    distanceKm,
+    perKm: perKm && quartiles(perKm, 1),
+    fare: perKm && quartiles(perKm, distanceKm),
+  };
+}
+
+/** In cents, and never nothing. */
+function quartiles({ lower, median, upper }: Quartiles, km: number): Quartiles {
+  const dollars = (perKm: number) => Math.max(0.01, Math.round(perKm * km * 100) / 100);
+  return { lower: dollars(lower), median: dollars(median), upper: dollars(upper) };
 }

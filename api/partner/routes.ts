@@ -7,6 +7,8 @@ import { queryOf } from '../http/validate.ts';
 import { authenticate, authenticateForRide, originOf } from './authenticate.ts';
 import type { RideCreation } from './creation.ts';
 import { eventRoutes } from './event-routes.ts';
+import { fareRoutes } from './fare-routes.ts';
+import { handStepRoutes } from './hand-step-routes.ts';
 import { bodyOf } from './ignored-fields.ts';
 import { newRide } from './new-ride.ts';
 import * as operations from './operations.ts';
@@ -77,6 +79,8 @@ export function partnerRoutes(service: Context, creation: RideCreation, polls: W
       present: presentCancelled,
     }),
     ...eventRoutes(service, polls),
+    ...fareRoutes(service),
+    ...handStepRoutes(service),
   ];
 
   const information = {

@@ -1,7 +1,9 @@
 import Joi from 'joi';
-import { carTypes } from '../../shared/car-types.ts';
+import { type CarType, carTypes } from '../../shared/car-types.ts';
 import type { Config } from '../../shared/config.ts';
+import type { Point } from '../../shared/haversine.ts';
 import {
+  type AutoAccept,
   type Location,
   type RideStatus,
   rideStatuses,
@@ -52,15 +54,16 @@ const metadata = Joi.object()
       'Each name in {{#label}} must be a letter and up to 39 more letters, digits, underscores and dashes',
   });
 
+/** US dollars. */
+const money = Joi.number().greater(0);
+const etaMinutes = Joi.number().min(0).max(1_440).empty(null);
+
 /** The body of a creation (contract, section 4.1). A field that is not listed here is ignored and never stored. */
 export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocalTargets'>) {
   return Joi.object({
     pickup: location.required().description('Where the ride begins.'),
     destination: location.required().description('Where it ends; may equal the pickup.'),
-    fare: Joi.number()
-      .greater(0)
-      .required()
-      .description('What you offer to pay, in USD. Drivers take it or ask for more.'),
+    fare: money.required().description('What you offer to pay, in USD. Drivers take it or ask for more.'),
     carType: Joi.valid(...carTypes)
       .empty(null)
       .default('regular')
@@ -84,6 +87,12 @@ export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocal
     metadata: metadata.description(
       'Your own entries, each a name with a text of at most 100 characters. A name is a letter and up to 39 more letters, digits, underscores and dashes.',
     ),
+    autoAccept: Joi.object<AutoAccept>({
+      maxPrice: money.required().description('What it may cost at most, in USD.'),
+      maxEtaMinutes: etaMinutes.description('How far away the driver may be, in minutes. Without it: any.'),
+    })
+      .empty(null)
+      .description('The first offer within these bounds is accepted by itself.'),
     webhookUrl: Joi.string()
       .empty(null)
       .custom((value: string, helpers) => {
@@ -161,6 +170,48 @@ export const acceptSchema = Joi.object({
   .required()
   .meta({ openapi: { title: 'AcceptOffer' } })
   .label('The request body');
+
+/** The body of a raise of the fare. */
+export const fareSchema = Joi.object<{ fare: number }>({
+  fare: money.required().description('The new fare, in USD: not below the present one.'),
+})
+  .required()
+  .meta({ openapi: { title: 'RaiseFare' } })
+  .label('The request body');
+
+/** The body of an offer by hand in a test ride. */
+export const handOfferSchema = Joi.object<{ price?: number; etaMinutes?: number }>({
+  price: money.empty(null).description("What the driver asks, in USD. Without it: what the ride's scenario says."),
+  etaMinutes: etaMinutes.description('Minutes until the driver can be at the pickup.'),
+})
+  .required()
+  .meta({ openapi: { title: 'HandOffer' } })
+  .label('The request body');
+
+const pointForm = /^(-?\d{1,2}(?:\.\d+)?),(-?\d{1,3}(?:\.\d+)?)$/;
+
+/** `lat,lng` in a query. */
+const point = (example: string) =>
+  Joi.string()
+    .required()
+    .custom((value: string, helpers) => {
+      const [, lat, lng] = pointForm.exec(value) ?? [];
+      const place = { lat: Number(lat), lng: Number(lng) };
+      return Math.abs(place.lat) <= 90 && Math.abs(place.lng) <= 180 ? place : helpers.error('point.form');
+    })
+    .meta({ openapi: { pattern: pointForm.source } })
+    .messages({ 'point.form': '{{#label}} must be a latitude and a longitude, such as 40.758,-73.9855' })
+    .example(example);
+
+/** The query of the fare hint. */
+export const fareHintSchema = Joi.object<{ pickup: Point; destination: Point; carType: CarType }>({
+  pickup: point('40.758,-73.9855').description('Where the ride would begin: latitude and longitude in degrees.'),
+  destination: point('40.7128,-74.006').description('Where it would end.'),
+  carType: Joi.valid(...carTypes)
+    .empty('')
+    .default('regular')
+    .description('The kind of car.'),
+});
 
 export const scenarioSchema = Joi.valid(...testScenarios)
   .label('X-Service-Test-Scenario')

@@ -21,6 +21,7 @@ export type LogEntry = {
   reason?: string;
   durationMs?: number;
   cancelledBy?: string;
+  fare?: number;
   scenario?: string;
   mode?: string;
   asked?: number;
@@ -30,7 +31,7 @@ export type LogEntry = {
 const levels: Record<number, string> = { 40: 'warn', 50: 'ERROR', 60: 'FATAL' };
 const plainFields = new Set(['level', 'time', 'process', 'msg', 'requestId']);
 /** A job's line says nothing that the line of its ride's step does not say. */
-const hiddenMessages = new Set(['job', 'listening', 'working', 'closing', 'usage summed']);
+const hiddenMessages = new Set(['job', 'listening', 'working', 'closing', 'usage summed', 'fares counted']);
 const textWidth = 28;
 const longestPath = 40;
 
@@ -103,7 +104,8 @@ function answer({ status, durationMs }: LogEntry): string {
   return `${styled(style, String(code))}  ${styled('quiet', `${durationMs} ms`)}`;
 }
 
-function step({ status, event, cancelledBy }: LogEntry): string {
+function step({ status, event, cancelledBy, fare }: LogEntry): string {
+  if (fare !== undefined) return `fare raised to ${fare.toFixed(2)}`;
   if (event === 'offer.received') return 'offer received';
   if (!event) return 'offer withdrawn';
   return cancelledBy ? `${status} by ${cancelledBy}` : String(status);

@@ -15,7 +15,8 @@ const mostColumns = 200_000;
 /** A cell of every width: where a driver is, as the index of positions has it. Pure. */
 export const cellsAt = (place: Point): number[] => widthsKm.map((width, level) => cellAt(place, width, level));
 
-function cellAt({ lat, lng }: Point, width: number, level: number): number {
+/** The cell of about a width (km) that a place is in. Cells of different widths have different levels. Pure. */
+export function cellAt({ lat, lng }: Point, width: number, level: number): number {
   const row = rowAt(lat, width);
   const columns = columnsIn(row, width);
   return cellId(level, row, Math.min(columns - 1, Math.floor(((lng + 180) / 360) * columns)));

@@ -69,9 +69,10 @@ export async function changeRide(
     }
     if (!changed) continue;
     const { status, seq, rev, cancelledBy } = changed;
+    const { event, set } = change;
     const requestId = origin?.requestId ?? changed.origin?.requestId;
     ctx.log.info(
-      { requestId, rideId, keyId: changed.keyId, status, rev, seq, event: change.event, cancelledBy },
+      { requestId, rideId, keyId: changed.keyId, status, rev, seq, event, cancelledBy, fare: set.fare },
       'ride changed',
     );
     count(ride, change, at);

@@ -9,6 +9,7 @@ export function concernedDrivers(before: RideState, after: RideState): string[] 
     // Once the bidding is over, the ride is in nobody's list of requests.
     return before.status === 'bidding' ? [...new Set([...own, ...asked])] : own;
   }
+  if (after.fare !== before.fare) return asked;
   // Both lists only grow at their ends.
   const newlyAsked = asked.slice(before.asked?.length ?? 0);
   const bidders = after.offers.filter((offer, index) => isNews(offer, before.offers[index]));

@@ -24,12 +24,14 @@ export interface NewRide {
 
 const creationFields = {
   fare: 1,
+  firstFare: 1,
   carType: 1,
   distanceKm: 1,
   trackToken: 1,
   mode: 1,
   reference: 1,
   metadata: 1,
+  autoAccept: 1,
   idempotency: 1,
 } as const;
 /** The fields of a ride that the response to its creation shows. */

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { newOfferId } from '../ids.ts';
+import { fits } from './auto-accept.ts';
 import { arrivalHeading, legBetween } from './position.ts';
 import type {
   CancelledBy,
@@ -12,6 +13,7 @@ import type {
   Timer,
   TimerName,
 } from './ride-types.ts';
+import { offerStepOf } from './simulated-offer.ts';
 import { nextStep, simulatedLegMs, simulatedStart } from './simulation.ts';
 import { hasEnded, type RideAction, transitionOf } from './transitions.ts';
 
@@ -19,6 +21,7 @@ import { hasEnded, type RideAction, transitionOf } from './transitions.ts';
 export type Command =
   | { action: 'offer'; driver: Driver; price: number; etaMinutes: number }
   | { action: 'withdrawOffer' | 'accept'; offerId: string }
+  | { action: 'raiseFare'; fare: number }
   | { action: 'arrive' | 'start' | 'complete' }
   | { action: 'cancel'; by: CancelledBy };
 
@@ -39,18 +42,20 @@ export type Timing = Pick<Config, 'pickupTimeoutMs' | 'tripTimeoutMs' | 'simulat
 
 /**
  * Decides what a command changes in a ride at a time (contract, section 3). Returns null when there is nothing to
- * change, because the accepted offer is accepted again. Throws AppError (404 or 409) when the command is not allowed.
- * `fired` is the timer that the command comes from. Pure.
+ * change, because the accepted offer is accepted again or the ride has this fare already. Throws AppError (404 or 409)
+ * when the command is not allowed. `fired` is the timer that the command comes from. Pure.
  */
 export function decide(ride: RideState, command: Command, at: Date, timing: Timing, fired?: TimerName): Change | null {
   const { action } = command;
   if (command.action === 'accept' && isAccepted(ride, command.offerId)) return null;
   assertAllowed(ride, action, at);
+  if (command.action === 'raiseFare' && command.fare === ride.fare) return null;
 
   const transition = transitionOf(action);
   const newStatus = transition.to === ride.status ? {} : { status: transition.to, statusAt: at };
-  const newTimers = timersAfter(ride, action, at, timing, fired);
-  const kept = transition.timers === 'keep' ? ride.timers.filter((timer) => timer.name !== fired) : [];
+  const newTimers = timersAfter(ride, command, at, timing);
+  const replaced = new Set([fired, scriptStep(command), ...newTimers.map(({ name }) => name)]);
+  const kept = transition.timers === 'keep' ? ride.timers.filter(({ name }) => !replaced.has(name)) : [];
   const change: Change = {
     set: { ...fieldsSetBy(ride, command, at, timing), ...newStatus, timers: [...kept, ...newTimers] },
     ...(transition.event && { event: transition.event }),
@@ -84,6 +89,8 @@ function fieldsSetBy(ride: RideState, command: Command, at: Date, timing: Timing
       const { offerId, driver, price } = liveOffer(ride, command.offerId);
       return { acceptedOfferId: offerId, agreedPrice: price, driver, ...simulatedLeg(ride, 'accept', at, timing) };
     }
+    case 'raiseFare':
+      return raisedFare(ride, command.fare, at);
     case 'start':
       return simulatedLeg(ride, 'start', at, timing);
     case 'cancel':
@@ -91,6 +98,11 @@ function fieldsSetBy(ride: RideState, command: Command, at: Date, timing: Timing
     default:
       return {};
   }
+}
+
+function raisedFare({ fare: present, firstFare = present }: RideState, fare: number, at: Date): Partial<RideState> {
+  if (fare < present) throw new AppError('fare_not_higher');
+  return { fare, firstFare, fareRaisedAt: at };
 }
 
 function liveOffer(ride: RideState, offerId: string): Offer {
@@ -122,16 +134,34 @@ function simulatedLeg(ride: RideState, action: 'accept' | 'start', at: Date, tim
     : { leg: legBetween(ride.pickup, ride.destination, at, durationMs, ride.leg && arrivalHeading(ride.leg)) };
 }
 
-function timersAfter(ride: RideState, action: RideAction, at: Date, timing: Timing, fired?: TimerName): Timer[] {
+function timersAfter(ride: RideState, command: Command, at: Date, timing: Timing): Timer[] {
+  const { action } = command;
   const { timers } = transitionOf(action);
   const stall: Timer[] =
     timers === 'keep' || timers === 'none' ? [] : [{ name: 'stall', dueAt: new Date(at.getTime() + timing[timers]) }];
-  // `fired` distinguishes the second and third offer from the first. The script also goes on after a partner's accept.
   return [
     ...stall,
     ...driverTimer(ride, action, at),
-    ...simulatedTimers(ride, (fired ?? action) as SimulatorStep, at, timing),
+    ...acceptTimer(ride, command, at),
+    ...simulatedTimers(ride, scriptStep(command), at, timing),
   ];
+}
+
+/**
+ * The step of a test ride's script that a command stands for, whoever gave it: the script goes on after a partner's accept
+ * and after a step by hand. Undefined for a command that no script continues.
+ */
+function scriptStep(command: Command): SimulatorStep | undefined {
+  switch (command.action) {
+    case 'offer':
+      return offerStepOf(command.driver);
+    case 'withdrawOffer':
+    case 'raiseFare':
+    case 'cancel':
+      return undefined;
+    default:
+      return command.action;
+  }
 }
 
 /**
@@ -145,6 +175,12 @@ function driverTimer(ride: RideState, action: RideAction, at: Date): Timer[] {
   return timers === 'keep' ? [] : ride.timers.filter(({ name }) => name === 'driver');
 }
 
+/** Due at once where an offer comes that the partner takes without looking at it. */
+function acceptTimer({ autoAccept }: RideState, command: Command, at: Date): Timer[] {
+  if (command.action !== 'offer' || !autoAccept || !fits(autoAccept, command)) return [];
+  return [{ name: 'auto_accept', dueAt: at }];
+}
+
 /** The timers of a new ride besides that of its bidding time: the first dispatch round, or the simulated driver's step. */
 export function firstTimers(ride: Pick<RideState, 'mode' | 'scenario'>, at: Date, timing: Timing): Timer[] {
   return ride.mode === 'live' ? [{ name: 'dispatch', dueAt: at }] : simulatedTimers(ride, 'create', at, timing);
@@ -153,10 +189,10 @@ export function firstTimers(ride: Pick<RideState, 'mode' | 'scenario'>, at: Date
 /** The timer of the simulated driver's next step; none for a live ride or at the end of the script. */
 function simulatedTimers(
   ride: Pick<RideState, 'mode' | 'scenario'>,
-  done: SimulatorStep | 'create',
+  done: SimulatorStep | 'create' | undefined,
   at: Date,
   timing: Timing,
 ): Timer[] {
-  const next = ride.mode === 'test' ? nextStep(ride.scenario ?? 'default', done) : undefined;
+  const next = ride.mode === 'test' && done ? nextStep(ride.scenario ?? 'default', done) : undefined;
   return next ? [{ name: next.step, dueAt: new Date(at.getTime() + next.afterMs / timing.simulationSpeed) }] : [];
 }

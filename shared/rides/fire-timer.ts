@@ -55,9 +55,10 @@ export async function fireTimer(
   return ride ? outcome : { result: 'stale' };
 }
 
-const originOf = (name: TimerName): Origin => ({
-  by: name === 'expire' || name === 'stall' ? 'timeout' : 'simulator',
-});
+function originOf(name: TimerName): Origin {
+  if (name === 'auto_accept') return { by: name };
+  return { by: name === 'expire' || name === 'stall' ? 'timeout' : 'simulator' };
+}
 
 /** An earlier run may have written the change and died before it added the next jobs. */
 async function enqueueNextJobs(ctx: Context, ride: RideState): Promise<void> {

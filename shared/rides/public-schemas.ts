@@ -17,7 +17,7 @@ export const status = {
   description: 'Where the ride is in its lifecycle.',
 } as const;
 
-export const fare = { type: 'number', exclusiveMinimum: 0, description: 'What you offered to pay, in USD.' } as const;
+export const fare = { type: 'number', exclusiveMinimum: 0, description: 'What you offer to pay, in USD.' } as const;
 
 export const agreedPrice = {
   type: 'number',

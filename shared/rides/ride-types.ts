@@ -25,7 +25,7 @@ export type TestScenario = (typeof testScenarios)[number];
  * Who changed a ride. `dashboard` is a person of the account, on one of its pages; `operator` runs the service, on its
  * command line.
  */
-export type Actor = 'partner' | 'driver' | 'simulator' | 'timeout' | 'dashboard' | 'operator';
+export type Actor = 'partner' | 'driver' | 'simulator' | 'timeout' | 'dashboard' | 'operator' | 'auto_accept';
 
 /** Who asked for a ride or a change of it, and with which request (the X-Request-Id of its response). */
 export interface Origin {
@@ -76,6 +76,13 @@ export interface RideRequest {
   /** The partner's own words for the ride; never logged, since they may name a person. */
   reference?: string;
   metadata?: Record<string, string>;
+  autoAccept?: AutoAccept;
+}
+
+/** Which offer the partner takes without looking at it. No driver is shown this. */
+export interface AutoAccept {
+  maxPrice: number;
+  maxEtaMinutes?: number;
 }
 
 /** The steps of the simulated driver. `offer_2` and `offer_3` are the offers of a second and third driver. */
@@ -92,9 +99,10 @@ export type SimulatorStep =
 
 /**
  * `expire` ends the bidding time, `stall` ends a trip without progress. In a live ride `dispatch` is the next round, in which
- * the ride is opened to more drivers, and `driver` follows a change of whose ride it is: see settle-driver.ts.
+ * the ride is opened to more drivers, and `driver` follows a change of whose ride it is: see settle-driver.ts. `auto_accept`
+ * accepts an offer that fits what the partner said at creation.
  */
-export type TimerName = 'expire' | 'stall' | 'dispatch' | 'driver' | SimulatorStep;
+export type TimerName = 'expire' | 'auto_accept' | 'stall' | 'dispatch' | 'driver' | SimulatorStep;
 
 export interface Timer {
   name: TimerName;
@@ -183,6 +191,9 @@ export interface Ride extends RideRequest {
   driver?: Driver;
   leg?: Leg;
   cancelledBy?: CancelledBy;
+  /** What the fare was at creation, and when it was last raised; only on a ride whose fare was raised. */
+  firstFare?: number;
+  fareRaisedAt?: Date;
 
   /** The drivers to whom a live ride was opened, in the order of the rounds. */
   asked?: AskedDriver[];

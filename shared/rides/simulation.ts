@@ -24,7 +24,8 @@ const scripts: Record<TestScenario, Script> = {
   no_auto_accept: { ...wholeTrip, offer: undefined },
   offer_withdrawn: { ...wholeTrip, offer: ['withdraw', 2_000] },
   driver_cancels: { ...wholeTrip, arrive: ['driver_cancel', 3_000] },
-  stalls: { ...wholeTrip, accept: undefined },
+  // After a step by hand it stalls again.
+  stalls: { create: wholeTrip.create, offer: wholeTrip.offer },
 };
 
 /** How long a simulated drive takes at speed 1 (ms), both to the pickup and to the destination. */

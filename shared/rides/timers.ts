@@ -43,7 +43,8 @@ export async function enqueueTimers(
         name: `${name} ${ride._id}`,
         data: { rideId: ride._id, timer: name },
         dueAt,
-        evenIfActive: evenIfActive && dueAt.getTime() <= ctx.now(),
+        // An offer can come while the job of the one before it still runs.
+        evenIfActive: name === 'auto_accept' || (evenIfActive && dueAt.getTime() <= ctx.now()),
       }),
     ),
   );
@@ -52,7 +53,7 @@ export async function enqueueTimers(
 
 /** The queue of a timer's job. */
 export function timerPool(name: TimerName): PoolName {
-  if (name === 'expire') return 'bidding';
+  if (name === 'expire' || name === 'auto_accept') return 'bidding';
   return name === 'dispatch' || name === 'driver' ? 'dispatch' : 'simulator';
 }
 

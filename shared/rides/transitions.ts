@@ -18,6 +18,7 @@ interface Transition {
 export const transitions = {
   offer: { from: ['bidding'], to: 'bidding', event: 'offer.received', beforeDeadline: true, timers: 'keep' },
   withdrawOffer: { from: ['bidding'], to: 'bidding', event: null, timers: 'keep' },
+  raiseFare: { from: ['bidding'], to: 'bidding', event: null, beforeDeadline: true, timers: 'keep' },
   accept: {
     from: ['bidding'],
     to: 'driver_arriving',

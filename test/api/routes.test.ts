@@ -16,6 +16,10 @@ const routes: [path: string, allowed: string[]][] = [
   ['/rides/x/cancel', ['POST']],
   ['/rides/x/events', ['GET', 'HEAD']],
   ['/events', ['GET', 'HEAD']],
+  ['/rides/x/fare', ['POST']],
+  ['/fare-hint', ['GET', 'HEAD']],
+  ['/test/rides/x/offer', ['POST']],
+  ['/test/rides/x/arrive', ['POST']],
 ];
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const unknownPaths = [
@@ -23,6 +27,8 @@ const unknownPaths = [
   '/rides/x/y',
   '/rides/x/offers/y',
   '/rides/x/complete',
+  '/test/rides/x/accept',
+  '/test/rides/x',
   '/keys',
   '/openapi.json',
   '/v1/rides',
@@ -59,6 +65,15 @@ describe('routes', () => {
           'POST /rides/:rideId/cancel',
           'GET /rides/:rideId/events',
           'GET /events',
+          'POST /rides/:rideId/fare',
+          'GET /fare-hint',
+          'POST /test/rides/:rideId/offer',
+          'POST /test/rides/:rideId/withdraw',
+          'POST /test/rides/:rideId/arrive',
+          'POST /test/rides/:rideId/start',
+          'POST /test/rides/:rideId/complete',
+          'POST /test/rides/:rideId/cancel',
+          'POST /test/rides/:rideId/expire',
         ],
       });
       expect((await ask('GET', path, {})).status).to.equal(401);

@@ -119,6 +119,34 @@ describe('the test console in a browser', () => {
     await entry(page, 'Offer accepted').waitFor();
   }).timeout(60_000);
 
+  it('is driven by hand: an offer at a price of its own, a withdrawal, each step, and its end as it comes', async () => {
+    const page = await openPage(await profile(), consoleUrl());
+    const rideId = await start(page, 'no_offers');
+    const button = (name: string | RegExp) => page.getByRole('button', { name });
+    await page.getByLabel('Price in USD').fill('31.4');
+    await button('Make an offer').click();
+    await page.getByText('31.40 USD').first().waitFor();
+    await button('Make an offer').click();
+    await button(/^Withdraw/)
+      .nth(1)
+      .waitFor();
+    await button(/^Withdraw the offer of Alex/).click();
+    await entry(page, 'Offer withdrawn').waitFor();
+    await accept(page).focus();
+    await page.keyboard.press('Enter');
+    // What is possible now comes by itself, as for everybody who looks at this ride.
+    const onlooker = await openPage(await profile(), page.url());
+    await button('Arrive at the pickup').click();
+    await onlooker.getByRole('button', { name: 'Start the trip' }).waitFor();
+    expect(await onlooker.getByRole('button', { name: 'Arrive at the pickup' }).count()).to.equal(0);
+    await button('Start the trip').click();
+    await button('Complete the trip').click();
+    await entry(page, 'Trip completed').waitFor();
+    expect(await page.getByText('Step by hand').count()).to.equal(0);
+    expect((await storedRide(rideId)).status).to.equal('completed');
+    expect(page.complaints).to.deep.equal([]);
+  }).timeout(90_000);
+
   it('works without scripts: start, reload, accept, cancel', async () => {
     const page = await openPage(await profile({ javaScriptEnabled: false }), consoleUrl());
     const rideId = await start(page, 'no_auto_accept');
@@ -167,6 +195,8 @@ describe('the test console in a browser', () => {
     await lookAt('console-offers', offered.url, { options, fullPage });
     const { offerId } = (await storedRide(offered.rideId)).offers[1] ?? { offerId: '' };
     await applyAction(api.ctx, offered.rideId, { action: 'accept', offerId }, 'anyone');
+    await until(async () => (await storedRide(offered.rideId)).unsettled === 0);
+    await lookAt('console-by-hand', offered.url, { options, fullPage });
     for (const action of ['arrive', 'start', 'complete'] as const) {
       await applyAction(api.ctx, offered.rideId, { action }, 'anyone').catch(() => {});
     }

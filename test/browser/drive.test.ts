@@ -85,6 +85,21 @@ describe("the driver's page", () => {
     return { profile, page };
   }
 
+  it('shows a raised fare in its place: it is what is accepted, and where a counter-offer begins', async () => {
+    const place = somewhere();
+    const { page } = await online(place);
+    const rideId = await openRide(place);
+    await page.locator('.fare', { hasText: '$25.00' }).waitFor();
+    await press(page, 'Counter');
+    await press(page, 'Higher price');
+    await partner.post(`/rides/${rideId}/fare`, { fare: 27.5 });
+    await page.locator('.fare', { hasText: '$27.50' }).waitFor();
+    await button(page, 'Offer $27.50, in 1 min').waitFor();
+    await press(page, /^Accept \$27\.50/);
+    await offers(rideId, 1);
+    expect((await offersOn(rideId))[0].price).to.equal(27.5);
+  });
+
   it('plays a live ride on two phones: a counter-offer wins, an accepted fare is told, a step follows a step', async () => {
     const place = somewhere();
     const [dana, omar] = [await entering(place), await online(place)];

@@ -28,6 +28,7 @@ describe('the log of npm run dev', () => {
       request({ method: 'POST', route: '/v1/rides', status: 201 }),
       entry('ride created', { rideId, mode: 'test' }),
       entry('ride changed', { rideId, status: 'bidding', event: 'offer.received' }),
+      entry('ride changed', { rideId, status: 'bidding', fare: 27 }),
       delivery({ outcome: 'delivered', httpStatus: 204 }),
       entry('ride changed', { rideId, status: 'cancelled', event: 'ride.status', cancelledBy: 'partner' }),
       entry('attempt by hand', {
@@ -44,6 +45,7 @@ describe('the log of npm run dev', () => {
       '        POST /v1/rides                201  5 ms',
       'k0axNy  bidding                       test ride, default',
       'k0axNy  offer received',
+      'k0axNy  fare raised to 27.00',
       'k0axNy  event 2 ride.status           delivered 204  12 ms',
       'k0axNy  cancelled by partner',
       'k0axNy  event 2 again                 delivered 204  12 ms',

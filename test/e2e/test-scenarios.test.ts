@@ -110,6 +110,12 @@ describe('test scenarios', () => {
     expect(sent(await ride.received(5))).to.deep.equal(wholeTrip);
   });
 
+  it('no_auto_accept: an offer that fits autoAccept is accepted by the service, and the trip is driven', async () => {
+    const ride = await play('no_auto_accept', 'test', { autoAccept: { maxPrice: 25, maxEtaMinutes: 4 } });
+    expect(sent(await ride.received(5))).to.deep.equal(wholeTrip);
+    expect((await storedRide(ride.rideId)).events[1]?.by).to.equal('auto_accept');
+  });
+
   it('offer_withdrawn: the offer goes, the ride stays bidding, and accepting the offer is a 409', async () => {
     const ride = await play('offer_withdrawn');
     const stored = await ride.becomes(({ offers }) => offers[0]?.withdrawnAt !== undefined);

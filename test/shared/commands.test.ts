@@ -16,7 +16,7 @@ async function run(script: string, args: string[], settings: NodeJS.ProcessEnv =
 
 describe('the commands', () => {
   it('say with --help in 60 columns how they are used, with an example, without any setting', async () => {
-    const scripts = ['workers/main.ts', 'shared/cli/migrate.ts', 'dev/main.ts'];
+    const scripts = ['workers/main.ts', 'shared/cli/migrate.ts', 'dev/main.ts', 'dev/listen.ts'];
     const answers = await Promise.all(scripts.map((script) => run(script, ['--help'])));
     for (const [index, { code, stdout, stderr }] of answers.entries()) {
       expect({ code, stderr }, scripts[index]).to.deep.equal({ code: 0, stderr: '' });

@@ -102,6 +102,8 @@ const segment = fc.oneof(
 const path = fc.oneof(
   { arbitrary: fc.constant('/rides'), weight: 4 },
   fc.constantFrom('/rides/RIDE', '/rides/RIDE/offers', '/rides/RIDE/accept', '/rides/RIDE/cancel', '', '/'),
+  fc.constantFrom('/rides/RIDE/fare', '/fare-hint?pickup=1,2&destination=3,4'),
+  fc.constantFrom('offer', 'withdraw', 'arrive', 'cancel').map((step) => `/test/rides/RIDE/${step}`),
   fc.array(segment, { maxLength: 4 }).map((segments) => `/${segments.join('/')}`),
   segment.map((last) => `/rides/${last}/accept?rideId[$ne]=x&__proto__[x]=1`),
 );

@@ -3,6 +3,7 @@ import { AppError } from '../../shared/errors.ts';
 import { SecretDamaged, SecretsKeyMissing } from '../../shared/keys/encryption.ts';
 import { type DeliverySettings, deliverySettings } from '../../shared/keys/manage-keys.ts';
 import type { Delivery, DeliveryOutcome, EventName } from '../../shared/rides/ride-types.ts';
+import { deliveryHeaders } from '../../shared/webhooks/delivery-headers.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
 import type { RenewableClaim } from './claim.ts';
 import { secretsKeyMissing } from './postpone.ts';
@@ -81,16 +82,6 @@ export async function attempt(
 }
 
 const unixSeconds = (at: Date): number => Math.floor(at.getTime() / 1_000);
-
-function deliveryHeaders({ event, eventId, seq, mark }: Outgoing, signature: string): Record<string, string> {
-  return {
-    'X-Service-Event': event,
-    'X-Service-Signature': signature,
-    'X-Service-Event-Id': eventId,
-    'X-Service-Sequence': String(seq),
-    ...mark,
-  };
-}
 
 /** The URL without its query, which may hold a secret of the receiver. */
 export function loggedUrl(url: string): string {

@@ -5,6 +5,7 @@ import { isSuspended } from '../../../shared/keys/api-key.ts';
 import { type KeyFacts, listKeys } from '../../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
+import { takeHandStep } from '../../../shared/rides/hand-steps.ts';
 import { type Origin, type TestScenario, testScenarios } from '../../../shared/rides/ride-types.ts';
 import type { Form } from '../../http/form-body.ts';
 import { makeChange } from '../../http/route.ts';
@@ -20,6 +21,7 @@ import { consoleState } from './live-ride.tsx';
 import { firstValues, type RideField, requestBody } from './ride-form.ts';
 import { ridePage } from './ride-page.tsx';
 import { startPage } from './start-page.tsx';
+import { handStepIn } from './step-form.ts';
 
 const base = '/dashboard/console';
 
@@ -29,7 +31,7 @@ export interface ConsoleParts {
   streams: ConsoleStreams;
 }
 
-/** The test console: starts a test ride, shows it live, and lets its partner accept an offer or cancel by hand. */
+/** The test console: starts a test ride, shows it live, lets its partner accept an offer or cancel, and be the driver. */
 export function consoleRoutes(service: Context, { creation, streams }: ConsoleParts): DashboardRoute[] {
   const { config } = service;
   const { page, action, data, stream } = signedInRoutes(service);
@@ -78,20 +80,33 @@ export function consoleRoutes(service: Context, { creation, streams }: ConsolePa
     }
   }
 
-  /** Does something to the ride on behalf of its key. A refusal is shown on the ride's page. */
-  async function act(visit: Sending, command: Command): Promise<Answer> {
+  /** Changes the ride on behalf of its key. A refusal is shown on the ride's page. */
+  async function act(visit: Sending, change: (rideId: string, owner: { keyId: string }) => Promise<unknown>) {
     const { _id, keyId } = await rideOf(visit);
     const see = `${base}/${_id}`;
     try {
-      await applyAction(service, _id, command, { keyId }, originOf(visit.ctx));
+      await change(_id, { keyId });
       return { see };
     } catch (error) {
       if (!(error instanceof AppError) || (error.status !== 409 && error.code !== 'offer_not_found')) throw error;
       const ride = await rideOf(visit);
       // The first of two clicks has done it.
-      if (command.action === 'cancel' && ride.cancelledBy === 'partner') return { see };
+      if (error.code === 'ride_ended' && ride.cancelledBy === 'partner') return { see };
       return { status: error.status, html: await showRide(visit.account, ride, error.message) };
     }
+  }
+
+  const command = (sending: Sending, given: Command): Promise<Answer> =>
+    act(sending, (rideId, owner) => applyAction(service, rideId, given, owner, originOf(sending.ctx)));
+
+  /** Takes a step in the place of the simulated driver. */
+  async function stepByHand(sending: Sending): Promise<Answer> {
+    const { account, param, form, ctx, earlier } = sending;
+    const ride = await rideOf(sending);
+    const asked = handStepIn(param('step'), form);
+    if ('fault' in asked) return { status: 422, html: await showRide(account, ride, asked.fault) };
+    if (await earlier(ride._id)) return { see: `${base}/${ride._id}` };
+    return act(sending, (rideId, owner) => takeHandStep(service, rideId, asked.step, owner, originOf(ctx)));
   }
 
   return [
@@ -112,9 +127,10 @@ export function consoleRoutes(service: Context, { creation, streams }: ConsolePa
       else streams.open(visit.ctx, ride, state);
     }),
     action('/console/:rideId/accept', (sending) =>
-      act(sending, { action: 'accept', offerId: sending.form.text('offerId') }),
+      command(sending, { action: 'accept', offerId: sending.form.text('offerId') }),
     ),
-    action('/console/:rideId/cancel', (sending) => act(sending, { action: 'cancel', by: 'partner' })),
+    action('/console/:rideId/cancel', (sending) => command(sending, { action: 'cancel', by: 'partner' })),
+    action('/console/:rideId/steps/:step', stepByHand),
   ];
 }
 

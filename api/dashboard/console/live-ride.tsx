@@ -7,6 +7,7 @@ import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { exactText, moneyText, OutcomePill, StatusPill } from '../facts.tsx';
 import type { ConsoleRide } from './console-ride.ts';
 import type { ConsoleState } from './console-state.ts';
+import { HandSteps, WithdrawForm } from './hand-steps.tsx';
 import { type Entry, nextStepOf, offsetText, timelineOf } from './timeline.ts';
 
 export function consoleState(links: Pick<Config, 'trackBaseUrl'>, ride: ConsoleRide): ConsoleState {
@@ -24,6 +25,7 @@ export function LiveRide({ ride, links }: { ride: ConsoleRide; links: Pick<Confi
   return (
     <div id="live" class="console-live">
       <State ride={ride} links={links} />
+      <HandSteps ride={ride} />
       <Offers ride={ride} />
       <Timeline ride={ride} />
     </div>
@@ -101,13 +103,16 @@ function OfferState({ ride, offer }: { ride: ConsoleRide; offer: Offer }) {
   if (offer.withdrawnAt) return <Note>withdrawn</Note>;
   if (ride.status !== 'bidding') return <Note>dropped</Note>;
   return (
-    <form method="post" action={`/dashboard/console/${ride._id}/accept`}>
-      <input type="hidden" name="offerId" value={offer.offerId} />
-      <button class="btn" type="submit">
-        Accept
-        <span class="spoken">{` the offer of ${offer.driver.name}, ${moneyText(offer.price)}`}</span>
-      </button>
-    </form>
+    <div class="console-choice">
+      <form method="post" action={`/dashboard/console/${ride._id}/accept`}>
+        <input type="hidden" name="offerId" value={offer.offerId} />
+        <button class="btn" type="submit">
+          Accept
+          <span class="spoken">{` the offer of ${offer.driver.name}, ${moneyText(offer.price)}`}</span>
+        </button>
+      </form>
+      <WithdrawForm ride={ride} offer={offer} />
+    </div>
   );
 }
 

@@ -30,7 +30,7 @@ export function requestBody(text: (field: RideField) => string) {
 }
 
 /** A text that is not a number stays a text, and the schema refuses it. */
-function numberIn(text: string): number | string | undefined {
+export function numberIn(text: string): number | string | undefined {
   const typed = text.trim();
   if (typed === '') return undefined;
   return /^[+-]?(\d+\.?\d*|\.\d+)$/.test(typed) ? Number(typed) : typed;

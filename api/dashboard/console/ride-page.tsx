@@ -85,6 +85,9 @@ export function ridePage({ config, account, ride, keyName, webhookUrl, refusal }
                 label="Request as curl"
                 text={creationAsCurl({ apiUrl: `${config.publicBaseUrl}/v1`, scenario, body: requestOf(ride) })}
               />
+              <p class="quiet">
+                A step by hand is a call too, such as <code>POST /v1/test/rides/:rideId/arrive</code>.
+              </p>
             </section>
           </div>
         </div>
@@ -95,12 +98,22 @@ export function ridePage({ config, account, ride, keyName, webhookUrl, refusal }
 
 /** The body by which a ride was created, without what is left to its default. */
 function requestOf(ride: ConsoleRide): object {
-  const { pickup, destination, fare, carType, rideType, passengerCount, distanceKm, notes, passenger, webhookUrl } =
-    ride;
+  const {
+    pickup,
+    destination,
+    carType,
+    rideType,
+    passengerCount,
+    distanceKm,
+    notes,
+    passenger,
+    webhookUrl,
+    autoAccept,
+  } = ride;
   return {
     pickup,
     destination,
-    fare,
+    fare: ride.firstFare ?? ride.fare,
     ...(carType !== 'regular' && { carType }),
     ...(rideType !== 'standard' && { rideType }),
     ...(passengerCount !== 1 && { passengerCount }),
@@ -108,5 +121,6 @@ function requestOf(ride: ConsoleRide): object {
     ...(passenger && { passenger }),
     ...(notes !== undefined && { notes }),
     ...(webhookUrl !== undefined && { webhookUrl }),
+    ...(autoAccept && { autoAccept }),
   };
 }

@@ -8,6 +8,6 @@ export const scenarioWords: Record<TestScenario, string> = {
   counter_offer: 'One offer above the fare.',
   offer_withdrawn: 'The offer is withdrawn after 2 s; the ride goes on bidding.',
   driver_cancels: 'The driver cancels at the pickup.',
-  stalls: 'The trip stops at driver_arriving.',
+  stalls: 'The trip stops at driver_arriving, until you step it by hand.',
   no_offers: 'Nobody offers, until the bidding time is over.',
 };

@@ -18,6 +18,8 @@ export type TimelineRide = Pick<
   ConsoleRide,
   | 'createdAt'
   | 'fare'
+  | 'firstFare'
+  | 'fareRaisedAt'
   | 'distanceKm'
   | 'offers'
   | 'events'
@@ -34,12 +36,18 @@ export function timelineOf(ride: TimelineRide, money: (usd: number) => string): 
     key: 'requested',
     at: ride.createdAt.getTime(),
     title: 'Ride requested',
-    detail: `${money(ride.fare)} for ${ride.distanceKm.toFixed(1)} km`,
+    detail: `${money(ride.firstFare ?? ride.fare)} for ${ride.distanceKm.toFixed(1)} km`,
   };
   const withdrawn = ride.offers.flatMap((offer) => withdrawal(offer, money) ?? []);
   const told = ride.events.map((event) => toldBy(event, ride, money));
-  return [requested, ...[...told, ...withdrawn].sort((a, b) => a.at - b.at)];
+  return [requested, ...[...told, ...withdrawn, ...raise(ride, money)].sort((a, b) => a.at - b.at)];
 }
+
+/** The last raise of the fare; the ones before it are not kept. */
+const raise = ({ fare, fareRaisedAt }: TimelineRide, money: (usd: number) => string): Entry[] =>
+  fareRaisedAt
+    ? [{ key: 'raised', at: fareRaisedAt.getTime(), title: 'Fare raised', detail: `To ${money(fare)}` }]
+    : [];
 
 function withdrawal({ offerId, withdrawnAt, driver, price }: Offer, money: (usd: number) => string): Entry | null {
   if (!withdrawnAt) return null;
@@ -99,6 +107,7 @@ const stepWords: Record<TimerName, string> = {
   driver_cancel: 'The driver cancels',
   dispatch: 'More drivers are asked',
   driver: 'The driver is told',
+  auto_accept: 'The first offer that fits is accepted',
   expire: 'The bidding time ends and the ride is cancelled',
   stall: 'The ride is cancelled, since it makes no progress',
 };

@@ -1,4 +1,4 @@
-import type { Driver, Location, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
+import type { AutoAccept, Driver, Location, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
 import { AttemptDetail, EventBody, OwnRecordDetail, SendAgain } from '../deliveries/attempt-detail.tsx';
 import { exactText, Id, moneyText, OutcomePill } from '../facts.tsx';
 import { actorWords, coordinatesText, Fact, None } from './ride-facts.tsx';
@@ -81,6 +81,9 @@ function EntryFacts({ ride, entry }: { ride: Ride; entry: Entry }) {
         </>
       )}
       {event && <Fact name="Event">{`number ${event.seq} of this ride`}</Fact>}
+      {kind === 'raise' && (
+        <Fact name="Fare">{`${moneyText(ride.fare)}, at first ${moneyText(ride.firstFare ?? ride.fare)}`}</Fact>
+      )}
       {kind === 'created' && <RequestFacts ride={ride} />}
     </dl>
   );
@@ -99,14 +102,16 @@ function DriverFacts({ driver, phone }: { driver: Driver; phone?: boolean }) {
 
 /** What the partner asked for. */
 function RequestFacts({ ride }: { ride: Ride }) {
-  const { pickup, destination, passenger, notes, reference, metadata, webhookUrl, idempotency, scenario } = ride;
+  const { pickup, destination, passenger, notes, reference, metadata, webhookUrl, idempotency, scenario, autoAccept } =
+    ride;
   const riders = [passenger?.name, passenger?.phone].filter(Boolean).join(', ');
   return (
     <>
       <PlaceFact name="Pickup" place={pickup} />
       <PlaceFact name="Destination" place={destination} />
       <Fact name="Distance">{`${ride.distanceKm.toFixed(1)} km`}</Fact>
-      <Fact name="Fare">{moneyText(ride.fare)}</Fact>
+      <Fact name="Fare">{moneyText(ride.firstFare ?? ride.fare)}</Fact>
+      {autoAccept && <Fact name="Auto-accept">{autoAcceptText(autoAccept)}</Fact>}
       <Fact name="Car type">{ride.carType}</Fact>
       <Fact name="Ride type">{ride.rideType}</Fact>
       <Fact name="Passengers">{ride.passengerCount}</Fact>
@@ -143,6 +148,9 @@ function PlaceFact({ name, place }: { name: string; place: Location }) {
     </Fact>
   );
 }
+
+const autoAcceptText = ({ maxPrice, maxEtaMinutes }: AutoAccept): string =>
+  `up to ${moneyText(maxPrice)}${maxEtaMinutes === undefined ? '' : ` and ${maxEtaMinutes} min`}`;
 
 /** A query may hold a secret of the receiver: it is not shown. */
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '?…');

@@ -82,4 +82,5 @@ export const actorWords: Record<Actor, string> = {
   timeout: 'Timeout',
   dashboard: 'Dashboard',
   operator: 'Operator of the service',
+  auto_accept: 'Auto-accept',
 };

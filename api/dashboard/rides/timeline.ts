@@ -23,7 +23,7 @@ export interface EventDelivery {
 export interface Entry extends Partial<Origin> {
   /** Its name in the URL. */
   id: string;
-  kind: 'created' | 'offer' | 'withdrawal' | 'status';
+  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'status';
   at: Date;
   title: string;
   offer?: Offer;
@@ -79,8 +79,12 @@ export function timelineOf(ride: Ride, attempts: readonly ShownAttempt[], now: n
         ]
       : [],
   );
-  return [created, ...[...events, ...withdrawals].sort((a, b) => a.at.getTime() - b.at.getTime())];
+  return [created, ...[...events, ...withdrawals, ...raiseOf(ride)].sort((a, b) => a.at.getTime() - b.at.getTime())];
 }
+
+/** The last raise of the fare; the ones before it are not kept. */
+const raiseOf = ({ fareRaisedAt: at }: Ride): Entry[] =>
+  at ? [{ id: 'raised', kind: 'raise', at, title: 'Fare raised', by: 'partner', deliveries: [] }] : [];
 
 const way: readonly RideStatus[] = ['driver_arriving', 'arrived', 'in_progress', 'completed'];
 

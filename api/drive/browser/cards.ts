@@ -19,6 +19,8 @@ interface Card {
   item: HTMLElement;
   request: RequestOnPage;
   isGone: boolean;
+  /** Shows the fare of the request; a counter-offer below it becomes one at the fare. */
+  showFare?(): void;
 }
 
 export const likelyMinutes = (pickupKm: number): number => Math.max(1, Math.ceil(pickupKm * minutesPerKm));
@@ -33,7 +35,9 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     for (const card of [...cards.values()]) if (!card.isGone && !open.has(card.request.rideId)) remove(card);
     for (const request of requests) {
       const card = cards.get(request.rideId) ?? add(request);
+      const isRaised = request.fare > card.request.fare;
       Object.assign(card, { request, isGone: false });
+      if (isRaised) card.showFare?.();
       fillIn(card);
     }
     putInOrder();
@@ -51,10 +55,8 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
   function prepare(card: Card): void {
     const { item, request } = card;
     const part = partsOf(item);
-    const { rideId, fare, pickupKm, distanceKm, passengerCount } = request;
+    const { rideId, pickupKm, distanceKm, passengerCount } = request;
     item.dataset.ride = rideId;
-    setText(part('fare'), money(fare));
-    part('fare').toggleAttribute('data-long', money(fare).length > 7);
     setText(part('kind'), kindOf(request));
     setText(part('pickup'), kilometers(pickupKm));
     setText(part('trip'), kilometers(distanceKm));
@@ -62,12 +64,13 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     part<HTMLAnchorElement>('pickup-map').href = mapAddress(request.pickup);
     part<HTMLAnchorElement>('destination-map').href = mapAddress(request.destination);
 
-    const terms = { price: fare, etaMinutes: likelyMinutes(pickupKm) };
-    setText(part('accept-text'), `Accept ${money(fare)}`);
+    const terms = { price: request.fare, etaMinutes: likelyMinutes(pickupKm) };
     setText(part('accept-eta'), `there in ${terms.etaMinutes} min`);
-    onTap(part('accept'), () => choices.onOffer(rideId, { price: fare, etaMinutes: likelyMinutes(pickupKm) }));
+    onTap(part('accept'), () =>
+      choices.onOffer(rideId, { price: card.request.fare, etaMinutes: likelyMinutes(pickupKm) }),
+    );
 
-    const step = fare >= 100 ? 5 : 1;
+    const step = request.fare >= 100 ? 5 : 1;
     const change = (by: Partial<typeof terms>) => {
       terms.price = Math.max(1, Math.round((terms.price + (by.price ?? 0)) * 100) / 100);
       terms.etaMinutes = Math.min(1_440, Math.max(1, terms.etaMinutes + (by.etaMinutes ?? 0)));
@@ -75,7 +78,14 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
       setText(part('minutes'), `${terms.etaMinutes} min`);
       setText(part('offer'), `Offer ${money(terms.price)}, in ${terms.etaMinutes} min`);
     };
-    change({});
+    card.showFare = () => {
+      const { fare } = card.request;
+      setText(part('fare'), money(fare));
+      part('fare').toggleAttribute('data-long', money(fare).length > 7);
+      setText(part('accept-text'), `Accept ${money(fare)}`);
+      change({ price: Math.max(0, fare - terms.price) });
+    };
+    card.showFare();
     part('price-less').addEventListener('click', () => change({ price: -step }));
     part('price-more').addEventListener('click', () => change({ price: step }));
     part('minutes-less').addEventListener('click', () => change({ etaMinutes: -1 }));

@@ -72,6 +72,15 @@ describe('the timeline of a test ride', () => {
     expect(entries.at(-1)?.detail).to.equal('By the partner');
   });
 
+  it('tells what the fare was at first, and to what it was raised', () => {
+    const raised = { ...ride, fare: 30, firstFare: 25, fareRaisedAt: at(1_000), offers: [offer], events: [received] };
+    expect(timelineOf(raised, money).map(({ title, detail }) => [title, detail])).to.deep.equal([
+      ['Ride requested', '$25 for 5.3 km'],
+      ['Fare raised', 'To $30'],
+      ['Offer received', 'Dana for $20, 4 min away'],
+    ]);
+  });
+
   it('tells the earliest of what is due next, and nothing once the ride has ended', () => {
     const timers = [
       { name: 'expire', dueAt: at(600_000) },

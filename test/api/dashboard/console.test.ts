@@ -10,6 +10,7 @@ import { testScenarios } from '../../../shared/rides/ride-types.ts';
 import { clientOf } from '../../support/client.ts';
 import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { type EventStream, openEventStream } from '../../support/event-stream.ts';
+import { formIn } from '../../support/pages.ts';
 import { newRide, offerOn } from '../../support/rides.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
@@ -182,6 +183,56 @@ describe('the test console', () => {
       expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'partner', seq: 1 });
     });
 
+    it('is driven by hand with the forms of its page, from an offer to the end', async () => {
+      const rideId = await started();
+      const page = async () => (await visitor.get(`${base}/${rideId}`)).html;
+      const send = async (name: string, changes: Record<string, string> = {}) => {
+        const action = `${base}/${rideId}/steps/${name}`;
+        const form = formIn(await page(), action);
+        expect(form, name).to.not.equal(undefined);
+        expect((await visitor.post(action, { ...form, ...changes })).headers.get('location')).to.equal(
+          `${base}/${rideId}`,
+        );
+      };
+      await send('offer');
+      await send('offer', { price: '19.90', etaMinutes: '' });
+      await send('withdraw');
+      const ride = await storedRide(rideId);
+      expect(ride.offers.map(({ price, withdrawnAt }) => [price, !!withdrawnAt])).to.deep.equal([
+        [24.5, false],
+        [19.9, true],
+      ]);
+      expect(ride.events[0]).to.include({ by: 'dashboard' });
+      await visitor.post(`${base}/${rideId}/accept`, { offerId: ride.offers[0]?.offerId ?? '' });
+      for (const name of ['arrive', 'start']) await send(name);
+      const html = await page();
+      expect(html)
+        .to.include('Complete the trip')
+        .and.include('Cancel as the driver')
+        .and.include('Let the time run out');
+      expect(html).not.to.include('Arrive at the pickup').and.not.include('Make an offer');
+      await send('complete');
+      expect(await page()).not.to.include('Step by hand');
+      expect((await storedRide(rideId)).status).to.equal('completed');
+    });
+
+    it('takes one step of a form that is sent twice, and shows why another is refused', async () => {
+      const rideId = await started();
+      const action = `${base}/${rideId}/steps/offer`;
+      const form = formIn((await visitor.get(`${base}/${rideId}`)).html, action) ?? {};
+      const answers = await Promise.all([visitor.post(action, form), visitor.post(action, form)]);
+      expect(answers.map(({ status }) => status)).to.deep.equal([303, 303]);
+      expect((await storedRide(rideId)).offers).to.have.length(1);
+      expect((await visitor.post(action, { ...form, formId: '' })).status).to.equal(400);
+      const faulty = await visitor.post(action, { price: 'much' });
+      expect(faulty.status).to.equal(422);
+      expect(faulty.html).to.include('The price must be a number').and.include('<title>Error: Test ride');
+      const early = await visitor.post(`${base}/${rideId}/steps/start`);
+      expect(early.status).to.equal(409);
+      expect(early.html).to.include('not in a status that allows this step');
+      expect((await visitor.post(`${base}/${rideId}/steps/fly`)).status).to.equal(404);
+    });
+
     it('says that it has ended before it could be cancelled', async () => {
       const rideId = await started();
       await applyAction(api.ctx, rideId, { action: 'cancel', by: 'timeout' }, 'anyone');
@@ -212,7 +263,7 @@ describe('the test console', () => {
           expect(status, path).to.equal(404);
           pages.add(html.replace(/[0-9a-f-]{36}/, ''));
         }
-        for (const path of ['/accept', '/cancel']) {
+        for (const path of ['/accept', '/cancel', '/steps/offer', '/steps/arrive']) {
           const { status, html } = await visitor.post(`${base}/${id}${path}`, { offerId: 'offer_1' });
           expect(status, path).to.equal(404);
           pages.add(html.replace(/[0-9a-f-]{36}/, ''));

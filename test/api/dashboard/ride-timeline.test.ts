@@ -56,6 +56,15 @@ describe("a ride's timeline", () => {
     expect(entries[3]?.offer?.offerId).to.equal(first?.offerId);
   });
 
+  it('has the last raise of the fare in its place', async () => {
+    const { rideId } = await rideIn(ctx, 'bidding');
+    await applyAction(ctx, rideId, { action: 'raiseFare', fare: 27 }, 'anyone');
+    await applyAction(ctx, rideId, { action: 'raiseFare', fare: 28 }, 'anyone');
+    await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
+    const titles = timelineOf(await storedRide(rideId), [], now).map(({ title }) => title);
+    expect(titles).to.deep.equal(['Ride requested', 'Offer received', 'Fare raised', 'Ride cancelled']);
+  });
+
   it('has the actor of an older ride, whose events name none, where it follows from the ride', async () => {
     const ride = await storedRide((await rideIn(ctx, 'cancelled')).rideId);
     const older = { ...ride, events: ride.events.map(({ by, ...event }) => event), cancelledBy: 'driver' as const };

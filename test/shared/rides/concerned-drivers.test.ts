@@ -19,6 +19,7 @@ describe('the drivers whose streams a change of a ride concerns', () => {
       ride({ offers: [offerOf('a'), offerOf('c', new Date())] }),
       ['c'],
     ],
+    ['a raised fare: all who were asked', ride({ fare: 20 }), ride({ fare: 25 }), ['a', 'b', 'c']],
     [
       'the accept: the chosen driver and all who were asked',
       ride({}),

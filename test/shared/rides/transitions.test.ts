@@ -14,6 +14,7 @@ const allowed: Record<RideStatus, Partial<Record<Action, [to: RideStatus, event:
   bidding: {
     offer: ['bidding', 'offer.received'],
     withdrawOffer: ['bidding', null],
+    raiseFare: ['bidding', null],
     accept: ['driver_arriving', 'driver_arriving'],
     cancel: ['cancelled', 'cancelled'],
   },
@@ -27,6 +28,7 @@ const allowed: Record<RideStatus, Partial<Record<Action, [to: RideStatus, event:
 const refusals: Record<Action, string> = {
   offer: 'ride_not_bidding',
   withdrawOffer: 'ride_not_bidding',
+  raiseFare: 'ride_not_bidding',
   accept: 'ride_not_bidding',
   arrive: 'illegal_step',
   start: 'illegal_step',
@@ -37,7 +39,7 @@ const refusals: Record<Action, string> = {
 const actions = Object.keys(refusals) as Action[];
 
 const commandOf = (action: Action, offerId: string) =>
-  ({ action, offerId, by: 'driver', driver: newDriver(), price: 20, etaMinutes: 5 }) as Command;
+  ({ action, offerId, by: 'driver', driver: newDriver(), price: 20, etaMinutes: 5, fare: 90 }) as Command;
 
 // The offer that is named was not accepted: accepting the accepted one again has tests of its own.
 describe('every action in every status', () => {

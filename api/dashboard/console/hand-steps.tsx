@@ -1,0 +1,115 @@
+import type { ComponentChildren } from 'preact';
+import { sha256 } from '../../../shared/ids.ts';
+import { maxOffers } from '../../../shared/rides/decide.ts';
+import { canStep, type HandStep } from '../../../shared/rides/hand-steps.ts';
+import type { Offer } from '../../../shared/rides/ride-types.ts';
+import { nextSimulatedOffer } from '../../../shared/rides/simulated-offer.ts';
+import { hasEnded } from '../../../shared/rides/transitions.ts';
+import { moneyText } from '../facts.tsx';
+import { TextField } from '../forms.tsx';
+import { formIdField } from '../visit.ts';
+import type { ConsoleRide } from './console-ride.ts';
+
+type Name = HandStep['step'];
+
+const trip: readonly [Name, string][] = [
+  ['arrive', 'Arrive at the pickup'],
+  ['start', 'Start the trip'],
+  ['complete', 'Complete the trip'],
+];
+const ends: readonly [Name, string][] = [
+  ['cancel', 'Cancel as the driver'],
+  ['expire', 'Let the time run out'],
+];
+
+/** The steps that the ride can be taken by hand, in the place of the simulated driver. */
+export function HandSteps({ ride }: { ride: ConsoleRide }) {
+  if (hasEnded(ride.status)) return null;
+  const possible = ([name]: readonly [Name, string]) => canStep(name, ride.status);
+  return (
+    <section id="hand" class="console-hand card" aria-labelledby="hand-title">
+      <h2 id="hand-title">Step by hand</h2>
+      <p class="quiet">In the place of the simulated driver. Its scenario goes on from there.</p>
+      {canStep('offer', ride.status) && ride.offers.length < maxOffers && <OfferForm ride={ride} />}
+      <div class="console-steps">
+        {trip.filter(possible).map(([name, label]) => (
+          <StepForm key={name} ride={ride} step={name}>
+            <button class="btn" type="submit">
+              {label}
+            </button>
+          </StepForm>
+        ))}
+        {ends.filter(possible).map(([name, label]) => (
+          <StepForm key={name} ride={ride} step={name}>
+            <button class="btn second" type="submit">
+              {label}
+            </button>
+          </StepForm>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function OfferForm({ ride }: { ride: ConsoleRide }) {
+  const { price, etaMinutes } = nextSimulatedOffer(ride);
+  return (
+    <StepForm ride={ride} step="offer">
+      <TextField
+        name="price"
+        label="Price in USD"
+        inputmode="decimal"
+        value={price < 0.01 ? String(price) : price.toFixed(2)}
+      />
+      <TextField name="etaMinutes" label="Minutes away" inputmode="decimal" value={String(etaMinutes)} />
+      <button class="btn" type="submit">
+        Make an offer
+      </button>
+    </StepForm>
+  );
+}
+
+/** Withdraws an offer in the place of its driver. */
+export function WithdrawForm({ ride, offer }: { ride: ConsoleRide; offer: Offer }) {
+  return (
+    <StepForm ride={ride} step="withdraw" of={offer.offerId}>
+      <input type="hidden" name="offerId" value={offer.offerId} />
+      <button class="btn second" type="submit">
+        Withdraw
+        <span class="spoken">{` the offer of ${offer.driver.name}, ${moneyText(offer.price)}`}</span>
+      </button>
+    </StepForm>
+  );
+}
+
+/**
+ * A form for one step. Its one-time id follows from the state of the ride, since all who follow the ride are sent the
+ * same page: the form can be sent once for each state.
+ */
+function StepForm({
+  ride,
+  step,
+  of = '',
+  children,
+}: {
+  ride: ConsoleRide;
+  step: Name;
+  /** What the step is about, where there can be several. */
+  of?: string;
+  children: ComponentChildren;
+}) {
+  const hash = sha256([ride._id, ride.rev, step, of].join(' '));
+  const formId = Buffer.from(hash, 'hex').subarray(0, 16).toString('base64url');
+  return (
+    <form
+      id={`step-${step}${of}`}
+      class={`console-step-${step}`}
+      method="post"
+      action={`/dashboard/console/${ride._id}/steps/${step}`}
+      noValidate
+    >
+      <input type="hidden" name={formIdField} value={formId} />
+      {children}
+    </form>
+  );
+}

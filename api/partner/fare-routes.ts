@@ -1,0 +1,40 @@
+import type { Context } from '../../shared/context.ts';
+import { faresPerKm } from '../../shared/fares/fare-hint.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
+import { greatCircleKm } from '../../shared/rides/position.ts';
+import { list, post, type Route, rideIdOf } from '../http/route.ts';
+import { queryOf } from '../http/validate.ts';
+import { authenticate, originOf } from './authenticate.ts';
+import { bodyOf } from './ignored-fields.ts';
+import * as operations from './operations.ts';
+import { presentFare, presentFareHint } from './presenters.ts';
+import { fareHintSchema, fareSchema } from './schemas.ts';
+
+/** Raising the fare of a ride while it bids, and what fares near a place come to (contract, sections 10.6 and 10.7). */
+export function fareRoutes(service: Context): Route[] {
+  const findCaller = authenticate(service);
+  const fareBody = bodyOf(fareSchema);
+
+  return [
+    post(operations.raiseFare, {
+      authenticate: findCaller,
+      validate: async (ctx, key) => {
+        const { fare } = await fareBody(ctx, key);
+        return { fare, keyId: key.keyId, rideId: rideIdOf(ctx), origin: originOf(ctx) };
+      },
+      act: ({ fare, keyId, rideId, origin }) =>
+        applyAction(service, rideId, { action: 'raiseFare', fare }, { keyId }, origin),
+      present: presentFare,
+    }),
+    list(operations.fareHint, {
+      authenticate: findCaller,
+      validate: (ctx) => queryOf(fareHintSchema, ctx),
+      act: async ({ pickup, destination, carType }) => ({
+        carType,
+        distanceKm: greatCircleKm(pickup, destination),
+        perKm: await faresPerKm(pickup, carType, service.now()),
+      }),
+      present: presentFareHint,
+    }),
+  ];
+}

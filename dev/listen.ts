@@ -1,0 +1,77 @@
+import { asksForHelp, said, UsageError } from '../shared/cli/command-line.ts';
+import { keyHint } from '../shared/keys/key-format.ts';
+import { type ListenArguments, readArguments, usage } from './listen/arguments.ts';
+import { eventLine } from './listen/event-line.ts';
+import { pagesOf } from './listen/feed.ts';
+import { forward } from './listen/forward.ts';
+import { endSignal } from './stack/signals.ts';
+import { runningStacks } from './stack/stack-state.ts';
+import { createMovingLine } from './terminal/moving-line.ts';
+import { styled } from './terminal/style.ts';
+
+/** `npm run listen`: brings the events of a key to a receiver on this machine. */
+process.exitCode = await main().catch((error: Error) => {
+  const hint = error instanceof UsageError ? ' (npm run listen -- --help)' : '';
+  console.error(said('listen', error.message) + hint);
+  return error instanceof UsageError ? 2 : 1;
+});
+process.exit();
+
+async function main(): Promise<number> {
+  const given = process.argv.slice(2);
+  if (asksForHelp(given)) {
+    console.log(usage);
+    return 0;
+  }
+  const args = readArguments(given);
+  const url = args.url ?? (await newestStack());
+  await listen(args, url, endSignal());
+  return 0;
+}
+
+async function newestStack(): Promise<string> {
+  const [stack] = await runningStacks();
+  if (!stack) throw new UsageError('--url is missing, and no npm run dev is running');
+  return stack.url;
+}
+
+/** Forwards events until a signal comes or the output is closed. */
+async function listen(args: ListenArguments, url: string, ending: AbortSignal): Promise<void> {
+  const { key, secret, after } = args;
+  const line = createMovingLine();
+  let next = after;
+  const onTrouble = (why: string | undefined) => line.show(why ? `trying again: ${why}` : '');
+  try {
+    let isReady = false;
+    for await (const { events, cursor } of pagesOf({ url, key, after, onTrouble }, ending)) {
+      if (!isReady) for (const row of heading(args, url)) line.print(row);
+      isReady = true;
+      for (const event of events) {
+        const answer = await forward(event, { url: args.forward, secret }, ending);
+        if (ending.aborted) return;
+        line.print(eventLine(event, answer));
+      }
+      next = cursor ?? next;
+    }
+  } finally {
+    line.end();
+    if (next !== 'now') console.error(`listen: to go on from here: --after ${next}`);
+  }
+}
+
+function heading({ key, forward: to, secret, isNewSecret, after }: ListenArguments, url: string): string[] {
+  const beginnings: Record<string, string> = { now: 'now', first: 'with the first event ever' };
+  const rows = {
+    From: styled('accent', url),
+    To: styled('accent', to.href),
+    'Signing secret': isNewSecret ? `${styled('accent', secret)}, for this run` : 'as given',
+    Begins: beginnings[after] ?? `after ${after}`,
+  };
+  return [
+    '',
+    `  ${styled('strong', 'Listening')}  to the events of ${keyHint(key)}; Ctrl-C ends it`,
+    '',
+    ...Object.entries(rows).map(([name, value]) => `  ${name.padEnd(14)}  ${value}`),
+    '',
+  ];
+}

@@ -1,0 +1,97 @@
+import type { EventName } from '../../shared/rides/ride-types.ts';
+import { rested } from '../fleet/rest.ts';
+
+/** An event as the feed shows it (contract, section 10.3): the fields that are read here. */
+export interface FeedEvent {
+  eventId: string;
+  rideId: string;
+  seq: number;
+  event: EventName;
+  /** Unix ms. */
+  at: number;
+  body: Record<string, unknown> | null;
+}
+
+export interface FeedPage {
+  events: FeedEvent[];
+  cursor: string | null;
+}
+
+/** The service refuses what is asked, and would again. */
+export class Refusal extends Error {
+  override name = 'Refusal';
+}
+
+export interface Feed {
+  /** The service's address. */
+  url: string;
+  key: string;
+  /** `now`, `first` or a cursor. */
+  after: string;
+  /** Called when the service does not answer, with why; and with undefined when it answers again. */
+  onTrouble(why: string | undefined): void;
+}
+
+const waitSeconds = 25;
+const answerMs = 10_000;
+const shortestPauseMs = 1_000;
+const longestPauseMs = 10_000;
+
+/**
+ * The pages of a key's feed, each once and without end, until the signal comes. The first one comes at once, so that its cursor
+ * holds the place from then on. While the service does not answer it asks again. Throws Refusal.
+ */
+export async function* pagesOf(feed: Feed, signal: AbortSignal): AsyncGenerator<FeedPage> {
+  let after = feed.after;
+  let wait = 0;
+  for (let failures = 0; !signal.aborted; ) {
+    const askedAt = performance.now();
+    const answer = await ask(feed, after, wait, signal);
+    if (signal.aborted) return;
+    if ('trouble' in answer) {
+      feed.onTrouble(answer.trouble);
+      failures += 1;
+      const pauseMs = Math.min(longestPauseMs, shortestPauseMs * 2 ** (failures - 1));
+      await rested(Math.max(pauseMs, answer.retryAfterMs), signal);
+      continue;
+    }
+    if (failures > 0) feed.onTrouble(undefined);
+    failures = 0;
+    yield answer;
+    after = answer.cursor ?? after;
+    // A service that is stopping ends a wait early.
+    const isEarly = wait > 0 && answer.events.length === 0 && performance.now() - askedAt < shortestPauseMs;
+    if (isEarly) await rested(shortestPauseMs, signal);
+    wait = waitSeconds;
+  }
+}
+
+interface Trouble {
+  trouble: string;
+  retryAfterMs: number;
+}
+
+async function ask({ url, key }: Feed, after: string, wait: number, ending: AbortSignal): Promise<FeedPage | Trouble> {
+  const query = new URLSearchParams({ waitSeconds: String(wait), ...(after !== 'first' && { after }) });
+  try {
+    const response = await fetch(`${url}/v1/events?${query}`, {
+      headers: { Authorization: `Bearer ${key}` },
+      signal: AbortSignal.any([ending, AbortSignal.timeout(wait * 1_000 + answerMs)]),
+    });
+    if (response.ok) return (await response.json()) as FeedPage;
+    const { error = '' } = (await response.json().catch(() => ({}))) as { error?: string };
+    const { status } = response;
+    if (status < 500 && status !== 408 && status !== 429) throw new Refusal(`the service answers ${status}: ${error}`);
+    const retryAfter = Number(response.headers.get('retry-after'));
+    return { trouble: `the service answers ${status}`, retryAfterMs: 1_000 * Math.min(30, retryAfter || 0) };
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    return { trouble: `the service does not answer (${codeOf(error)})`, retryAfterMs: 0 };
+  }
+}
+
+/** A network error in one word. */
+export function codeOf(error: unknown): string {
+  const { name, cause } = error as Error & { cause?: { code?: string } };
+  return name === 'TimeoutError' ? 'timeout' : (cause?.code ?? name);
+}

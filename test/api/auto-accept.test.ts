@@ -1,0 +1,172 @@
+import { expect } from 'chai';
+import { applyAction } from '../../shared/rides/apply-action.ts';
+import { autoAccept } from '../../workers/auto-accept.ts';
+import { sweep } from '../../workers/sweeper/sweep.ts';
+import type { Client } from '../support/client.ts';
+import { dispatchedRide, newGatewayDriver, somewhere } from '../support/drivers.ts';
+import { newDriver, offerOn } from '../support/rides.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+import { endBidding, jobFor, makeDue, statusesSent, storedRide } from '../support/stored-rides.ts';
+
+describe('auto-accept', () => {
+  let api: TestApi;
+  let partner: Client;
+  before(async () => {
+    api = await startTestApi();
+  });
+  beforeEach(async () => {
+    partner = await api.partner('live');
+  });
+  after(() => api.close());
+
+  const limits = { maxPrice: 25, maxEtaMinutes: 10 };
+  const newRideWith = async (autoAccept: object = limits): Promise<string> =>
+    (await partner.createRide({ fare: 20, autoAccept })).body.rideId;
+  const timersOf = async (rideId: string) => (await storedRide(rideId)).timers.map(({ name }) => name);
+  const run = (rideId: string) =>
+    autoAccept(
+      api.ctx,
+      { rideId, timer: 'auto_accept' },
+      { pool: 'bidding', token: 'test', stopping: new AbortController().signal },
+    );
+  const due = async (rideId: string) => {
+    await makeDue(rideId, 'auto_accept');
+    return run(rideId);
+  };
+
+  it('takes the first offer that fits, not a cheaper one that came later, with one event by itself', async () => {
+    const rideId = await newRideWith();
+    await offerOn(api.ctx, rideId, { price: 26, etaMinutes: 2 });
+    await offerOn(api.ctx, rideId, { price: 20, etaMinutes: 11 });
+    expect(await timersOf(rideId)).not.to.include('auto_accept');
+    const { offerId } = await offerOn(api.ctx, rideId, { price: 25, etaMinutes: 10 });
+    await offerOn(api.ctx, rideId, { price: 15, etaMinutes: 1 });
+    expect(await due(rideId)).to.deep.equal({ result: 'done', status: 'driver_arriving' });
+    const ride = await storedRide(rideId);
+    expect(ride).to.include({ status: 'driver_arriving', acceptedOfferId: offerId, agreedPrice: 25 });
+    expect(statusesSent(ride).slice(-1)).to.deep.equal(['driver_arriving']);
+    expect(ride.events.at(-1)?.by).to.equal('auto_accept');
+    expect(await run(rideId)).to.deep.equal({ result: 'stale' });
+  });
+
+  it('has a job at once, and again by a sweep where the job was lost', async () => {
+    partner = await api.partner('test');
+    const noOffers = { 'x-service-test-scenario': 'no_offers' };
+    const { rideId } = (await partner.createRide({ autoAccept: limits }, noOffers)).body;
+    await offerOn(api.ctx, rideId);
+    const job = () => jobFor(api.ctx, 'bidding', `${rideId}_auto_accept`);
+    expect((await job())?.data).to.deep.equal({ rideId, timer: 'auto_accept' });
+    await (await job())?.remove();
+    await sweep(api.ctx, { everything: true });
+    expect((await job())?.data).to.deep.equal({ rideId, timer: 'auto_accept' });
+  });
+
+  it('takes offers of any ETA where only a price is said', async () => {
+    const rideId = await newRideWith({ maxPrice: 25 });
+    await offerOn(api.ctx, rideId, { etaMinutes: 500 });
+    await due(rideId);
+    expect((await storedRide(rideId)).status).to.equal('driver_arriving');
+  });
+
+  it('does nothing where the offer was withdrawn, another one accepted, the ride cancelled or its time is over', async () => {
+    const withdrawn = await newRideWith();
+    const { offerId } = await offerOn(api.ctx, withdrawn);
+    await applyAction(api.ctx, withdrawn, { action: 'withdrawOffer', offerId }, 'anyone');
+    expect(await due(withdrawn)).to.deep.equal({ result: 'done', status: 'bidding' });
+    expect(await timersOf(withdrawn)).not.to.include('auto_accept');
+
+    const accepted = await newRideWith();
+    const { offerId: dear } = await offerOn(api.ctx, accepted, { price: 90 });
+    await offerOn(api.ctx, accepted);
+    await partner.post(`/rides/${accepted}/accept`, { offerId: dear });
+    expect(await run(accepted)).to.deep.equal({ result: 'stale' });
+    expect((await storedRide(accepted)).acceptedOfferId).to.equal(dear);
+
+    const cancelled = await newRideWith();
+    await offerOn(api.ctx, cancelled);
+    await partner.post(`/rides/${cancelled}/cancel`);
+    expect(await run(cancelled)).to.deep.equal({ result: 'stale' });
+
+    const late = await newRideWith();
+    await offerOn(api.ctx, late);
+    await endBidding(late);
+    expect(await due(late)).to.deep.equal({ result: 'done', status: 'bidding' });
+    expect((await storedRide(late)).status).to.equal('bidding');
+  });
+
+  it('takes the next offer that fits where the driver has taken another ride', async () => {
+    const driver = newDriver();
+    const [first, second] = [await newRideWith(), await newRideWith()];
+    await offerOn(api.ctx, first, { driver });
+    await offerOn(api.ctx, second, { driver });
+    const { offerId } = await offerOn(api.ctx, second);
+    await due(first);
+    await due(second);
+    expect((await storedRide(first)).driver?.driverId).to.equal(driver.driverId);
+    expect((await storedRide(second)).acceptedOfferId).to.equal(offerId);
+  });
+
+  it('is left alone where the only driver has taken another ride, and takes the next offer', async () => {
+    const driver = newDriver();
+    const [first, second] = [await newRideWith(), await newRideWith()];
+    await offerOn(api.ctx, first, { driver });
+    await offerOn(api.ctx, second, { driver });
+    await due(first);
+    expect(await due(second)).to.deep.equal({ result: 'done', status: 'bidding' });
+    const { offerId } = await offerOn(api.ctx, second);
+    await due(second);
+    expect((await storedRide(second)).acceptedOfferId).to.equal(offerId);
+  });
+
+  it('goes on with the script of a test ride', async () => {
+    partner = await api.partner('test');
+    const rideId = await newRideWith();
+    await partner.post(`/test/rides/${rideId}/offer`);
+    await due(rideId);
+    expect(await timersOf(rideId)).to.have.members(['stall', 'arrive']);
+  });
+
+  it('is shown to the partner alone', async () => {
+    const created = await partner.createRide({ autoAccept: { maxEtaMinutes: null, maxPrice: 30 } });
+    expect(created.body.autoAccept).to.deep.equal({ maxPrice: 30 });
+    expect((await partner.get(`/rides/${created.body.rideId}`)).body.autoAccept).to.deep.equal({ maxPrice: 30 });
+    const place = somewhere();
+    const driver = await newGatewayDriver(api, { at: place });
+    const rideId = await dispatchedRide(api.ctx, place, { autoAccept: { maxPrice: 4321 } });
+    const requests = await driver.get('/requests');
+    expect(requests.text)
+      .to.include(rideId)
+      .and.not.match(/4321|autoAccept/);
+    const { offerId } = (await driver.post(`/requests/${rideId}/offers`, { price: 20, etaMinutes: 3 })).body;
+    await due(rideId);
+    expect((await storedRide(rideId)).acceptedOfferId).to.equal(offerId);
+    expect((await driver.get('/ride')).text)
+      .to.include(rideId)
+      .and.not.match(/4321|autoAccept/);
+    for (const { body } of (await storedRide(rideId)).events) expect(body).not.to.match(/4321|autoAccept/);
+  });
+
+  it('is part of what an Idempotency-Key stands for', async () => {
+    const under = { 'idempotency-key': 'auto' };
+    const first = await partner.createRide({ autoAccept: limits }, under);
+    expect((await partner.createRide({ autoAccept: { ...limits } }, under)).text).to.equal(first.text);
+    expect((await partner.createRide({ autoAccept: { maxPrice: 25 } }, under)).status).to.equal(409);
+    expect((await partner.createRide({}, under)).status).to.equal(409);
+  });
+
+  const refused: [fields: unknown, named: RegExp][] = [
+    [{}, /^autoAccept\.maxPrice is required/],
+    [{ maxPrice: 0 }, /^autoAccept\.maxPrice must be greater than 0/],
+    [{ maxPrice: '25' }, /^autoAccept\.maxPrice must be a number/],
+    [{ maxPrice: 25, maxEtaMinutes: -1 }, /^autoAccept\.maxEtaMinutes/],
+    [true, /^autoAccept must be of type object/],
+    [[25], /^autoAccept must be of type object/],
+  ];
+  for (const [fields, named] of refused) {
+    it(`is a 400 as ${JSON.stringify(fields)}`, async () => {
+      const { status, body } = await partner.createRide({ autoAccept: fields });
+      expect(status).to.equal(400);
+      expect(body.error).to.match(named);
+    });
+  }
+});

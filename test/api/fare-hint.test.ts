@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { fareDayId, fareDays, placeOf, stepOf } from '../../shared/fares/fare-days.ts';
+import type { Point } from '../../shared/haversine.ts';
+import { greatCircleKm } from '../../shared/rides/position.ts';
+import { dayOf } from '../../shared/usage/days.ts';
+import type { Client } from '../support/client.ts';
+import { somewhere } from '../support/drivers.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+
+describe('GET /fare-hint', () => {
+  let api: TestApi;
+  let partner: Client;
+  before(async () => {
+    api = await startTestApi();
+    partner = await api.partner();
+  });
+  after(() => api.close());
+
+  const written = ({ lat, lng }: Point) => `${lat},${lng}`;
+  const ask = (query: Record<string, string>) => partner.get(`/fare-hint?${new URLSearchParams(query)}`);
+  const destination = { lat: 10, lng: 10 };
+
+  async function knownPlace(): Promise<Point> {
+    const pickup = somewhere();
+    const day = dayOf(new Date(api.ctx.now()));
+    await fareDays.insertOne({
+      _id: fareDayId(placeOf(pickup, 'comfort'), day),
+      day,
+      trips: 40,
+      accounts: ['a', 'b', 'c', 'd', 'e'],
+      prices: [
+        { step: stepOf(3), trips: 10 },
+        { step: stepOf(1), trips: 10 },
+        { step: stepOf(2), trips: 20 },
+      ],
+    });
+    return pickup;
+  }
+
+  it('says the quartiles per km and for the trip, in cents', async () => {
+    const pickup = await knownPlace();
+    const { status, body } = await ask({
+      pickup: written(pickup),
+      destination: written(destination),
+      carType: 'comfort',
+    });
+    expect(status).to.equal(200);
+    expect(body).to.have.all.keys('carType', 'distanceKm', 'perKm', 'fare');
+    expect(body).to.include({ carType: 'comfort', distanceKm: greatCircleKm(pickup, destination) });
+    expect(body.perKm.lower).to.be.closeTo(1, 0.011);
+    expect(body.perKm.median).to.be.closeTo(2, 0.021);
+    expect(body.perKm.upper).to.be.closeTo(2, 0.021);
+    expect(body.fare.median).to.be.closeTo(2 * body.distanceKm, 0.02 * body.distanceKm);
+    expect(body.fare.median).to.equal(Math.round(body.fare.median * 100) / 100);
+  });
+
+  it('says null where too little is known, for a regular car where none is said', async () => {
+    const query = { pickup: written(await knownPlace()), destination: written(destination) };
+    const { status, body } = await ask(query);
+    expect(status).to.equal(200);
+    expect(body).to.include({ carType: 'regular', perKm: null, fare: null });
+  });
+
+  it('needs a key', async () => {
+    const { status } = await partner.get('/fare-hint?pickup=1,2&destination=3,4', { authorization: '' });
+    expect(status).to.equal(401);
+  });
+
+  const good = { pickup: '40.758,-73.9855', destination: '40.7128,-74.006' };
+  const wrong: [query: Record<string, string>, named: RegExp][] = [
+    [{ destination: good.destination }, /^pickup is required/],
+    [{ pickup: good.pickup }, /^destination is required/],
+    [{ ...good, pickup: '' }, /^pickup /],
+    [{ ...good, pickup: '40.758' }, /^pickup must be a latitude and a longitude/],
+    [{ ...good, pickup: '91,0' }, /^pickup must be/],
+    [{ ...good, destination: '0,180.5' }, /^destination must be/],
+    [{ ...good, destination: '1e1,2' }, /^destination must be/],
+    [{ ...good, destination: '1,2,3' }, /^destination must be/],
+    [{ ...good, carType: 'bus' }, /^carType must be one of/],
+  ];
+  for (const [query, named] of wrong) {
+    it(`refuses ${new URLSearchParams(query)}`, async () => {
+      const { status, body } = await ask(query);
+      expect(status).to.equal(400);
+      expect(body.error).to.match(named);
+    });
+  }
+});

@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import type { Client } from '../support/client.ts';
+import { dispatchedRide, newGatewayDriver, somewhere } from '../support/drivers.ts';
+import { newRide, offerOn } from '../support/rides.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+import { endBidding, storedRide } from '../support/stored-rides.ts';
+
+describe('POST /rides/:rideId/fare', () => {
+  let api: TestApi;
+  let partner: Client & { keyId: string };
+  before(async () => {
+    api = await startTestApi();
+  });
+  beforeEach(async () => {
+    partner = await api.partner('live');
+  });
+  after(() => api.close());
+
+  const raise = (rideId: string, fare: unknown) => partner.post(`/rides/${rideId}/fare`, { fare });
+  const newRideAt = async (fare: number): Promise<string> => (await partner.createRide({ fare })).body.rideId;
+
+  it('raises the fare, without an event, and the offers stay', async () => {
+    const rideId = await newRideAt(20);
+    await offerOn(api.ctx, rideId, { price: 24 });
+    const { status, body } = await raise(rideId, 23.5);
+    expect(status).to.equal(200);
+    expect(body).to.deep.equal({ success: true, rideId, status: 'bidding', fare: 23.5 });
+    expect((await partner.get(`/rides/${rideId}`)).body).to.include({ fare: 23.5, offersCount: 1 });
+    expect((await partner.get(`/rides/${rideId}/offers`)).body.offers[0].price).to.equal(24);
+    const ride = await storedRide(rideId);
+    expect(ride.seq).to.equal(1);
+    expect(ride.timers.map(({ name }) => name)).to.have.members(['expire', 'dispatch']);
+    await offerOn(api.ctx, rideId, { price: 30 });
+    expect(JSON.parse((await storedRide(rideId)).events[1]?.body ?? '').fare).to.equal(23.5);
+  });
+
+  it('only raises: a lower fare is a 409, and the same one again a 200 that changes nothing', async () => {
+    const rideId = await newRideAt(20);
+    await raise(rideId, 22);
+    const { rev } = await storedRide(rideId);
+    const lower = await raise(rideId, 21.99);
+    expect([lower.status, lower.body.error]).to.deep.equal([409, 'The fare can only be raised']);
+    expect((await raise(rideId, 22)).body.fare).to.equal(22);
+    expect((await storedRide(rideId)).rev).to.equal(rev);
+  });
+
+  it('ends with the highest where many raise at once', async () => {
+    const rideId = await newRideAt(20);
+    const answers = await Promise.all([24, 21, 30, 26, 22, 28].map((fare) => raise(rideId, fare)));
+    for (const { status } of answers) expect(status).to.be.oneOf([200, 409]);
+    expect((await storedRide(rideId)).fare).to.equal(30);
+  });
+
+  it('is a 409 once the ride no longer bids, or its bidding time is over', async () => {
+    const cancelled = await newRideAt(20);
+    await partner.post(`/rides/${cancelled}/cancel`);
+    expect((await raise(cancelled, 25)).body.error).to.equal('The ride is no longer open for bidding');
+    const late = await newRideAt(20);
+    await endBidding(late);
+    expect((await raise(late, 25)).body.error).to.equal('The bidding time of this ride is over');
+    expect((await storedRide(late)).fare).to.equal(20);
+  });
+
+  it('has the rules for money of a creation', async () => {
+    const rideId = await newRideAt(20);
+    for (const fare of [0, -1, '25', null, undefined, 2 ** 60]) {
+      expect((await raise(rideId, fare)).status, String(fare)).to.equal(400);
+    }
+    expect((await storedRide(rideId)).fare).to.equal(20);
+  });
+
+  it('is a 404 for the ride of another key, with the text of an unknown ride', async () => {
+    const foreign = await newRide(api.ctx, { fare: 20 });
+    const answers = [await raise(foreign, 25), await raise('ride_none', 25)];
+    expect(answers.map(({ status }) => status)).to.deep.equal([404, 404]);
+    expect(answers[0]?.text).to.equal(answers[1]?.text);
+  });
+
+  it('leaves the answer to a repeated creation as it was', async () => {
+    const under = { 'idempotency-key': 'raised' };
+    const first = await partner.createRide({ fare: 20 }, under);
+    await raise(first.body.rideId, 22);
+    await raise(first.body.rideId, 24);
+    expect((await partner.createRide({ fare: 20 }, under)).text).to.equal(first.text);
+  });
+
+  it('tells every driver who was asked, in the list of requests and in the stream', async () => {
+    const place = somewhere();
+    const driver = await newGatewayDriver(api, { at: place });
+    const rideId = await dispatchedRide(api.ctx, place, { keyId: partner.keyId, fare: 20 });
+    const stream = await driver.stream();
+    const faresIn = (data: { requests?: { fare: number }[] } | null) => data?.requests?.map(({ fare }) => fare);
+    let news = await stream.next();
+    expect(faresIn(news as never)).to.deep.equal([20]);
+    await raise(rideId, 27.5);
+    do news = await stream.next();
+    while (news && faresIn(news as never)?.[0] !== 27.5);
+    expect(news).not.to.equal(null);
+    expect((await driver.get('/requests')).body.requests[0].fare).to.equal(27.5);
+    await stream.close();
+  });
+});

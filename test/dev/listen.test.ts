@@ -1,0 +1,213 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import readline from 'node:readline';
+import { expect } from 'chai';
+import { readArguments } from '../../dev/listen/arguments.ts';
+import { eventLine } from '../../dev/listen/event-line.ts';
+import { forward } from '../../dev/listen/forward.ts';
+import { nodeCommand } from '../../dev/servers/node-command.ts';
+import { newApiKey } from '../../shared/keys/key-format.ts';
+import { type NewKey, revokeKey } from '../../shared/keys/manage-keys.ts';
+import { applyAction } from '../../shared/rides/apply-action.ts';
+import { verifySignature } from '../../shared/webhooks/sign.ts';
+import type { Client } from '../support/client.ts';
+import { age, readFeedOf } from '../support/feed.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { newRide, offerOn } from '../support/rides.ts';
+import { startTestApi, type TestApi } from '../support/service.ts';
+import { storedRide } from '../support/stored-rides.ts';
+
+const secret = 'whsec_of_this_test';
+
+describe('npm run listen', () => {
+  let api: TestApi;
+  let receiver: Receiver;
+  let partner: Client & NewKey;
+  let listener: ChildProcess;
+  let lines: string[];
+  let complaints: string;
+
+  before(async () => {
+    api = await startTestApi();
+  });
+  beforeEach(async () => {
+    receiver = await startReceiver();
+    partner = await api.partner('test');
+  });
+  afterEach(async () => {
+    listener.kill('SIGKILL');
+    await receiver.close();
+  });
+  after(() => api.close());
+
+  /** Starts it and waits until it listens. */
+  async function listen(...args: string[]): Promise<void> {
+    const given = ['--key', partner.key, '--forward', receiver.url, '--url', `${api.url}/v1`, ...args];
+    const [file = '', ...rest] = nodeCommand('dev/listen.ts', given);
+    listener = spawn(file, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
+    lines = [];
+    complaints = '';
+    listener.stderr?.on('data', (chunk) => {
+      complaints += chunk;
+    });
+    if (listener.stdout) readline.createInterface({ input: listener.stdout }).on('line', (line) => lines.push(line));
+    await shown(/^ {2}Begins/);
+  }
+  /** Resolves with the first line that matches, as soon as it is there. */
+  async function shown(pattern: RegExp): Promise<string> {
+    for (;;) {
+      const line = lines.find((each) => pattern.test(each));
+      if (line) return line;
+      await Promise.race([once(listener.stdout as NodeJS.ReadableStream, 'data'), once(listener, 'exit')]);
+      if (listener.exitCode !== null) throw new Error(complaints);
+    }
+  }
+  async function end(signal: NodeJS.Signals): Promise<number | null> {
+    listener.kill(signal);
+    const [code] = await once(listener, 'exit');
+    return code;
+  }
+  /** A ride whose one event is so old that the feed shows it at once. */
+  async function rideWithOffer(byMs?: number): Promise<string> {
+    const rideId = await newRide(api.ctx, { keyId: partner.keyId, mode: 'test', scenario: 'no_offers' });
+    await offerOn(api.ctx, rideId);
+    await age(rideId, byMs);
+    return rideId;
+  }
+
+  it('brings new events alone, with the bytes, the headers and the signature of the real ones', async () => {
+    await rideWithOffer();
+    await listen('--secret', secret);
+    expect(lines.join('\n')).to.include(receiver.url).and.not.include(partner.key).and.not.include(secret);
+    const rideId = await rideWithOffer(2_900);
+    const [{ headers, raw }] = (await receiver.received(1)) as [Receiver['receipts'][number]];
+    const [event] = (await storedRide(rideId)).events;
+    expect(raw).to.equal(event?.body);
+    expect(headers).to.include({
+      'content-type': 'application/json',
+      'x-service-event': 'offer.received',
+      'x-service-sequence': '1',
+      'x-service-event-id': `evt_${rideId.replace('ride_', '')}_1`,
+    });
+    expect(verifySignature(secret, String(headers['x-service-signature']), raw, Date.now() / 1_000)).to.equal(true);
+    const line = await shown(/event 1 offer\.received/);
+    expect(line).to.match(/^\d\d:\d\d:\d\d {2}\w{6} {2}event 1 offer\.received +200 {2}\d+ ms$/);
+    for (const each of lines) expect(each.length, each).to.be.at.most(80);
+    expect(receiver.receipts).to.have.length(1);
+  });
+
+  it('begins with the first event where it is told to, and SIGTERM ends it with where to go on', async () => {
+    const rides = [await rideWithOffer(), await rideWithOffer()];
+    await listen('--after', 'first');
+    const made = /Signing secret {2}(whsec_\w+), for this run/.exec(await shown(/Signing secret/))?.[1] ?? '';
+    const receipts = await receiver.received(2);
+    expect(receipts.map(({ body }) => body.rideId)).to.deep.equal(rides);
+    const signature = String(receipts[0]?.headers['x-service-signature']);
+    expect(verifySignature(made, signature, receipts[0]?.raw ?? '', Date.now() / 1_000)).to.equal(true);
+    await shown(new RegExp(`${rides[1]?.slice(-6)}  event 1`));
+    expect(await end('SIGTERM')).to.equal(0);
+    const [, cursor = ''] = /to go on from here: --after (cur_\w+)/.exec(complaints) ?? [];
+    const more = await rideWithOffer(5_000);
+    await listen('--after', cursor);
+    expect((await receiver.received(3)).map(({ body }) => body.rideId)).to.deep.equal([...rides, more]);
+    expect(await end('SIGINT')).to.equal(0);
+  });
+
+  it('goes on where it was after the service was away, and misses and repeats nothing', async () => {
+    await listen('--secret', secret);
+    const rideId = await rideWithOffer(2_900);
+    await receiver.received(1);
+    const { port } = new URL(api.url);
+    await api.close();
+    api = await startTestApi({ PORT: port });
+    const { offerId } = await offerOn(api.ctx, rideId);
+    await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
+    await age(rideId, 2_000);
+    const receipts = await receiver.received(3);
+    expect(receipts.map(({ body }) => body.status ?? body.event)).to.deep.equal([
+      'offer.received',
+      'offer.received',
+      'driver_arriving',
+    ]);
+    expect(receipts.map(({ headers }) => headers['x-service-sequence'])).to.deep.equal(['1', '2', '3']);
+    expect(await readFeedOf(partner)).to.have.length(3);
+  });
+
+  it('says that the key is no longer valid, and ends with exit code 1', async () => {
+    await listen('--secret', secret);
+    await revokeKey(partner.keyId, 'anyone');
+    await rideWithOffer(2_900);
+    const [code] = await once(listener, 'exit');
+    expect(code).to.equal(1);
+    expect(complaints).to.match(/^listen: the service answers 401: Missing or invalid API key$/m);
+    expect(receiver.receipts).to.deep.equal([]);
+  });
+});
+
+describe('what npm run listen shows of a receiver', () => {
+  const event = {
+    eventId: 'evt_1',
+    rideId: 'ride_000000aB3xYz',
+    seq: 12,
+    event: 'ride.status' as const,
+    at: 1_700_000_000_000,
+    body: { event: 'ride.status', status: 'driver_arriving' },
+  };
+  const never = new AbortController().signal;
+  const lineFor = async (url: string, body: object | null = event.body) => {
+    const changed = { ...event, body: body as typeof event.body | null };
+    return eventLine(changed, await forward(changed, { url: new URL(url), secret }, never));
+  };
+
+  it('is a refusal, a redirect that is not followed, or why there was no answer', async () => {
+    const refusing = await startReceiver({ answer: (response) => void response.writeHead(500).end('no') });
+    const elsewhere = { location: 'http://127.0.0.1:9/' };
+    const moved = await startReceiver({ answer: (response) => void response.writeHead(302, elsewhere).end() });
+    expect(await lineFor(refusing.url)).to.match(/aB3xYz {2}event 12 driver_arriving +500 {2}\d+ ms$/);
+    expect(await lineFor(moved.url)).to.match(/ 302 {2}\d+ ms$/);
+    await Promise.all([refusing.close(), moved.close()]);
+    expect(await lineFor(moved.url)).to.match(/not delivered: ECONNREFUSED$/);
+  });
+
+  it('is nothing for an event whose body is erased', async () => {
+    expect(await lineFor('http://127.0.0.1:9/', null)).to.match(/event 12 ride\.status +not sent: its body is erased$/);
+  });
+
+  it('shows no control characters of a service', () => {
+    const line = eventLine({ ...event, body: { status: 'a\u001b[2Jb' } }, null);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what the test is about.
+    expect(line).not.to.match(/[\x00-\x1f]/);
+  });
+});
+
+describe('the arguments of npm run listen', () => {
+  const key = 'svc_test_0000000000000000000000000000000000000';
+  const wrong: [args: string[], problem: RegExp][] = [
+    [[], /^--key is missing$/],
+    [['--key', key], /^--key takes a whole key/],
+    [['--key', 'svc_test_...'], /^--key takes a whole key/],
+    [['--listen'], /there is no option '--listen'/],
+  ];
+  for (const [args, problem] of wrong) {
+    it(`refuses ${args.join(' ') || 'none'}`, () => {
+      expect(() => readArguments(args)).to.throw(problem);
+    });
+  }
+
+  it('names the option that is wrong, and takes the address with and without its version', () => {
+    const good = newApiKey('test');
+    const read = (...args: string[]) => readArguments(['--key', good, ...args]);
+    const to = ['--forward', 'http://localhost:3000/hook'];
+    expect(() => read()).to.throw(/^--forward is missing$/);
+    expect(() => read('--forward', 'localhost:3000')).to.throw(/^--forward takes an address/);
+    expect(() => read(...to, '--secret', 'hush')).to.throw(/^--secret begins with whsec_$/);
+    expect(() => read(...to, '--after', 'yesterday')).to.throw(/^--after takes first/);
+    expect(() => read(...to, '--url', 'ftp://x')).to.throw(/^--url takes an address/);
+    for (const base of ['', '/', '/v1', '/v1/', '/api/v1']) {
+      expect(read(...to, '--url', `https://rides.example${base}`).url).to.equal('https://rides.example');
+    }
+    expect(read(...to))
+      .to.include({ after: 'now', isNewSecret: true })
+      .and.not.have.property('url');
+  });
+});

@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { FareProgressModel, fareDays } from '../../../shared/fares/fare-days.ts';
+import { faresPerKm, type Quartiles } from '../../../shared/fares/fare-hint.ts';
+import { newRideId, newTrackToken } from '../../../shared/ids.ts';
+import { greatCircleKm, pointAt } from '../../../shared/rides/position.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { faresLeaseKey, startFareDays, takeFareTurn } from '../../../workers/fares/fare-turns.ts';
+import { somewhere } from '../../support/drivers.ts';
+import { until } from '../../support/until.ts';
+import { at, usageContext } from '../../support/usage.ts';
+
+describe('the fares of the days that are over', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await usageContext();
+  });
+  after(() => ctx.close());
+  beforeEach(async () => {
+    await ctx.redis.del(faresLeaseKey);
+    await FareProgressModel.deleteMany({});
+    await fareDays.deleteMany({});
+    await rides.deleteMany({});
+  });
+
+  const now = '2026-11-06 01:00';
+  async function count(text = now, signal = new AbortController().signal): Promise<void> {
+    await ctx.redis.del(faresLeaseKey);
+    await takeFareTurn({ ...ctx, now: () => at(text).getTime() }, { intervalMs: 60_000, signal });
+  }
+  const hint = (pickup: Ride['pickup'], carType: Ride['carType'] = 'regular', text = now): Promise<Quartiles | null> =>
+    faresPerKm(pickup, carType, at(text).getTime());
+
+  /** Trips from a place, each of the next of so many accounts, at these prices per km. */
+  async function trips(pickup: Ride['pickup'], perKm: number[], accounts: number, changes: Partial<Ride> = {}) {
+    const destination = pointAt(pickup, 8, 90);
+    const km = greatCircleKm(pickup, destination);
+    const made = perKm.map((price, index) => {
+      const createdAt = changes.createdAt ?? at('2026-11-05 10:00');
+      return {
+        _id: newRideId(createdAt.getTime()),
+        trackToken: newTrackToken(),
+        ...{ accountId: `acct_${index % accounts}`, mode: 'live', carType: 'regular', rideType: 'standard' },
+        ...{ pickup, destination, status: 'completed', agreedPrice: price * km, createdAt },
+        ...changes,
+      } as Ride;
+    });
+    await rides.insertMany(made);
+  }
+  const prices = (length: number) => Array.from({ length }, (_, index) => 1 + index / 10);
+  /** Each price is known to 1 %. */
+  function expectQuartiles(found: Quartiles | null, wanted: Quartiles): void {
+    for (const name of ['lower', 'median', 'upper'] as const) {
+      expect(found?.[name], name).to.be.closeTo(wanted[name], wanted[name] / 100);
+    }
+  }
+
+  it('say median and quartiles per km from 20 trips of 5 accounts on, over all days', async () => {
+    const place = somewhere();
+    await trips(place, prices(20).slice(0, 10), 5, { createdAt: at('2026-11-04 23:59') });
+    await trips(place, prices(20).slice(10), 5);
+    await count();
+    expectQuartiles(await hint(place), { lower: 1.4, median: 1.9, upper: 2.4 });
+  });
+
+  it('say nothing of 19 trips, or of 4 accounts, however many trips they have', async () => {
+    const [few, same] = [somewhere(), somewhere()];
+    await trips(few, prices(19), 10);
+    for (const createdAt of ['2026-11-03 10:00', '2026-11-04 10:00', '2026-11-05 10:00'].map(at)) {
+      await trips(same, prices(40), 4, { createdAt });
+    }
+    await count();
+    expect([await hint(few), await hint(same)]).to.deep.equal([null, null]);
+  });
+
+  it('count accepted live trips of the car type near the pickup, and nothing else', async () => {
+    const place = somewhere();
+    await trips(place, prices(20), 5);
+    await trips(place, Array(30).fill(50), 5, { mode: 'test' });
+    await trips(place, Array(30).fill(50), 5, { carType: 'family' });
+    await trips(place, Array(30).fill(50), 5, { rideType: 'intercity' });
+    await trips(pointAt(place, 30, 0), Array(30).fill(50), 5);
+    await trips(place, Array(30).fill(50), 5, { destination: pointAt(place, 0.1, 0) });
+    await trips(place, Array(30).fill(50), 5, { agreedPrice: undefined, status: 'cancelled' });
+    await trips(place, Array(30).fill(50), 5, { createdAt: at('2026-11-06 00:10') });
+    await count();
+    expectQuartiles(await hint(place), { lower: 1.4, median: 1.9, upper: 2.4 });
+    expect((await hint(place, 'family'))?.median).to.be.closeTo(50, 0.5);
+    expect(await hint(place, 'comfort')).to.equal(null);
+    expect(await hint(somewhere())).to.equal(null);
+  });
+
+  it('are counted once a day, an hour after its end, and a count that runs again changes nothing', async () => {
+    const place = somewhere();
+    await trips(place, prices(20), 5);
+    await count('2026-11-06 00:59:59.999');
+    expect(await hint(place)).to.equal(null);
+    await count();
+    const first = await fareDays.find().toArray();
+    // As if the process had died before it noted that the day is done.
+    await FareProgressModel.deleteMany({});
+    await count();
+    expect(await fareDays.find().toArray()).to.deep.equal(first);
+    await trips(place, prices(20), 5);
+    await count('2026-11-06 23:00');
+    expect(await fareDays.find().toArray()).to.deep.equal(first);
+  });
+
+  it('are forgotten after 28 days', async () => {
+    const place = somewhere();
+    await trips(place, prices(20), 5);
+    await count();
+    expect(await hint(place)).not.to.equal(null);
+    await count('2026-12-03 01:00');
+    expect(await hint(place, 'regular', '2026-12-03 01:00')).not.to.equal(null);
+    await count('2026-12-04 01:00');
+    expect(await hint(place, 'regular', '2026-12-04 01:00')).to.equal(null);
+    expect(await fareDays.countDocuments()).to.equal(0);
+  });
+
+  it('name at most 5 accounts, and no ride or driver', async () => {
+    await trips(somewhere(), prices(40), 40);
+    await count();
+    const [day] = await fareDays.find().toArray();
+    expect(day).to.have.all.keys('_id', 'day', 'trips', 'accounts', 'prices');
+    expect(day?.accounts).to.have.length(5);
+    expect(day?.trips).to.equal(40);
+  });
+
+  it('are left to another process at once when this one stops', async () => {
+    const place = somewhere();
+    await trips(place, prices(20), 5);
+    await count(now, AbortSignal.abort());
+    expect(await fareDays.countDocuments()).to.equal(0);
+    await until(async () => (await ctx.redis.get(faresLeaseKey)) === null);
+    const running = startFareDays({ ...ctx, now: () => at(now).getTime() });
+    await until(async () => (await hint(place)) !== null);
+    await running.stop();
+  });
+});

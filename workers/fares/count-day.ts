@@ -1,0 +1,80 @@
+import { fareDayId, fareDays, leastAccounts, placeOf, stepOf } from '../../shared/fares/fare-days.ts';
+import { firstRideId } from '../../shared/ids.ts';
+import { committedReads } from '../../shared/mongo/durability.ts';
+import { greatCircleKm } from '../../shared/rides/position.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import { dayMs, dayOf } from '../../shared/usage/days.ts';
+import type { Pace } from '../../shared/usage/sum-rides.ts';
+
+const pageSize = 500;
+/** On shorter trips the price is hardly one of the distance. */
+const shortestKm = 0.5;
+
+const fields = { accountId: 1, mode: 1, carType: 1, rideType: 1, pickup: 1, destination: 1, agreedPrice: 1 } as const;
+type CountedRide = Pick<Ride, '_id' | keyof typeof fields>;
+
+interface Count {
+  trips: number;
+  accounts: Set<string>;
+  /** By step of price: the trips. */
+  prices: Map<number, number>;
+}
+
+/**
+ * Counts what was agreed per km for the live rides that were created on a day, by place. Reads the rides in pages by their
+ * ids, which begin with the time. Can run twice: what is counted again replaces the first count. Resolves with how many
+ * trips were counted.
+ */
+export async function countDay(start: Date, pace: Pace): Promise<number> {
+  const counts = new Map<string, Count>();
+  for await (const page of pagesOf(start, pace)) for (const ride of page) count(counts, ride);
+  const day = dayOf(start);
+  const documents = [...counts].map(([place, { trips, accounts, prices }]) => ({
+    _id: fareDayId(place, day),
+    day,
+    trips,
+    accounts: [...accounts],
+    prices: [...prices].map(([step, ofStep]) => ({ step, trips: ofStep })),
+  }));
+  for (let first = 0; first < documents.length; first += pageSize) {
+    await pace();
+    const writes = documents.slice(first, first + pageSize).map((replacement) => ({
+      replaceOne: { filter: { _id: replacement._id }, replacement, upsert: true },
+    }));
+    await fareDays.bulkWrite(writes, { ordered: false });
+  }
+  return documents.reduce((sum, { trips }) => sum + trips, 0);
+}
+
+async function* pagesOf(start: Date, pace: Pace): AsyncGenerator<CountedRide[]> {
+  const end = firstRideId(start.getTime() + dayMs);
+  for (let after = firstRideId(start.getTime()); ; ) {
+    await pace();
+    const page = await rides
+      .find<CountedRide>(
+        { _id: { $gt: after, $lt: end } },
+        { ...committedReads(), projection: fields, sort: { _id: 1 }, limit: pageSize, batchSize: pageSize + 1 },
+      )
+      .toArray();
+    yield page;
+    const last = page.at(-1);
+    if (!last || page.length < pageSize) return;
+    after = last._id;
+  }
+}
+
+function count(counts: Map<string, Count>, ride: CountedRide): void {
+  const { mode, rideType, agreedPrice, pickup, destination, carType, accountId } = ride;
+  if (mode !== 'live' || rideType !== 'standard' || typeof agreedPrice !== 'number') return;
+  // Not the partner's own distance, which may be one by road.
+  const km = greatCircleKm(pickup, destination);
+  if (km < shortestKm) return;
+  const place = placeOf(pickup, carType);
+  const known = counts.get(place) ?? { trips: 0, accounts: new Set(), prices: new Map() };
+  counts.set(place, known);
+  known.trips += 1;
+  if (known.accounts.size < leastAccounts) known.accounts.add(accountId);
+  const step = stepOf(agreedPrice / km);
+  known.prices.set(step, (known.prices.get(step) ?? 0) + 1);
+}
