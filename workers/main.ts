@@ -37,7 +37,10 @@ Examples
 /** A worker process: runs the pools named on the command line, or all of them. */
 start('worker', runPools, usage);
 
-/** Starts the pools, the sweeper, the sums of usage and of fares, and the retention. Throws UsageError for an unknown name. */
+/**
+ * Starts the pools, the sweeper, the sums of usage and of fares, and the retention. Throws UsageError for an unknown
+ * name.
+ */
 async function runPools(names: readonly string[]): Promise<void> {
   const pools = names.length > 0 ? names.map(poolNamed) : poolNames;
   const readsSecrets = pools.some((pool) => pool.startsWith('webhooks') || pool === 'mail');

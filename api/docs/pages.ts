@@ -6,7 +6,7 @@ import { exampleBaseUrl } from './example-base-url.ts';
 /** The pages under `/docs`, in the order of the rail. Each is a file `docs/<name>.md`, or made from the OpenAPI document. */
 export const sections = [
   { title: 'Start', names: ['index', 'quick-start', 'authentication', 'test-mode'] },
-  { title: 'Build', names: ['webhooks', 'rides', 'errors', 'limits', 'typed-client', 'going-live'] },
+  { title: 'Build', names: ['webhooks', 'rides', 'fares', 'errors', 'limits', 'typed-client', 'going-live'] },
   { title: 'Reference', names: ['reference', 'contract', 'changelog'] },
   { title: 'For drivers', names: ['drivers', 'drivers-reference'] },
 ] as const;

@@ -1,4 +1,3 @@
-import { publicErrorOf } from '../../shared/errors.ts';
 import type { JsonSchema } from '../../shared/json-schema.ts';
 import { type Audience, commonErrors } from './error-answers.ts';
 import type { Media, OpenApiDocument, Parameter, PathOperation, Ref, Response, Webhook } from './openapi-types.ts';
@@ -58,30 +57,33 @@ function sharedByAll(document: OpenApiDocument, operations: readonly Listed[], t
   return [
     '## Errors of every operation',
     text,
-    ...(any ? [errorTable(document, any.operation, (status) => commonStatuses.has(status))] : []),
+    ...(any ? [errorTable(errorRows(document, any.operation, isCommon))] : []),
     '## Headers of answers',
     table(['header', 'on', 'meaning'], headers),
   ];
 }
 
-const commonStatuses = new Set(commonErrors.map((error) => String(publicErrorOf(error).status)));
+const isCommon = (error: string): boolean => (commonErrors as readonly string[]).includes(error);
 
 function describe(document: OpenApiDocument, { method, path, operation }: Listed): string[] {
   const { summary, description, parameters, requestBody, responses } = operation;
   const [status = '', response] = Object.entries(responses).find(([code]) => code.startsWith('2')) ?? [];
   const answer = resolved<Response>(document, response as Response);
-  const hasOwnErrors = Object.keys(responses).some((code) => Number(code) >= 400 && !commonStatuses.has(code));
+  const ownErrors = errorRows(document, operation, (error) => !isCommon(error));
   return [
     `## ${summary}`,
     code(`${method.toUpperCase()} ${path}`),
     description,
     ...(parameters ? ['### Parameters', parameterTable(parameters)] : []),
-    ...(requestBody ? ['### Body', ...bodyText(document, requestBody.content['application/json'], 'request')] : []),
+    ...(requestBody
+      ? [
+          requestBody.required ? '### Body' : '### Body (optional)',
+          ...bodyText(document, requestBody.content['application/json'], 'request'),
+        ]
+      : []),
     `### Answer ${status}`,
     ...answerText(document, answer),
-    ...(hasOwnErrors
-      ? ['### Errors', errorTable(document, operation, (code) => Number(code) >= 400 && !commonStatuses.has(code))]
-      : []),
+    ...(ownErrors.length > 0 ? ['### Errors', errorTable(ownErrors)] : []),
   ];
 }
 
@@ -183,28 +185,24 @@ const parameterTable = (parameters: readonly Parameter[]): string =>
     ]),
   );
 
-/** A row for each text that an error of these statuses can have. */
-function errorTable(
+/** A row for each error of an operation. */
+function errorRows(
   document: OpenApiDocument,
   { responses }: PathOperation,
-  isShown: (status: string) => boolean,
-): string {
-  const rows = Object.entries(responses)
-    .filter(([status]) => isShown(status))
-    .flatMap(([status, response]) => {
-      const { description, content } = resolved<Response>(document, response as Response);
-      const causes = description.split('\n\n');
-      const examples = Object.entries(content?.['application/json']?.examples ?? {}).filter(
-        ([name]) => !/-\d$/.test(name),
-      );
-      return examples.map(([, { value }], index) => [
-        status,
-        code((value as { error: string }).error),
-        causes[index] ?? '',
-      ]);
-    });
-  return table(['status', 'text', 'when'], rows);
+  isShown: (error: string) => boolean,
+): string[][] {
+  return Object.entries(responses).flatMap(([status, response]) => {
+    const { description, content } = resolved<Response>(document, response as Response);
+    const causes = description.split('\n\n');
+    // Further texts of one error have a number behind its name.
+    const errors = Object.entries(content?.['application/json']?.examples ?? {}).filter(([name]) => !/-\d$/.test(name));
+    return errors.flatMap(([name, { value }], index) =>
+      isShown(name) ? [[status, code((value as { error: string }).error), causes[index] ?? '']] : [],
+    );
+  });
 }
+
+const errorTable = (rows: readonly string[][]): string => table(['status', 'text', 'when'], rows);
 
 /** The statuses of the answers that have a header. */
 function statusesWith(document: OpenApiDocument, operations: readonly Listed[], header: string): string {

@@ -52,9 +52,9 @@ const erasure = [
 /**
  * Erases what is personal in those of these rides that have ended and settled: passenger, notes, addresses, drivers' phones,
  * the partner's reference and metadata, webhook URL, track token, last position, the bodies of events, and what was sent
- * and answered; coordinates keep two decimals, about a kilometre. Price, times and outcomes stay. No action leads out of an
- * end, so no other write is in the way. The attempts go first: a ride counts as erased when all of it is. Idempotent.
- * Resolves with how many rides were erased.
+ * and answered; coordinates keep two decimals, about a kilometre. Price, `autoAccept`, times and outcomes stay. No
+ * action leads out of an end, so no other write is in the way. The attempts go first: a ride counts as erased when all of
+ * it is. Idempotent. Resolves with how many rides were erased.
  */
 export async function eraseRides(rideIds: readonly string[]): Promise<number> {
   if (rideIds.length === 0) return 0;

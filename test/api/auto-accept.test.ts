@@ -41,7 +41,7 @@ describe('auto-accept', () => {
     expect(await timersOf(rideId)).not.to.include('auto_accept');
     const { offerId } = await offerOn(api.ctx, rideId, { price: 25, etaMinutes: 10 });
     await offerOn(api.ctx, rideId, { price: 15, etaMinutes: 1 });
-    expect(await due(rideId)).to.deep.equal({ result: 'done', status: 'driver_arriving' });
+    expect(await due(rideId)).to.include({ result: 'done', status: 'driver_arriving' });
     const ride = await storedRide(rideId);
     expect(ride).to.include({ status: 'driver_arriving', acceptedOfferId: offerId, agreedPrice: 25 });
     expect(statusesSent(ride).slice(-1)).to.deep.equal(['driver_arriving']);
@@ -72,7 +72,7 @@ describe('auto-accept', () => {
     const withdrawn = await newRideWith();
     const { offerId } = await offerOn(api.ctx, withdrawn);
     await applyAction(api.ctx, withdrawn, { action: 'withdrawOffer', offerId }, 'anyone');
-    expect(await due(withdrawn)).to.deep.equal({ result: 'done', status: 'bidding' });
+    expect(await due(withdrawn)).to.include({ result: 'done', status: 'bidding' });
     expect(await timersOf(withdrawn)).not.to.include('auto_accept');
 
     const accepted = await newRideWith();
@@ -90,7 +90,7 @@ describe('auto-accept', () => {
     const late = await newRideWith();
     await offerOn(api.ctx, late);
     await endBidding(late);
-    expect(await due(late)).to.deep.equal({ result: 'done', status: 'bidding' });
+    expect(await due(late)).to.include({ result: 'done', status: 'bidding' });
     expect((await storedRide(late)).status).to.equal('bidding');
   });
 
@@ -112,7 +112,7 @@ describe('auto-accept', () => {
     await offerOn(api.ctx, first, { driver });
     await offerOn(api.ctx, second, { driver });
     await due(first);
-    expect(await due(second)).to.deep.equal({ result: 'done', status: 'bidding' });
+    expect(await due(second)).to.include({ result: 'done', status: 'bidding' });
     const { offerId } = await offerOn(api.ctx, second);
     await due(second);
     expect((await storedRide(second)).acceptedOfferId).to.equal(offerId);

@@ -197,7 +197,7 @@ describe('a test ride that is stepped by hand', () => {
       const rideId = await newRideUnder('default');
       const { offerId } = (await step(rideId, 'offer')).body;
       await step(rideId, 'withdraw', { offerId });
-      expect(await due(rideId, 'accept')).to.deep.equal({ result: 'done', status: 'bidding' });
+      expect(await due(rideId, 'accept')).to.include({ result: 'done', status: 'bidding' });
       expect(await timersOf(rideId)).to.deep.equal(['expire']);
       await step(rideId, 'offer');
       expect(await timersOf(rideId)).to.deep.equal(['accept', 'expire']);

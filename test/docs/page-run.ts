@@ -22,7 +22,8 @@ export class PageRun {
   /** Everything that the commands of the page have printed so far. */
   #printed = '';
   #last = '';
-  #background?: Background;
+  /** The first one is the receiver, whose output the page shows. */
+  readonly #backgrounds: Background[] = [];
 
   constructor(name: string, given: GivenValues) {
     this.#folder = path.join(root, '.cache/docs', name);
@@ -42,7 +43,7 @@ export class PageRun {
       }
       return marks;
     } finally {
-      await this.#background?.end();
+      await Promise.all(this.#backgrounds.map((each) => each.end()));
     }
   }
 
@@ -68,10 +69,10 @@ export class PageRun {
         this.#printed += this.#last;
         return;
       case 'background':
-        this.#background = await Background.start(this.#folder, this.#filled(code), this.#values);
+        this.#backgrounds.push(await Background.start(this.#folder, this.#filled(code), this.#values));
         return;
       case 'output':
-        return this.#expectOutput(code, this.#background);
+        return this.#expectOutput(code, this.#backgrounds[0]);
       case 'answer':
         return this.#expectAnswer(JSON.parse(code), lang?.replace(/^.*=/, '') ?? '');
       case 'example':

@@ -48,7 +48,7 @@ export async function endedRide(ctx: Context, daysAgo: number, wish: RideWish = 
   const ended = {
     ...ride,
     ...{ _id, events, createdAt: endedAt, statusAt: endedAt, settledSeq: ride.seq, unsettled: 0, timers: [] },
-    ...{ reference: 'booking-4711', metadata: { bed: 'bed 12' } },
+    ...{ reference: 'booking-4711', metadata: { bed: 'bed 12' }, autoAccept: { maxPrice: 30, maxEtaMinutes: 8 } },
     lastPosition: { lat: 40.741895, lng: -73.989308, heading: 10, at: endedAt },
   };
   const { nextDueAt: _, ...stored } = ended;

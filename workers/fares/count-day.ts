@@ -11,7 +11,16 @@ const pageSize = 500;
 /** On shorter trips the price is hardly one of the distance. */
 const shortestKm = 0.5;
 
-const fields = { accountId: 1, mode: 1, carType: 1, rideType: 1, pickup: 1, destination: 1, agreedPrice: 1 } as const;
+const fields = {
+  accountId: 1,
+  mode: 1,
+  carType: 1,
+  rideType: 1,
+  pickup: 1,
+  destination: 1,
+  agreedPrice: 1,
+  erasedAt: 1,
+} as const;
 type CountedRide = Pick<Ride, '_id' | keyof typeof fields>;
 
 interface Count {
@@ -65,8 +74,9 @@ async function* pagesOf(start: Date, pace: Pace): AsyncGenerator<CountedRide[]> 
 }
 
 function count(counts: Map<string, Count>, ride: CountedRide): void {
-  const { mode, rideType, agreedPrice, pickup, destination, carType, accountId } = ride;
-  if (mode !== 'live' || rideType !== 'standard' || typeof agreedPrice !== 'number') return;
+  const { mode, rideType, agreedPrice, pickup, destination, carType, accountId, erasedAt } = ride;
+  // The places of an erased ride are too coarse for a distance.
+  if (mode !== 'live' || rideType !== 'standard' || typeof agreedPrice !== 'number' || erasedAt) return;
   // Not the partner's own distance, which may be one by road.
   const km = greatCircleKm(pickup, destination);
   if (km < shortestKm) return;

@@ -5,10 +5,12 @@ import type { Operation } from '../../../api/docs/operation.ts';
 import { serve } from '../../../api/http/serve.ts';
 import { partnerOperations } from '../../../api/partner/operations.ts';
 import { publicErrorOf } from '../../../shared/errors.ts';
+import { fareDayId, fareDays, placeOf } from '../../../shared/fares/fare-days.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { eventSchemas } from '../../../shared/rides/event-schemas.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { rideStatuses } from '../../../shared/rides/ride-types.ts';
+import { dayOf } from '../../../shared/usage/days.ts';
 import { type Client, validRide } from '../../support/client.ts';
 import { type OperationCaller, operationCaller } from '../../support/common-errors.ts';
 import { fieldsIn, fieldsOf, openApi, schemaProblem } from '../../support/documented.ts';
@@ -44,12 +46,29 @@ describe('the documented answers to partners', () => {
     },
     ride_not_bidding: async (operation) => {
       const { rideId, offers } = await rideIn(api.ctx, 'driver_arriving', { by: partner, offers: [{}, {}] });
-      return caller.run(operation, { rideId, body: { offerId: offers[1]?.offerId } });
+      return caller.run(operation, { rideId, body: { offerId: offers[1]?.offerId, fare: 99 } });
     },
     bidding_over: async (operation) => {
       const { rideId, offerId } = await rideIn(api.ctx, 'bidding', { by: partner });
       await endBidding(rideId);
-      return caller.run(operation, { rideId, body: { offerId } });
+      return caller.run(operation, { rideId, body: { offerId, fare: 99 } });
+    },
+    fare_not_higher: async (operation) => {
+      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
+      return caller.run(operation, { rideId, body: { fare: 0.5 } });
+    },
+    offers_full: async (operation) => {
+      const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
+      await rides.updateOne({ _id: rideId }, { $set: { offers: Array(50).fill(offer) } });
+      return caller.run(operation, { rideId });
+    },
+    illegal_step: async (operation) => {
+      const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
+      return caller.run(operation, { rideId });
+    },
+    live_ride: async (operation) => {
+      partner = await api.partner('live');
+      return caller.run(operation);
     },
     offer_withdrawn: async (operation) => {
       const { rideId, offerId } = await rideIn(api.ctx, 'bidding', { by: partner });
@@ -124,13 +143,22 @@ describe('the documented answers to partners', () => {
       pickup: { ...validRide.pickup, address: 'here' },
       destination: { ...validRide.destination, address: 'there' },
     };
-    const own = { reference: 'booking-70133', metadata: { desk: 'lobby' } };
+    const own = {
+      reference: 'booking-70133',
+      metadata: { desk: 'lobby' },
+      autoAccept: { maxPrice: 1, maxEtaMinutes: 8 },
+    };
     saw('RideCreated', (await partner.createRide(own)).body);
     for (const status of rideStatuses) {
       const { rideId, offerId } = await rideIn(api.ctx, status, { by: partner, ...addresses, ...own });
       saw('Ride', (await partner.get(`/rides/${rideId}`)).body);
       saw('OfferList', (await partner.get(`/rides/${rideId}/offers`)).body);
-      if (status === 'bidding') saw('OfferAccepted', (await partner.post(`/rides/${rideId}/accept`, { offerId })).body);
+      if (status === 'bidding') {
+        saw('FareRaised', (await partner.post(`/rides/${rideId}/fare`, { fare: 26 })).body);
+        saw('OfferedByHand', (await partner.post(`/test/rides/${rideId}/offer`)).body);
+        saw('OfferAccepted', (await partner.post(`/rides/${rideId}/accept`, { offerId })).body);
+        saw('StepTaken', (await partner.post(`/test/rides/${rideId}/arrive`)).body);
+      }
       if (status === 'arrived') saw('RideCancelled', (await partner.post(`/rides/${rideId}/cancel`)).body);
       for (const { body } of (await storedRide(rideId)).events) {
         const event = JSON.parse(body);
@@ -145,12 +173,20 @@ describe('the documented answers to partners', () => {
     }
     saw('EventPage', (await partner.get('/events')).body);
     saw('RideList', (await partner.get('/rides')).body);
+    const day = dayOf(new Date(api.ctx.now()));
+    await fareDays.insertOne({
+      _id: fareDayId(placeOf(validRide.pickup, 'family'), day),
+      ...{ day, trips: 20, accounts: ['a', 'b', 'c', 'd', 'e'], prices: [{ step: 100, trips: 20 }] },
+    });
+    const [from, to] = [validRide.pickup, validRide.destination].map(({ lat, lng }) => `${lat},${lng}`);
+    saw('FareHint', (await partner.get(`/fare-hint?pickup=${from}&destination=${to}&carType=family`)).body);
 
     const shown = Object.keys(openApi.components.schemas).filter(
       (name) =>
         !name.startsWith('Driver') &&
         // Parts of others, and bodies of requests.
-        !['NewRide', 'AcceptOffer', 'Offer', 'ListedRide', 'FeedEvent', 'Error'].includes(name),
+        !['NewRide', 'AcceptOffer', 'RaiseFare', 'HandOffer'].includes(name) &&
+        !['Offer', 'ListedRide', 'FeedEvent', 'Error'].includes(name),
     );
     expect([...seen.keys()]).to.have.members(shown);
     for (const [name, fields] of seen) {

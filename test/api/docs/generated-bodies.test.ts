@@ -37,12 +37,14 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
   const send = {
     NewRide: (body: string) => partner.post('/rides', body),
     AcceptOffer: (body: string) => partner.post(`/rides/${rideId}/accept`, body),
+    RaiseFare: (body: string) => partner.post(`/rides/${rideId}/fare`, body),
+    HandOffer: (body: string) => partner.post(`/test/rides/${rideId}/offer`, body),
     DriverPlace: (body: string) => driver.post('/me/online', body),
     DriverOffer: (body: string) => driver.post(`/requests/${rideId}/offers`, body),
     DriverStep: (body: string) => driver.post('/ride/arrive', body),
   };
   type Name = keyof typeof send;
-  const names: Name[] = ['NewRide', 'NewRide', 'NewRide', 'AcceptOffer', 'DriverPlace', 'DriverOffer', 'DriverStep'];
+  const names: Name[] = ['NewRide', 'NewRide', ...(Object.keys(send) as Name[])];
 
   interface Sent extends Pick<Answer, 'status' | 'headers' | 'text'> {
     name: string;
@@ -119,10 +121,12 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
   it('and parameters of a query at the edge are taken, those beyond it get a 400', async () => {
     let count = 0;
     for (const [path, { get }] of Object.entries(openApi.paths)) {
-      for (const { name, in: where, schema } of get?.parameters ?? []) {
-        if (where !== 'query') continue;
+      const inQuery = (get?.parameters ?? []).filter((parameter) => parameter.in === 'query');
+      const required = inQuery.filter((parameter) => parameter.required);
+      const good = Object.fromEntries(required.map(({ name, schema }) => [name, String(schema.examples?.[0])]));
+      for (const { name, schema } of inQuery) {
         for (const [value, isRight] of edgesOf(schema)) {
-          const target = `${path.replace('{rideId}', rideId)}?${name}=${encodeURIComponent(value)}`;
+          const target = `${path.replace('{rideId}', rideId)}?${new URLSearchParams({ ...good, [name]: value })}`;
           // A HEAD does not wait for events.
           const { status } = await call(api.url + target, { method: 'HEAD', headers: { 'x-api-key': partner.key } });
           expect(status, target).to.equal(isRight ? 200 : 400);
@@ -142,7 +146,8 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
 });
 
 /** Values at the edge of what a parameter allows and beyond it, and whether it allows them. */
-function edgesOf({ enum: members, type, minimum = 0, maximum = 0, maxLength }: JsonSchema): [string, boolean][] {
+function edgesOf(schema: JsonSchema): [string, boolean][] {
+  const { enum: members, type, minimum = 0, maximum = 0, maxLength, examples = [] } = schema;
   if (members) return [...members.map((member): [string, boolean] => [String(member), true]), ['x', false]];
   if (type === 'integer') {
     const right = [minimum, maximum].map((edge): [string, boolean] => [String(edge), true]);
@@ -152,8 +157,8 @@ function edgesOf({ enum: members, type, minimum = 0, maximum = 0, maxLength }: J
     ]);
     return [...right, ...wrong];
   }
-  // A cursor, of which only the service knows the form.
-  if (maxLength === undefined) return [['x', false]];
+  // A cursor, of which only the service knows the form, or a text of a form that examples show.
+  if (maxLength === undefined) return [...examples.map((one): [string, boolean] => [String(one), true]), ['x', false]];
   return [
     ['\u{1d54f}'.repeat(maxLength), true],
     ['x'.repeat(maxLength + 1), false],

@@ -121,7 +121,7 @@ describe('the OpenAPI document', () => {
   it('says what Joi does not export: bounds, lengths, null for an optional field', () => {
     expect(isValid('NewRide', newRide)).to.equal(true);
     const optional = ['carType', 'rideType', 'passengerCount', 'distanceKm', 'passenger', 'notes', 'webhookUrl'];
-    for (const field of [...optional, 'reference', 'metadata']) {
+    for (const field of [...optional, 'reference', 'metadata', 'autoAccept']) {
       expect(isValid('NewRide', { ...newRide, [field]: null }), field).to.equal(true);
     }
     for (const wrong of [
@@ -136,6 +136,9 @@ describe('the OpenAPI document', () => {
       { metadata: { '1st': 'a name begins with a letter' } },
       { metadata: { text: 'x'.repeat(101) } },
       { metadata: { number: 1 } },
+      { autoAccept: {} },
+      { autoAccept: { maxPrice: 0 } },
+      { autoAccept: { maxPrice: 5, maxEtaMinutes: 1_441 } },
     ]) {
       expect(isValid('NewRide', { ...newRide, ...wrong }), JSON.stringify(wrong)).to.equal(false);
     }

@@ -83,6 +83,7 @@ describe('the fares of the days that are over', () => {
     await trips(pointAt(place, 30, 0), Array(30).fill(50), 5);
     await trips(place, Array(30).fill(50), 5, { destination: pointAt(place, 0.1, 0) });
     await trips(place, Array(30).fill(50), 5, { agreedPrice: undefined, status: 'cancelled' });
+    await trips(place, Array(30).fill(50), 5, { erasedAt: at('2026-11-05 12:00') });
     await trips(place, Array(30).fill(50), 5, { createdAt: at('2026-11-06 00:10') });
     await count();
     expectQuartiles(await hint(place), { lower: 1.4, median: 1.9, upper: 2.4 });

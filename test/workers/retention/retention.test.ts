@@ -69,9 +69,10 @@ describe('the retention', () => {
       const before = await endedRide(ctx, 31);
       await retain();
       const after = await storedRide(before._id);
-      const { _id, keyId, accountId, status, statusAt, createdAt, fare, agreedPrice, seq, distanceKm } = before;
+      const { _id, keyId, accountId, status, statusAt, createdAt, fare, agreedPrice, seq, distanceKm, autoAccept } =
+        before;
       expect(after).to.deep.include({ _id, keyId, accountId, status, statusAt, createdAt, fare, agreedPrice });
-      expect(after).to.deep.include({ seq, distanceKm, rev: before.rev + 1 });
+      expect(after).to.deep.include({ seq, distanceKm, autoAccept, rev: before.rev + 1 });
       expect(after.pickup).to.deep.equal({ lat: 40.71, lng: -74.01 });
       expect(after.destination).to.deep.equal({ lat: 40.76, lng: -73.99 });
       expect(after.driver).to.deep.equal({ ...before.driver, phone: '' });
