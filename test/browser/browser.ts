@@ -14,7 +14,7 @@ let launched: Promise<Browser> | undefined;
 
 async function launch(): Promise<Browser> {
   return chromium.launch({
-    executablePath: chromiumPath,
+    executablePath: chromiumPath() as string,
     args: [
       '--no-sandbox',
       '--disable-gpu',
