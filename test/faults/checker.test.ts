@@ -10,6 +10,7 @@ import { type Fleet, type FleetLog, startFleet } from './load/fleet.ts';
 import { type Call, startPartners } from './load/partners.ts';
 import { plant, plantedRuns } from './planted-bugs.ts';
 import { seededRandom } from './random.ts';
+import { startMachineWatch } from './world/machine-watch.ts';
 import { startWorld, type World } from './world/world.ts';
 
 /** Runs real processes under a short load, quick enough for a test, and checks what is left. */
@@ -21,6 +22,7 @@ async function violationsOf(build: string, { withDrivers = false, until = async 
     DISPATCH_REPEAT_MS: '500',
   };
   const world = await startWorld({ build, apis: 1, copies: 1, together: true, settings });
+  const watch = startMachineWatch({ mongoUrl: world.mongo.url, redisUrl: world.redis.url, faults: [] });
   let fleet: Fleet | undefined;
   try {
     // So many that no limit on creations ends the load.
@@ -36,8 +38,10 @@ async function violationsOf(build: string, { withDrivers = false, until = async 
     while (!(await until())) await setTimeout(20);
     const journal = [...(await partners.stop()), ...((await live?.stop()) ?? [])];
     await world.quiet(240_000);
-    return violationsIn(await gatherEvidence(world, { journal, fleet: await fleet.stop() }, []));
+    const log = { journal, fleet: await fleet.stop(), faults: [], standstills: watch.standstills };
+    return violationsIn(await gatherEvidence(world, log));
   } finally {
+    await watch.stop();
     await fleet?.stop();
     await world.stop();
   }

@@ -1,14 +1,32 @@
-/** What was done to the service and when: what the checker may excuse by it, and nothing else. */
-export interface Fault {
-  what: string;
-  /** Whom it hit: the API process or worker process of that name, or a server. */
-  hit: 'api' | 'worker' | 'redis' | 'mongo';
-  name?: string;
-  /** Unix time in ms, from the first sign of it until the victim was back. */
+/** Of a fault: from its first sign until the victim was back. */
+export interface Stretch {
+  /** Unix time in ms. */
   from: number;
   until: number;
 }
 
+/** What was done to the service and when: what the checker may excuse by it, and nothing else. */
+export interface Fault extends Stretch {
+  what: string;
+  /** Whom it hit: the API process or worker process of that name, a server, or (`machine`) the process that makes the faults. */
+  hit: 'api' | 'worker' | 'redis' | 'mongo' | 'machine';
+  name?: string;
+}
+
 /** Whether a fault that began by `until` was not over by `from`. */
-export const overlaps = (fault: Fault, from: number, until: number): boolean =>
+export const overlaps = (fault: Stretch, from: number, until: number): boolean =>
   fault.from <= until && fault.until >= from;
+
+/** The parts of a stretch in which none of the faults was on. */
+export function outside(stretch: Stretch, faults: readonly Stretch[]): Stretch[] {
+  let rest = [stretch];
+  for (const { from, until } of faults) {
+    rest = rest
+      .flatMap((part) => [
+        { from: part.from, until: Math.min(part.until, from) },
+        { from: Math.max(part.from, until), until: part.until },
+      ])
+      .filter((part) => part.until > part.from);
+  }
+  return rest;
+}

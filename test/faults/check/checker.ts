@@ -14,7 +14,10 @@ export interface Evidence {
   rides: Ride[];
   receipts: Receipt[];
   journal: Call[];
+  /** What was done to the service. */
   faults: Fault[];
+  /** What the machine did to it: it excuses the same. */
+  standstills: Fault[];
   /** What the drivers of live rides did and were shown. */
   fleet: FleetLog;
   /** How the receiver of each key answers. */
@@ -33,7 +36,8 @@ export interface Evidence {
 
 /** THE checker: one line for each promise that the evidence shows broken; none where all were kept. */
 export function violationsIn(evidence: Evidence): string[] {
-  const { rides, receipts, journal, faults, manners } = evidence;
+  const { rides, receipts, journal, manners } = evidence;
+  const faults = [...evidence.faults, ...evidence.standstills];
   const ofRide = new Map<string, Receipt[]>();
   for (const receipt of receipts) ofRide.set(receipt.rideId, [...(ofRide.get(receipt.rideId) ?? []), receipt]);
   return [
@@ -42,7 +46,7 @@ export function violationsIn(evidence: Evidence): string[] {
       ...lifecycleViolations(ride),
       ...deliveryViolations(ride, ofRide.get(ride._id) ?? [], manners.get(ride.keyId) ?? 'none', faults),
     ]),
-    ...driverViolations(evidence),
+    ...driverViolations({ ...evidence, faults }),
     ...leaks(evidence),
     ...evidence.crashes.map((crash) => `a process ended by itself: ${crash}`),
   ];

@@ -2,7 +2,6 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
-import type { Fault } from '../faults-log.ts';
 import { canaries } from '../load/partners.ts';
 import type { Answered } from '../load/request.ts';
 import { canaryOfUrls } from '../world/receivers.ts';
@@ -16,8 +15,7 @@ const simulated = { name: 'Alex Rivera', phone: '+12025550143' };
 /** Gathers what a run has left, before its world is stopped. */
 export async function gatherEvidence(
   world: World,
-  { journal, fleet }: Pick<Evidence, 'journal' | 'fleet'>,
-  faults: Fault[],
+  { journal, fleet, faults, standstills }: Pick<Evidence, 'journal' | 'fleet' | 'faults' | 'standstills'>,
 ): Promise<Evidence> {
   const processes = [...world.apis, ...world.workers];
   return {
@@ -26,6 +24,7 @@ export async function gatherEvidence(
     journal,
     fleet,
     faults,
+    standstills,
     manners: world.manners,
     texts: [
       ...(await logTexts(world.logDir)),

@@ -45,11 +45,18 @@ const expectedStatuses: Record<Call['operation'], readonly number[]> = {
 
 /** What is wrong with an answer of the API, whoever asked: it took too long, is missing, a 5xx or no JSON without a reason. */
 export function faultOf(call: Answered & { api: string }, faults: readonly Fault[]): string | undefined {
-  if (call.ms > hangMs) return `took ${call.ms} ms`;
+  if (call.ms - standstillMs(call, faults) > hangMs) return `took ${call.ms} ms`;
   if (call.status === 0 && !isExcused(call, faults, 'api')) return `had no answer: ${call.text}`;
   if (call.status >= 500 && !isExcused(call, faults, 'mongo')) return `was answered ${call.status}`;
   const isEmpty = call.status === 0 || call.status === 204;
   return !isEmpty && call.body === undefined ? `was answered ${call.status} without JSON` : undefined;
+}
+
+/** For how long this process, which measures the call, stood still meanwhile. */
+function standstillMs({ at, ms }: Answered, faults: readonly Fault[]): number {
+  return faults
+    .filter((fault) => fault.hit === 'machine' && overlaps(fault, at, at + ms))
+    .reduce((sum, { from, until }) => sum + Math.min(until, at + ms) - Math.max(from, at), 0);
 }
 
 /** No answer is excused by the end of the process that was asked, a 5xx by MongoDB's being away. */

@@ -4,10 +4,13 @@ import { setTimeout } from 'node:timers/promises';
 import { type Evidence, violationsIn } from '../check/checker.ts';
 import { repeatsAmong } from '../check/deliveries.ts';
 import { gatherEvidence } from '../check/evidence.ts';
+import { standstillSummary, standstillViolations } from '../check/standstills.ts';
+import type { Fault } from '../faults-log.ts';
 import type { FigureRun, Measured } from '../figure.ts';
 import { type Fleet, startFleet } from '../load/fleet.ts';
 import { startPartners } from '../load/partners.ts';
 import { between, seededRandom, shuffled } from '../random.ts';
+import { startMachineWatch } from '../world/machine-watch.ts';
 import { manners } from '../world/receivers.ts';
 import { startWorld, type World, type WorldOptions } from '../world/world.ts';
 import type { Arena } from './arena.ts';
@@ -53,6 +56,8 @@ export async function undergo({
 }: Ordeal): Promise<Outcome> {
   const random = seededRandom(run.seed);
   const world = await startWorld({ build: run.build, wired: true, seed: run.seed, ...more });
+  const made: Fault[] = [];
+  const watch = startMachineWatch({ mongoUrl: world.mongo.url, redisUrl: world.redis.url, faults: made, say: run.say });
   let evidence: Evidence | undefined;
   let violations: string[] = [];
   let fleet: Fleet | undefined;
@@ -63,7 +68,7 @@ export async function undergo({
     const liveRandom = seededRandom(run.seed + 2);
     fleet = await startFleet(world, liveRandom);
     const live = startPartners(world, liveKeys, liveRandom, livePerSecond, { areLive: true, acceptShare: 0.6 });
-    const arena: Arena = { world, random, faults: [], longestMs: longestMs ?? 60_000, say: run.say };
+    const arena: Arena = { world, random, faults: made, longestMs: longestMs ?? 60_000, say: run.say };
     await setTimeout(2_000);
     await faults(arena, partners);
     await setTimeout(1_000);
@@ -73,10 +78,14 @@ export async function undergo({
     journal.push(...(await live.stop()));
     run.say(`${journal.length} requests made; waiting until nothing is left to do`);
     await world.quiet(quietMs);
-    evidence = await gatherEvidence(world, { journal, fleet: await fleet.stop() }, arena.faults);
-    violations = [...violationsIn(evidence), ...(judge?.(evidence) ?? [])];
+    const fleetLog = await fleet.stop();
+    await watch.stop();
+    const { standstills } = watch;
+    evidence = await gatherEvidence(world, { journal, fleet: fleetLog, faults: made, standstills });
+    violations = [...violationsIn(evidence), ...standstillViolations(standstills), ...(judge?.(evidence) ?? [])];
     return { evidence, violations };
   } finally {
+    await watch.stop();
     await fleet?.stop();
     // The faults are needed to find the cause of a violation.
     if (violations.length > 0) await keepEvidence(world, evidence, run.say);
@@ -86,9 +95,10 @@ export async function undergo({
 
 async function keepEvidence(world: World, evidence: Evidence | undefined, say: FigureRun['say']): Promise<void> {
   const file = path.join(world.logDir, 'evidence.json');
-  const { rides, receipts, journal, faults, fleet } = evidence ?? {};
+  const { rides, receipts, journal, faults, standstills, fleet } = evidence ?? {};
   const { calls, sights, suspensions } = fleet ?? {};
-  await fs.writeFile(file, JSON.stringify({ rides, receipts, journal, faults, calls, sights, suspensions }));
+  const kept = { rides, receipts, journal, faults, standstills, calls, sights, suspensions };
+  await fs.writeFile(file, JSON.stringify(kept));
   say(`the evidence and the logs are kept in ${world.logDir}`);
 }
 
@@ -123,12 +133,13 @@ export async function runRounds(
 }
 
 /** What the evidence is about, in a line. */
-export function summaryOf({ rides, receipts, journal, faults, fleet }: Evidence): string {
+export function summaryOf({ rides, receipts, journal, faults, standstills, fleet }: Evidence): string {
   const driven = rides.filter(({ mode, driver }) => mode === 'live' && driver).length;
   const created = journal.filter(({ status }) => status === 201).length;
   return (
     `${faults.length} faults, ${journal.length} requests, ${created} creations acknowledged, ${rides.length} rides, ` +
     `${receipts.length} attempts received, ${repeatsAmong(receipts)} of them second ones; ` +
-    `${fleet.drivers.length} drivers made ${fleet.calls.length} requests and drove ${driven} rides`
+    `${fleet.drivers.length} drivers made ${fleet.calls.length} requests and drove ${driven} rides` +
+    standstillSummary(standstills)
   );
 }

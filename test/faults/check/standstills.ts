@@ -1,0 +1,30 @@
+import type { Fault, Stretch } from '../faults-log.ts';
+
+/** A run on a machine that stands still for longer than this says nothing. */
+const mostMs = 15_000;
+
+/** Standstills excuse what they held up. So that they hide nothing, a run with too many of them is none. */
+export function standstillViolations(standstills: readonly Fault[]): string[] {
+  const { ms } = standstillTotal(standstills);
+  return ms > mostMs ? [`the machine stood still for ${inSeconds(ms)}: run it again alone`] : [];
+}
+
+/** What a run's summary says of them; nothing where there was none. */
+export function standstillSummary(standstills: readonly Fault[]): string {
+  const { ms, count } = standstillTotal(standstills);
+  return count === 0 ? '' : `; the machine stood still by itself for ${inSeconds(ms)} in ${count} stretches`;
+}
+
+/** Those of several servers at a time are one. */
+function standstillTotal(standstills: readonly Fault[]): { ms: number; count: number } {
+  const merged: Stretch[] = [];
+  const ofServers = standstills.filter(({ hit }) => hit !== 'machine').sort((a, b) => a.from - b.from);
+  for (const { from, until } of ofServers) {
+    const last = merged.at(-1);
+    if (last && from <= last.until) last.until = Math.max(last.until, until);
+    else merged.push({ from, until });
+  }
+  return { ms: merged.reduce((sum, { from, until }) => sum + until - from, 0), count: merged.length };
+}
+
+const inSeconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;

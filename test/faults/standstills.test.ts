@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { expect } from 'chai';
+import { type Evidence, violationsIn } from './check/checker.ts';
+import { standstillSummary, standstillViolations } from './check/standstills.ts';
+import type { Fault } from './faults-log.ts';
+import type { Call } from './load/partners.ts';
+import { type MachineWatchOptions, startMachineWatch } from './world/machine-watch.ts';
+
+const { TEST_MONGO_URL: mongoUrl = '', TEST_REDIS_URL: redisUrl = '' } = process.env;
+
+/** What the watch notes where its clock jumps by so much, as it does on a machine that stands still, and is then stopped. */
+async function notedOverJump(jumpMs: number, more: Partial<MachineWatchOptions> = {}): Promise<Fault[]> {
+  let ahead = 0;
+  const now = () => Date.now() + ahead;
+  const watch = startMachineWatch({ mongoUrl, redisUrl, faults: [], now, ...more });
+  ahead = jumpMs;
+  await watch.stop();
+  return watch.standstills;
+}
+
+const hits = (noted: readonly Fault[]): string[] => noted.map(({ hit }) => hit).sort();
+
+/** A standstill of MongoDB and this process from 10,000 to 12,000 ms. */
+const standstills = (['mongo', 'machine'] as const).map((hit): Fault => {
+  return { what: 'the machine stood still', hit, from: 10_000, until: 12_000 };
+});
+
+function violationsOf(call: Partial<Call>): string[] {
+  const asked = { operation: 'retrieve', tag: 'request-1', keyId: 'key', api: 'api-1', text: '', body: {}, ms: 100 };
+  const evidence: Evidence = {
+    rides: [],
+    receipts: [],
+    journal: [{ ...asked, status: 200, at: 0, ...call } as Call],
+    faults: [],
+    standstills,
+    fleet: { drivers: [], calls: [], sights: [], suspensions: [] },
+    manners: new Map(),
+    texts: [],
+    secrets: [],
+    speed: 1,
+    dispatch: { rounds: [], repeatMs: 1_000 },
+    crashes: [],
+  };
+  return violationsIn(evidence);
+}
+
+describe('standstills of the machine in the fault suite', () => {
+  it('notes that MongoDB, Redis and its own timer did nothing for longer than 400 ms', async () => {
+    const noted = await notedOverJump(2_000);
+    expect(hits(noted)).to.deep.equal(['machine', 'mongo', 'redis']);
+    for (const { from, until } of noted) expect(until - from).to.be.at.least(2_000);
+  });
+
+  it('leaves what a made fault explains to that fault', async () => {
+    const faults: Fault[] = [{ what: 'MongoDB hung', hit: 'mongo', from: 0, until: Number.POSITIVE_INFINITY }];
+    expect(hits(await notedOverJump(2_000, { faults }))).to.deep.equal(['machine', 'redis']);
+  });
+
+  it('notes what is left of a standstill after a made fault', async () => {
+    const ended = Date.now() + 3_000;
+    const faults: Fault[] = [{ what: 'MongoDB hung', hit: 'mongo', from: 0, until: ended }];
+    const noted = await notedOverJump(9_000, { faults });
+    expect(noted.find(({ hit }) => hit === 'mongo')?.from).to.be.at.least(ended);
+  });
+
+  it('notes a server that never answers, and ends without its answer', async () => {
+    const sockets: net.Socket[] = [];
+    const silent = net.createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as net.AddressInfo;
+    let ahead = 0;
+    const watch = startMachineWatch({
+      mongoUrl: `mongodb://127.0.0.1:${port}/rides`,
+      redisUrl: `redis://127.0.0.1:${port}`,
+      faults: [],
+      now: () => Date.now() + ahead,
+    });
+    while (sockets.length < 2) await once(silent, 'connection');
+    ahead = 2_000;
+    await watch.stop();
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+    expect(hits(watch.standstills)).to.include.members(['mongo', 'redis']);
+  });
+
+  it('excuses a 503 within a standstill, and none 10 s later', () => {
+    expect(violationsOf({ status: 503, at: 11_000 })).to.deep.equal([]);
+    expect(violationsOf({ status: 503, at: 22_000 }).join()).to.match(/was answered 503$/);
+  });
+
+  it('excuses no missing answer', () => {
+    expect(violationsOf({ status: 0, at: 11_000, text: 'socket hang up' }).join()).to.match(/had no answer/);
+  });
+
+  it('takes the time for which it stood still itself off the time that an answer took', () => {
+    expect(violationsOf({ at: 9_000, ms: 6_900 })).to.deep.equal([]);
+    expect(violationsOf({ at: 9_000, ms: 7_100 }).join()).to.match(/took 7100 ms$/);
+  });
+
+  it('is told in the summary, with stretches of several servers counted once', () => {
+    const redis = { ...standstills[0], hit: 'redis', from: 11_500, until: 12_500 } as Fault;
+    const later = { ...redis, from: 20_000, until: 21_700 };
+    const told = '; the machine stood still by itself for 4.2 s in 2 stretches';
+    expect(standstillSummary([later, redis, ...standstills])).to.equal(told);
+    expect(standstillSummary([])).to.equal('');
+  });
+
+  it('is a violation where it took more than 15 s', () => {
+    const [standstill] = standstills as [Fault];
+    expect(standstillViolations([{ ...standstill, until: 25_000 }])).to.deep.equal([]);
+    const violations = standstillViolations([{ ...standstill, until: 25_100 }]);
+    expect(violations).to.deep.equal(['the machine stood still for 15.1 s: run it again alone']);
+  });
+});
