@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { expect } from 'chai';
-import { type Evidence, violationsIn } from './check/checker.ts';
-import { standstillSummary, standstillViolations } from './check/standstills.ts';
-import type { Fault } from './faults-log.ts';
-import type { Call } from './load/partners.ts';
-import { type MachineWatchOptions, startMachineWatch } from './world/machine-watch.ts';
+import type { Fault } from '../faults-log.ts';
+import type { Call } from '../load/partners.ts';
+import { type MachineWatchOptions, startMachineWatch } from '../world/machine-watch.ts';
+import { type Evidence, violationsIn } from './checker.ts';
+import { standstillSummary, standstillViolations } from './standstills.ts';
 
 const { TEST_MONGO_URL: mongoUrl = '', TEST_REDIS_URL: redisUrl = '' } = process.env;
 
