@@ -12,6 +12,7 @@ import { handleErrors } from './http/handle-errors.ts';
 import { noRoute } from './http/no-route.ts';
 import { requestLog } from './http/request-log.ts';
 import type { App } from './http/serve.ts';
+import { traceRequest } from './http/trace-request.ts';
 import { wellFormed } from './http/well-formed.ts';
 import { healthPart } from './ops/health-part.ts';
 import { assetsPart } from './pages/assets-part.ts';
@@ -28,6 +29,7 @@ export function listenerOf(service: Context, parts: readonly Part[]): ReturnType
   app.on('error', (error) => service.log.debug({ error: describeError(error) }, 'connection error'));
   app.use(requestLog(service));
   app.use(findPart(parts));
+  if (service.tracing) app.use(traceRequest(service.tracing));
   app.use(handleErrors(service.log));
   app.use(wellFormed);
   app.use((ctx, next) => ctx.state.part.handle(ctx, next));

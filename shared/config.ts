@@ -29,6 +29,8 @@ export interface Config {
   logLevel: string;
   /** Where health and metrics of this process are served; nowhere without a port, on any free one with 0. */
   ops: { host: string; port?: number };
+  /** Where this process sends its traces; without it there are none. */
+  traces?: TraceSettings;
   concurrency: {
     bidding: number;
     simulator: number;
@@ -41,6 +43,13 @@ export interface Config {
   mailFrom: string;
   /** Apart from the rest, so that no one who shows the settings shows these. */
   secrets: { mongoUrl: string; redisUrl: string; keys: SecretsKeys; smtpUrl: string; opsToken: string };
+}
+
+export interface TraceSettings {
+  endpoint: string;
+  serviceName?: string;
+  /** Of all traces, 0 to 1. */
+  share: number;
 }
 
 /** Settings are missing or wrong. Its message has a line for each that names the setting, never its value. */
@@ -68,6 +77,9 @@ const baseUrl = Joi.string()
   });
 const httpsInProduction = (url: string, helpers: Joi.CustomHelpers) =>
   isProduction(helpers) && !url.startsWith('https://') ? helpers.error('production.https') : url;
+/** A password in it would be in the settings that may be shown. */
+const withoutUser = (url: string, helpers: Joi.CustomHelpers) =>
+  /[@?#]/.test(url) ? helpers.error('traces.form') : url;
 /** The API's routes stand under /v1 and /api/v1: links are built beside them. */
 const withoutBase = (url: string, helpers: Joi.CustomHelpers) =>
   /\/v1(\/|$)/.test(new URL(url).pathname) ? helpers.error('baseUrl.v1') : url;
@@ -154,6 +166,11 @@ const settings = Joi.object({
     .messages({
       'string.pattern.base': '{{#label}} must be 20 to 200 characters without spaces (openssl rand -hex 24)',
     }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl.custom(withoutUser).messages({
+    'traces.form': '{{#label}} must be an address without user and query: OTEL_EXPORTER_OTLP_HEADERS is for passwords',
+  }),
+  OTEL_SERVICE_NAME: Joi.string().max(100),
+  OTEL_TRACES_SAMPLER_ARG: Joi.number().min(0).max(1).default(1),
   LOG_LEVEL: Joi.string().valid('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
   BIDDING_CONCURRENCY: concurrency.default(50),
   SIMULATOR_CONCURRENCY: concurrency.default(50),
@@ -218,6 +235,13 @@ export function readConfig(
     shutdownGraceMs: value.SHUTDOWN_GRACE_MS,
     logLevel: value.LOG_LEVEL,
     ops: Object.freeze({ host: value.OPS_HOST, ...(value.OPS_PORT !== undefined && { port: value.OPS_PORT }) }),
+    ...(value.OTEL_EXPORTER_OTLP_ENDPOINT && {
+      traces: Object.freeze({
+        endpoint: value.OTEL_EXPORTER_OTLP_ENDPOINT,
+        serviceName: value.OTEL_SERVICE_NAME,
+        share: value.OTEL_TRACES_SAMPLER_ARG,
+      }),
+    }),
     concurrency: Object.freeze({
       bidding: value.BIDDING_CONCURRENCY,
       simulator: value.SIMULATOR_CONCURRENCY,

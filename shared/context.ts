@@ -6,6 +6,7 @@ import { followMongoClock } from './mongo/clock.ts';
 import { connectMongo, disconnectMongo } from './mongo/connection.ts';
 import { createQueues, poolNames, type Queues } from './queues.ts';
 import { connectRedis, redisReady } from './redis.ts';
+import { startTracing, type Tracing } from './tracing/tracing.ts';
 
 /** What every part of a process gets. It stays a handful of fields: it is no container. */
 export interface Context {
@@ -13,6 +14,8 @@ export interface Context {
   log: Logger;
   redis: Redis;
   queues: Queues;
+  /** Only where the settings name a collector of traces. */
+  tracing?: Tracing;
   /** The time on MongoDB's clock, in Unix ms, as this process estimates it. */
   now(): number;
   close(): Promise<void>;
@@ -28,19 +31,21 @@ export async function createContext(config: Readonly<Config>, processName: strin
   await assertMigrated(config.secrets.keys);
   const redis = connectRedis(config.secrets.redisUrl, log);
   await redisReady(redis, 2_000);
-  const queues = createQueues(redis, log);
+  const tracing = await startTracing(config, processName, log);
+  const queues = createQueues(redis, log, tracing);
   const clock = await followMongoClock();
   return {
     config,
     log,
     redis,
     queues,
+    tracing,
     now: clock.now,
     async close() {
       clock.stop();
       await Promise.allSettled(poolNames.map((pool) => queues[pool].close()));
       redis.disconnect();
-      await disconnectMongo();
+      await Promise.all([disconnectMongo(), tracing?.stop()]);
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { describeError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import type { TimerName } from './rides/ride-types.ts';
+import type { Tracing } from './tracing/tracing.ts';
 
 /** Each queue has one worker pool of the same name. */
 export const poolNames = ['bidding', 'simulator', 'dispatch', 'webhooks', 'webhooks-slow', 'mail'] as const;
@@ -48,7 +49,7 @@ export const queuePrefix = (pool: PoolName): string => `{rides:${pool}}`;
 export const keepFinished = { removeOnComplete: { count: 1_000 }, removeOnFail: { count: 1_000 } };
 
 /** Creates the producers' side of every queue, on one connection. Adding a job fails at once while Redis is away. */
-export function createQueues(connection: Redis, log: Logger): Queues {
+export function createQueues(connection: Redis, log: Logger, tracing?: Tracing): Queues {
   const create = <T>(pool: PoolName): Queue<T> => {
     const queue = new Queue<T>(pool, {
       connection,
@@ -58,6 +59,7 @@ export function createQueues(connection: Redis, log: Logger): Queues {
       defaultJobOptions: { attempts: 1 },
       // BullMQ's own events, which only a developer's tools read.
       streams: { events: { maxLen: 1_000 } },
+      telemetry: tracing?.jobs,
     });
     queue.on('error', (error) => log.debug({ pool, error: describeError(error) }, 'queue error'));
     return queue as Queue<T>;

@@ -63,6 +63,7 @@ export function startPool(
       // BullMQ's version check stays on: without it, BullMQ rounds blocking waits up to whole seconds and timers are late.
       ...recovery,
       ...keepFinished,
+      telemetry: ctx.tracing?.jobs,
     },
     redisBackendWithClock(ctx.now, pulse?.beat),
   );

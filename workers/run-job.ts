@@ -29,15 +29,16 @@ export async function runJob(
     return Math.round(elapsedMs);
   };
   const result = await handle(ctx, handler, job, { ...options, token: randomUUID() }).catch((error) => {
-    count('error');
+    const durationMs = count('error');
+    ctx.tracing?.note({ pool, ...job.data, outcome: 'error', durationMs }, { hasFailed: true });
     throw error;
   });
   const outcome = 'againInMs' in result ? 'again' : result.result;
   const durationMs = count(outcome);
-  if (!hasLine(result)) {
-    const { requestId, keyId, why } = result as Partial<Finished & RunAgain>;
-    ctx.log.info({ requestId, pool, keyId, ...job.data, outcome, why, durationMs }, 'job');
-  }
+  const { requestId, keyId, why } = result as Partial<Finished & RunAgain>;
+  const fields = { requestId, pool, keyId, ...job.data, outcome, why, durationMs };
+  ctx.tracing?.note(fields);
+  if (!hasLine(result)) ctx.log.info(fields, 'job');
   if ('againInMs' in result) {
     await job.moveToDelayed(Date.now() + Math.ceil(result.againInMs), lock);
     throw new DelayedError(result.why);

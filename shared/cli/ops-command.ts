@@ -18,7 +18,7 @@ export const opsCommand = (argv: readonly string[], settings?: Settings): Promis
   runCommandLine(ops, argv, settings, async (args, env) => {
     const config = readConfig(env, { without: ['SECRETS_KEY'] });
     // Standard output holds the answer alone.
-    const ctx = await createContext({ ...config, logLevel: 'silent' }, 'ops');
+    const ctx = await createContext({ ...config, logLevel: 'silent', traces: undefined }, 'ops');
     try {
       printAnswer(args.command, await commands[args.command](ctx, args), args.json);
     } finally {

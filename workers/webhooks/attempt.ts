@@ -3,11 +3,12 @@ import { AppError } from '../../shared/errors.ts';
 import { SecretDamaged, SecretsKeyMissing } from '../../shared/keys/encryption.ts';
 import { type DeliverySettings, deliverySettings } from '../../shared/keys/manage-keys.ts';
 import type { Delivery, DeliveryOutcome, EventName } from '../../shared/rides/ride-types.ts';
+import { inSpan, type SpanEnd } from '../../shared/tracing/tracing.ts';
 import { deliveryHeaders } from '../../shared/webhooks/delivery-headers.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
 import type { RenewableClaim } from './claim.ts';
 import { secretsKeyMissing } from './postpone.ts';
-import { type Attempt, send } from './send.ts';
+import { type Attempt, type SendResult, send } from './send.ts';
 import type { Trace } from './trace.ts';
 
 /** What is recorded of an attempt. `lost` and `unable` are never recorded as they are (attempt-outcome.ts). */
@@ -39,6 +40,9 @@ export interface Outgoing {
   webhookUrl?: string;
   /** Marks what is sent by hand. */
   mark?: Record<string, string>;
+  /** For its span: the ride, and the request that made the event or asked for the attempt. */
+  rideId?: string;
+  requestId?: string;
 }
 
 /**
@@ -71,7 +75,12 @@ export async function attempt(
       return claim.renew();
     },
   };
-  const { outcome, httpStatus, reason, durationMs } = await send(message, trace);
+  const { outcome, httpStatus, reason, durationMs } = await inSpan(
+    ctx.tracing,
+    { name: `deliver ${outgoing.event}`, kind: 'client' },
+    () => send(message, trace),
+    (sent) => spanEnd(outgoing, sent),
+  );
   return {
     outcome,
     url: loggedUrl(url),
@@ -79,6 +88,11 @@ export async function attempt(
     ...(reason !== undefined && { reason }),
     durationMs,
   };
+}
+
+/** Nothing of it says where the event was sent. */
+function spanEnd({ requestId, rideId, keyId, seq, event }: Outgoing, { outcome, ...sent }: SendResult): SpanEnd {
+  return { hasFailed: outcome !== 'delivered', fields: { requestId, rideId, keyId, seq, event, outcome, ...sent } };
 }
 
 const unixSeconds = (at: Date): number => Math.floor(at.getTime() / 1_000);

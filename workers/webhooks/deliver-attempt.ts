@@ -128,15 +128,17 @@ const isTooOld = (claimed: ClaimedAttempt): boolean =>
   ageMs(claimed) > (claimed.record.kind === 'test' ? testMaxAgeMs : redeliveryMaxAgeMs);
 
 /** What is sent; null when its body is erased. */
-async function outgoingOf({ _id, keyId, kind, event, body, rideId, seq }: AttemptRecord): Promise<Outgoing | null> {
+async function outgoingOf(record: AttemptRecord): Promise<Outgoing | null> {
+  const { _id, keyId, kind, event, body, rideId, seq, requestId } = record;
+  const asked = { keyId, event, rideId, requestId };
   if (kind === 'test' || rideId === undefined || seq === undefined) {
-    return body ? { keyId, event, eventId: eventId(_id, 1), seq: 1, body, mark: { 'X-Service-Test': 'true' } } : null;
+    return body ? { ...asked, eventId: eventId(_id, 1), seq: 1, body, mark: { 'X-Service-Test': 'true' } } : null;
   }
   const ride = await rides.findOne<Pick<Ride, 'webhookUrl'> & { events: Pick<RideEvent, 'body'>[] }>(
     { _id: rideId, 'events.seq': seq },
     { projection: { webhookUrl: 1, 'events.$': 1 } },
   );
-  const eventAsSent = { keyId, event, eventId: eventId(rideId, seq), seq, body: ride?.events[0]?.body ?? '' };
+  const eventAsSent = { ...asked, eventId: eventId(rideId, seq), seq, body: ride?.events[0]?.body ?? '' };
   if (!eventAsSent.body) return null;
   return { ...eventAsSent, webhookUrl: ride?.webhookUrl, mark: { 'X-Service-Redelivery': 'true' } };
 }

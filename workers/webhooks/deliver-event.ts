@@ -54,7 +54,9 @@ async function deliver(ctx: Context, job: DeliveryJob, run: Run): Promise<JobRes
   return finish(ctx, job, run, claimed, settled);
 }
 
-const outgoingOf = ({ ride, event: { event, seq, body } }: Claimed): Outgoing => ({
+const outgoingOf = ({ ride, event: { event, seq, body, requestId = ride.origin?.requestId } }: Claimed): Outgoing => ({
+  requestId,
+  rideId: ride._id,
   keyId: ride.keyId,
   event,
   eventId: eventId(ride._id, seq),
