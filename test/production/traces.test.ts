@@ -1,0 +1,226 @@
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { expect } from 'chai';
+import { freePort } from '../../dev/servers/ports.ts';
+import { accountOf } from '../../shared/accounts/account.ts';
+import type { Context } from '../../shared/context.ts';
+import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
+import { type Client, clientOf } from '../support/client.ts';
+import { type HttpOptions, type Receiver, startReceiver } from '../support/receiver.ts';
+import { testContext, testSettings } from '../support/service.ts';
+import { buildService, type ServiceProcess, serviceProcess } from '../support/service-process.ts';
+import { type CollectedSpan, spansIn } from '../support/spans.ts';
+
+const hex = (bytes: number) => randomBytes(bytes).toString('hex');
+
+describe('the traces of an API process and of workers', () => {
+  let ctx: Context;
+  let build: string;
+  let folder: string;
+  const receivers: Receiver[] = [];
+  const processes: ServiceProcess[] = [];
+  before(async () => {
+    ctx = await testContext();
+    [build, folder] = await Promise.all([buildService(), fs.mkdtemp(path.join(os.tmpdir(), 'rides-traces-'))]);
+  });
+  beforeEach(() => ctx.redis.flushall());
+  afterEach(async () => {
+    await Promise.all(processes.splice(0).map((each) => each.kill()));
+    await Promise.all(receivers.splice(0).map((each) => each.close()));
+  });
+  after(async () => {
+    for (const made of [build, folder]) await fs.rm(made, { recursive: true, force: true });
+    await ctx.close();
+  });
+
+  async function receive(options?: HttpOptions): Promise<Receiver> {
+    const receiver = await startReceiver(options);
+    receivers.push(receiver);
+    return receiver;
+  }
+
+  interface Running {
+    url: string;
+    partner: Client & NewKey;
+    webhooks: Receiver;
+    /** Ends all processes by SIGTERM. Resolves with how they ended. */
+    stop(): Promise<string[]>;
+    log(name: string): Promise<string>;
+    /** The address of every module that a process had loaded when it ended, by V8's own count. */
+    loaded(name: string): Promise<string[]>;
+  }
+
+  /** Starts an API, a worker of the pool `simulator` and one of `webhooks`, each with these settings of its own. */
+  async function start(settingsOf: (name: string) => Record<string, string>, webhookPath = ''): Promise<Running> {
+    const webhooks = await receive();
+    const PORT = String(await freePort());
+    const own = await fs.mkdtemp(path.join(folder, 'run-'));
+    const ofRun = ['api', 'simulator', 'webhooks'].map((name) =>
+      serviceProcess({
+        name,
+        script: name === 'api' ? 'api/main' : 'workers/main',
+        args: name === 'api' ? [] : [name],
+        build,
+        env: {
+          ...testSettings({ PORT, SIMULATION_SPEED: '50', LOG_LEVEL: 'warn', WEBHOOK_LOCAL_TARGETS: webhooks.origin }),
+          NODE_V8_COVERAGE: path.join(own, `${name}-loaded`),
+          ...settingsOf(name),
+        },
+        output: { logDir: own },
+      }),
+    );
+    processes.push(...ofRun);
+    await Promise.all(ofRun.map((each) => each.start()));
+    const url = `http://127.0.0.1:${PORT}`;
+    const { _id: accountId } = await accountOf('CANARY-mail@rides.example');
+    const webhookUrl = webhooks.url + webhookPath;
+    const config = { ...ctx.config, webhookLocalTargets: [webhooks.origin] };
+    const key = await createKey(config, { accountId, name: 'CANARY-key-name', mode: 'test', webhookUrl });
+    return {
+      url,
+      partner: { ...key, ...clientOf(url, key.key) },
+      webhooks,
+      stop: async () => (await Promise.all(ofRun.map((each) => each.stop()))).map(({ how }) => how),
+      log: (name) => fs.readFile(path.join(own, `${name}.log`), 'utf8'),
+      async loaded(name) {
+        const files = await fs.readdir(path.join(own, `${name}-loaded`));
+        const texts = files.map((file) => fs.readFile(path.join(own, `${name}-loaded`, file), 'utf8'));
+        return (await Promise.all(texts)).flatMap((text) =>
+          JSON.parse(text).result.map(({ url }: { url: string }) => url),
+        );
+      },
+    };
+  }
+
+  const cleanly = ['code 0', 'code 0', 'code 0'];
+  const isOpenTelemetry = (module: string) => /opentelemetry|bullmq-otel/i.test(module.replace(folder, ''));
+
+  it('span request, jobs and deliveries in one trace, the client’s own, and hold no secret', async () => {
+    const collector = await receive();
+    const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.origin}/` };
+    const running = await start(() => settings, '/CANARY-path?token=CANARY-query');
+    const { partner, url } = running;
+    const [traceId, clientsSpan, requestId] = [hex(16), hex(8), 'given-by-the-partner'];
+    const headers = {
+      traceparent: `00-${traceId}-${clientsSpan}-00`,
+      tracestate: 'vendor=CANARY-state',
+      baggage: 'name=CANARY-baggage',
+      'X-Request-Id': requestId,
+      'User-Agent': 'CANARY-agent',
+      'Idempotency-Key': 'CANARY-idempotency',
+    };
+    const ride = {
+      pickup: { lat: 40.758, lng: -73.9855, address: 'CANARY-pickup' },
+      passenger: { name: 'CANARY-passenger', phone: '+12025550199' },
+      notes: 'CANARY-notes',
+      reference: 'CANARY-reference',
+      metadata: { bed: 'CANARY-metadata' },
+    };
+    const { body } = await partner.createRide(ride, headers);
+    const { rideId, trackUrl } = body;
+    const token = trackUrl.split('/').at(-1);
+    await fetch(`${url}/track/${token}`);
+    await fetch(`${url}/healthz`);
+    await partner.get('/rides/CANARY-id?x=CANARY-query');
+    await fetch(`${url}/v1/rides`, { headers: { Authorization: 'Bearer CANARY-key', Cookie: 'session=CANARY' } });
+    await running.webhooks.received(5);
+    expect(await running.stop()).to.deep.equal(cleanly);
+
+    const spans = spansIn(collector.receipts);
+    const inTrace = spans.filter((span) => span.traceId === traceId);
+    const [request] = inTrace.filter(({ kind }) => kind === 'server');
+    expect(request).to.deep.include({ service: 'rides-api', name: 'POST /v1/rides', parentSpanId: clientsSpan });
+    expect(request?.attributes).to.deep.equal({
+      'http.request.method': 'POST',
+      'http.route': '/v1/rides',
+      'http.response.status_code': 201,
+      requestId,
+      rideId,
+      keyId: partner.keyId,
+    });
+
+    const byId = new Map(spans.map((span) => [span.spanId, span]));
+    const pathOf = (span?: CollectedSpan): string[] =>
+      span ? [...pathOf(byId.get(span.parentSpanId ?? '')), `${span.service}: ${span.name}`] : [];
+    const deliveries = spans.filter(({ kind, attributes }) => kind === 'client' && attributes.rideId === rideId);
+    expect(deliveries.map(({ attributes }) => attributes.seq)).to.have.members([1, 2, 3, 4, 5]);
+    for (const delivery of deliveries) {
+      expect(delivery).to.include({ service: 'rides-webhooks', traceId, hasFailed: false });
+      expect(delivery.attributes).to.include({
+        requestId,
+        keyId: partner.keyId,
+        outcome: 'delivered',
+        'http.response.status_code': 200,
+      });
+      expect(delivery.attributes.durationMs).to.be.a('number');
+      expect(pathOf(delivery)[0]).to.equal('rides-api: POST /v1/rides');
+    }
+    expect(pathOf(deliveries.find(({ attributes }) => attributes.seq === 1))).to.deep.equal([
+      'rides-api: POST /v1/rides',
+      'rides-api: add simulator',
+      'rides-simulator: process simulator',
+      'rides-simulator: add webhooks',
+      'rides-webhooks: process webhooks',
+      'rides-webhooks: deliver offer.received',
+    ]);
+    const steps = inTrace.filter(({ name }) => name === 'process simulator');
+    expect(steps).to.have.length(5);
+    for (const { attributes } of steps) expect(attributes).to.include({ requestId, rideId, outcome: 'done' });
+
+    const names = new Set(spans.filter(({ kind }) => kind === 'server').map(({ name }) => name));
+    expect([...names]).to.have.members([
+      'POST /v1/rides',
+      'GET /track/:token',
+      'GET /v1/rides/:rideId',
+      'GET /v1/rides',
+    ]);
+    const upkeep = spans.filter(({ kind }) => kind === 'internal');
+    expect(upkeep).to.deep.equal([]);
+
+    const all = collector.receipts.map(({ raw }) => raw).join('');
+    const secrets = [partner.key, partner.signingSecret, token, '+12025550199', running.webhooks.origin, '127.0.0.1'];
+    for (const secret of ['CANARY', ...secrets]) expect(all).not.to.include(secret);
+    for (const name of ['api', 'simulator', 'webhooks']) {
+      expect((await running.loaded(name)).filter(isOpenTelemetry), name).not.to.deep.equal([]);
+    }
+  });
+
+  it('are not there without a collector: no process loads a module of OpenTelemetry', async () => {
+    const running = await start(() => ({ OTEL_EXPORTER_OTLP_ENDPOINT: '', OTEL_SERVICE_NAME: 'rides' }));
+    const { body } = await running.partner.createRide({}, { traceparent: `00-${hex(16)}-${hex(8)}-01` });
+    expect(body.rideId).to.be.a('string');
+    await running.webhooks.received(5);
+    expect(await running.stop()).to.deep.equal(cleanly);
+    for (const name of ['api', 'simulator', 'webhooks']) {
+      const loaded = await running.loaded(name);
+      expect(
+        loaded.filter((module) => module.includes('/bullmq/')),
+        name,
+      ).not.to.deep.equal([]);
+      expect(loaded.filter(isOpenTelemetry), name).to.deep.equal([]);
+    }
+  });
+
+  it('hold nothing up while the collector is away or hangs, with one warning, and a stop ends in time', async () => {
+    const hanging = await receive({ answer: () => {} });
+    const away = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
+      OTEL_EXPORTER_OTLP_TIMEOUT: '1',
+    };
+    const running = await start((name) =>
+      name === 'api' ? away : { OTEL_EXPORTER_OTLP_ENDPOINT: hanging.origin, OTEL_EXPORTER_OTLP_TIMEOUT: '3600000' },
+    );
+    // 512 spans are sent at once.
+    for (let sent = 0; sent < 1_100; sent += 100) {
+      await Promise.all(Array.from({ length: 100 }, () => fetch(`${running.url}/v1`)));
+    }
+    expect((await running.partner.createRide()).status).to.equal(201);
+    await running.webhooks.received(5);
+    expect(await running.stop()).to.deep.equal(cleanly);
+    const warnings = (await running.log('api')).split('\n').filter((line) => line.includes('traces are dropped'));
+    expect(warnings).to.have.length(1);
+    for (const name of ['simulator', 'webhooks']) expect(await running.log(name)).to.equal('');
+  });
+});
