@@ -1,6 +1,6 @@
 /**
- * Every field that a log line may have. What is not here is left out, so that a line cannot say more than was thought of: they
- * hold ids, words of fixed sets, counts and times.
+ * Every field that a log line or a span may have. What is not here is left out, so that a line cannot say more than was thought
+ * of: they hold ids, words of fixed sets, counts and times.
  */
 const plain = new Set([
   // Requests. A path is logged in development alone, a route is its pattern.

@@ -95,6 +95,21 @@ describe('the settings', () => {
     }
   });
 
+  it('have traces only with a collector, all of them unless a share is given', () => {
+    const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://collector:4318/';
+    expect(readConfig({ ...production, OTEL_SERVICE_NAME: 'rides', OTEL_TRACES_SAMPLER_ARG: '0.5' }).traces).to.equal(
+      undefined,
+    );
+    const traces = { endpoint: 'http://collector:4318', serviceName: undefined, share: 1 };
+    expect(readConfig({ ...production, OTEL_EXPORTER_OTLP_ENDPOINT }).traces).to.deep.equal(traces);
+    const some = { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SERVICE_NAME: 'desk', OTEL_TRACES_SAMPLER_ARG: '0.01' };
+    expect(readConfig({ ...production, ...some }).traces).to.deep.equal({
+      ...traces,
+      serviceName: 'desk',
+      share: 0.01,
+    });
+  });
+
   it('need neither REDIS_URL nor PUBLIC_BASE_URL in a command that works on MongoDB alone', () => {
     const { MONGO_URL, SECRETS_KEY } = production;
     const { secrets, publicBaseUrl } = readConfig(
@@ -242,6 +257,14 @@ describe('the settings', () => {
     ['ERASE_AFTER_DAYS', '0', '1', '1.5', 'sEcReT', '3651'],
     ['DELETE_RIDES_AFTER_DAYS', '0', '61', 'sEcReT'],
     ['DELETE_AUDIT_AFTER_DAYS', '0', '29', 'sEcReT'],
+    [
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      'collector:4318',
+      'grpc://sEcReT',
+      'http://sEcReT:x@host',
+      'http://host?key=sEcReT',
+    ],
+    ['OTEL_TRACES_SAMPLER_ARG', '-0.1', '1.1', 'sEcReT'],
     ['LOG_LEVEL', 'sEcReT', 'INFO'],
     ['WEBHOOKS_CONCURRENCY', '0', 'sEcReT'],
     ['WEBHOOKS_SLOW_CONCURRENCY', '0'],
