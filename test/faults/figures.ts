@@ -14,6 +14,7 @@ import { rateLimit } from './figures/rate-limit.ts';
 import { redisEmptied } from './figures/redis-emptied.ts';
 import { redisOutages } from './figures/redis-outages.ts';
 import { revocation } from './figures/revocation.ts';
+import { rollingRestarts } from './figures/rolling-restarts.ts';
 import { slowReceivers } from './figures/slow-receivers.ts';
 import { tenKills } from './figures/ten-kills.ts';
 
@@ -33,6 +34,7 @@ export const figures: readonly Figure[] = [
   isolation,
   floods,
   cleanStop,
+  rollingRestarts,
   growth,
   driverRaces,
   driverRequests,

@@ -14,7 +14,7 @@ const usage = `Usage: npm run faults -- [--rounds N [--replica-set]]
 Tries to break what the service promises: kills, stops and
 empties what it stands on under load, then checks the rest.
 
-  --rounds N     rounds of faults; 16 if nothing else is asked
+  --rounds N     rounds of faults; 17 if nothing else is asked
                  for, 5 on a replica set
   --replica-set  the rounds on one whose primary steps down
   --short        shorter outages and fewer trials
@@ -29,7 +29,7 @@ ${wrapped(figures.map(({ name }) => name).join(', '), 58)
   .join('\n')}
 
 Examples
-  npm run faults -- --rounds 16 --short
+  npm run faults -- --rounds 17 --short
   npm run faults -- --only kills,races
   npm run faults -- --fuzz --cases 20000`;
 
@@ -65,7 +65,7 @@ async function main(): Promise<number> {
     return [figure.name, figure.goal, () => figure.measure(run)];
   });
   if (isRoundsAsked) {
-    const rounds = wholeNumber('rounds', values.rounds ?? (values['replica-set'] ? '5' : '16'));
+    const rounds = wholeNumber('rounds', values.rounds ?? (values['replica-set'] ? '5' : '17'));
     const options = { rounds, longestMs: values.short ? 10_000 : 60_000, replicated: values['replica-set'] };
     parts.unshift(['rounds', 'no violation', () => runRounds(run, options)]);
   }

@@ -10,6 +10,8 @@ export interface Arena {
   random: Random;
   /** What was done, for the checker. */
   faults: Fault[];
+  /** What is seen to be broken meanwhile: each is a violation. */
+  broken: string[];
   /** No outage or pause is longer than this. */
   longestMs: number;
   say(line: string): void;

@@ -1,9 +1,11 @@
 import fs from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { poolNames } from '../../../shared/queues.ts';
 import { oneOf } from '../random.ts';
 import { type Arena, awhile, making } from './arena.ts';
 import { allKills, killAll, killCycle } from './kills.ts';
+import { restartInTurn, scale } from './restarts.ts';
 
 /** What a round does to the world; it returns when everything is up again. */
 export type RoundFault = (arena: Arena) => Promise<unknown>;
@@ -58,7 +60,9 @@ export const roundFaults: Record<string, RoundFault> = {
   },
   "a worker's clock an hour ahead": (arena) => wrongClock(arena, hourMs),
   "a worker's clock an hour behind": (arena) => wrongClock(arena, -hourMs),
-  'SIGTERM to everything in turn': (arena) => stopInTurn(arena),
+  'everything restarted in turn': restartInTurn,
+  'a pool scaled from 1 to 4 to 1': (arena) =>
+    scale(arena, oneOf(arena.random, poolNames), awhile(arena, 2_000, 5_000)),
 };
 
 /** Kinds for a world whose MongoDB is the primary of a replica set. */
@@ -131,15 +135,4 @@ async function wrongClock(arena: Arena, shiftMs: number): Promise<void> {
   await wrong.start();
   await setTimeout(awhile(arena, 5_000, 10_000));
   await wrong.stop();
-}
-
-async function stopInTurn(arena: Arena): Promise<void> {
-  for (const process of [...arena.world.apis, ...arena.world.workers]) {
-    const hit = process.kind === 'api' ? 'api' : 'worker';
-    await making(arena, { what: 'SIGTERM', hit, name: process.name }, async () => {
-      const { how, ms } = await process.stop();
-      if (how !== 'code 0' || ms > 10_000) throw new Error(`${process.name} ended with ${how} after ${ms} ms`);
-      await process.start();
-    });
-  }
 }

@@ -68,7 +68,7 @@ export async function undergo({
     const liveRandom = seededRandom(run.seed + 2);
     fleet = await startFleet(world, liveRandom);
     const live = startPartners(world, liveKeys, liveRandom, livePerSecond, { areLive: true, acceptShare: 0.6 });
-    const arena: Arena = { world, random, faults: made, longestMs: longestMs ?? 60_000, say: run.say };
+    const arena: Arena = { world, random, faults: made, broken: [], longestMs: longestMs ?? 60_000, say: run.say };
     await setTimeout(2_000);
     await faults(arena, partners);
     await setTimeout(1_000);
@@ -82,7 +82,12 @@ export async function undergo({
     await watch.stop();
     const { standstills } = watch;
     evidence = await gatherEvidence(world, { journal, fleet: fleetLog, faults: made, standstills });
-    violations = [...violationsIn(evidence), ...standstillViolations(standstills), ...(judge?.(evidence) ?? [])];
+    violations = [
+      ...arena.broken,
+      ...violationsIn(evidence),
+      ...standstillViolations(standstills),
+      ...(judge?.(evidence) ?? []),
+    ];
     return { evidence, violations };
   } finally {
     await watch.stop();

@@ -86,6 +86,8 @@ export interface World {
   /** Where the processes' logs are, and where Redis keeps its data. */
   logDir: string;
   redisDir: string;
+  /** A further process, which the caller starts, ends, and puts into `apis` or `workers` for as long as it is part of the world. */
+  another(kind: Inhabitant['kind']): Promise<Inhabitant>;
   /** A further worker process, which the caller starts and ends; `shiftMs` sets its clock off. */
   moreWorkers(name: string, options?: { shiftMs?: number; pools?: readonly PoolName[] }): Inhabitant;
   /** Waits until no ride has anything left to do; answers how many still have when maxMs are over. */
@@ -141,6 +143,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     ),
   );
   await Promise.all([...apis, ...workers].map((process) => process.start()));
+  let others = 0;
 
   return {
     config,
@@ -167,6 +170,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       manners.set(key.keyId, manner);
       if (manner !== 'none') await setWebhookUrl(config, key.keyId, receivers.urlOf(key.keyId, manner), 'anyone');
       return key;
+    },
+    another(kind) {
+      others += 1;
+      return inhabitant(kind, `${kind}-other-${others}`, kind === 'api' ? [] : [kind]);
     },
     moreWorkers(name, { shiftMs = 0, pools: its = poolNames } = {}) {
       const nodeArgs = shiftMs ? ['--import', 'tsx', '--import', clockShifter] : [];
