@@ -62,7 +62,7 @@ export const roundFaults: Record<string, RoundFault> = {
   "a worker's clock an hour behind": (arena) => wrongClock(arena, -hourMs),
   'everything restarted in turn': restartInTurn,
   'a pool scaled from 1 to 4 to 1': (arena) =>
-    scale(arena, oneOf(arena.random, poolNames), awhile(arena, 2_000, 5_000)),
+    scale(arena, oneOf(arena.random, poolNames), awhile(arena, 1_000, 3_000)),
 };
 
 /** Kinds for a world whose MongoDB is the primary of a replica set. */

@@ -35,17 +35,23 @@ async function replace(arena: Arena, old: Inhabitant): Promise<number> {
   return remove(arena, old);
 }
 
-/** One pool with one process, then with four, then with one again, and at last with as many as before. */
-export async function scale(arena: Arena, pool: PoolName, atFourMs: number): Promise<number[]> {
+/**
+ * A pool has one process, then four, then one again, for so many ms each, and at last as many as before. Answers how long each
+ * process took to end, in ms.
+ */
+export async function scale(arena: Arena, pool: PoolName, eachMs: number): Promise<number[]> {
+  arena.say(`${pool} scaled from 1 to 4 to 1`);
   const { workers, another } = arena.world;
   const [, ...others] = workers.filter(({ kind }) => kind === pool);
   const endsMs = await Promise.all(others.map((worker) => end(arena, worker)));
+  await setTimeout(eachMs);
   const more = await Promise.all([2, 3, 4].map(() => another(pool)));
   workers.push(...more);
   await Promise.all(more.map((worker) => worker.start()));
-  await setTimeout(atFourMs);
+  await setTimeout(eachMs);
   endsMs.push(...(await Promise.all(more.map((worker) => remove(arena, worker)))));
   for (const worker of more) workers.splice(workers.indexOf(worker), 1);
+  await setTimeout(eachMs);
   await Promise.all(others.map((worker) => worker.start()));
   return endsMs;
 }

@@ -59,7 +59,8 @@ export async function undergo({
   const made: Fault[] = [];
   const watch = startMachineWatch({ mongoUrl: world.mongo.url, redisUrl: world.redis.url, faults: made, say: run.say });
   let evidence: Evidence | undefined;
-  let violations: string[] = [];
+  // Evidence is kept also where the run ends with an error.
+  let isKept = true;
   let fleet: Fleet | undefined;
   try {
     const keys = await keysOfEveryManner(world);
@@ -82,19 +83,20 @@ export async function undergo({
     await watch.stop();
     const { standstills } = watch;
     evidence = await gatherEvidence(world, { journal, fleet: fleetLog, faults: made, standstills });
-    violations = [
+    const violations = [
       ...arena.broken,
       ...violationsIn(evidence),
       ...standstillViolations(standstills),
       ...(judge?.(evidence) ?? []),
     ];
+    isKept = violations.length > 0;
     return { evidence, violations };
   } finally {
     await watch.stop();
     await fleet?.stop();
     // The faults are needed to find the cause of a violation.
-    if (violations.length > 0) await keepEvidence(world, evidence, run.say);
-    await world.stop({ keep: violations.length > 0 });
+    if (isKept) await keepEvidence(world, evidence, run.say);
+    await world.stop({ keep: isKept });
   }
 }
 
