@@ -5,8 +5,8 @@ import type { Answered } from '../load/request.ts';
 
 /** MongoDB away is answered within 3 s; a busy machine may add a little, a hang is far more. */
 const hangMs = 5_000;
-/** Everything is normal again so soon after MongoDB's return. */
-const recoveryMs = 5_000;
+/** Everything is normal again so soon after MongoDB's return: what has waited meanwhile comes all at once. */
+const recoveryMs = 10_000;
 
 /** How answers to partners broke a promise, or do not agree with what is stored. */
 export function requestViolations(

@@ -20,7 +20,7 @@ export interface Ordeal {
   run: FigureRun;
   /** Beyond that it is wired, and has keys of every manner. */
   world?: Partial<WorldOptions>;
-  /** Creations begun a second. */
+  /** Creations begun a second; by default what leaves a machine of 2 cores some room, and in a short run more of it. */
   perSecond?: number;
   longestMs?: number;
   /** What is done to it while partners work. */
@@ -49,7 +49,7 @@ const livesManners = ['prompt', 'prompt', 'prompt', 'prompt', 'failing', 'resett
 export async function undergo({
   run,
   world: more,
-  perSecond = 10,
+  perSecond = run.short ? 6 : 10,
   longestMs,
   faults,
   judge,
