@@ -17,7 +17,7 @@ const ops: CommandLine<OpsArguments> = {
 export const opsCommand = (argv: readonly string[], settings?: Settings): Promise<number> =>
   runCommandLine(ops, argv, settings, async (args, env) => {
     const config = readConfig(env, { without: ['SECRETS_KEY'] });
-    // Standard output holds the answer alone.
+    // Standard output holds the answer alone, and nobody waits for a collector of traces.
     const ctx = await createContext({ ...config, logLevel: 'silent', traces: undefined }, 'ops');
     try {
       printAnswer(args.command, await commands[args.command](ctx, args), args.json);
