@@ -5,9 +5,7 @@ import { type FleetArguments, readArguments, usage } from './fleet/arguments.ts'
 import { showFigures } from './fleet/figures-line.ts';
 import { startFleet } from './fleet/fleet.ts';
 import { Refusal } from './fleet/gateway-client.ts';
-import { dismissDrivers, hireDrivers } from './fleet/hire.ts';
 import { askedStack } from './stack/asked-stack.ts';
-import { withDatabase } from './stack/database.ts';
 import { reachedAt } from './stack/settings.ts';
 import { aborted, endSignal } from './stack/signals.ts';
 
@@ -34,6 +32,9 @@ async function main(): Promise<number> {
   }
   const env = await settings();
   const url = args.url ?? `http://${reachedAt(env.HOST)}:${env.PORT || 4100}`;
+  // Imported once they are needed, with the driver of MongoDB: a wrong command line is told at once.
+  const { dismissDrivers, hireDrivers } = await import('./fleet/hire.ts');
+  const { withDatabase } = await import('./stack/database.ts');
   await withDatabase(env.MONGO_URL ?? '', async () => {
     const hired = await hireDrivers(args.drivers ?? 0, args.seed);
     const keys = hired.map(({ key }) => key);

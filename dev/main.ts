@@ -1,8 +1,5 @@
 import { parseArgs } from 'node:util';
 import { said } from '../shared/cli/command-line.ts';
-import { prepareServers } from './servers/prepare.ts';
-import { start } from './start.ts';
-import { showStatus } from './status.ts';
 
 const usage = `Usage: npm run dev -- [--port N] [--fresh] [--json]
        npm run dev -- status [--port N]
@@ -42,12 +39,19 @@ async function command(): Promise<number> {
     return 2;
   }
   const { prepare, help, status, ...options } = args;
+  // What they stand on is imported once it is needed: a wrong command line is told at once.
   if (help) console.log(usage);
   else if (prepare) {
+    const { prepareServers } = await import('./servers/prepare.ts');
     await prepareServers(console.log);
     console.log('everything is here: npm run dev, npm run demo and npm test fetch nothing more');
-  } else if (status) await showStatus(options.port);
-  else await start({ ...options, port: options.port ?? Number(process.env.PORT || 4100) });
+  } else if (status) {
+    const { showStatus } = await import('./status.ts');
+    await showStatus(options.port);
+  } else {
+    const { start } = await import('./start.ts');
+    await start({ ...options, port: options.port ?? Number(process.env.PORT || 4100) });
+  }
   return 0;
 }
 

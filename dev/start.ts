@@ -6,9 +6,8 @@ import { endStaleRedis } from './servers/stale-redis.ts';
 import { createLogView } from './stack/log-view.ts';
 import { overview } from './stack/overview.ts';
 import { aborted, endSignal } from './stack/signals.ts';
-import { type Stack, startStack } from './stack/stack.ts';
+import type { Stack } from './stack/stack.ts';
 import { dataDirOf, removeState, runningStacks, type StackState, writeState } from './stack/stack-state.ts';
-import { testKey } from './stack/test-key.ts';
 import { createMovingLine } from './terminal/moving-line.ts';
 import { styled } from './terminal/style.ts';
 
@@ -27,6 +26,8 @@ export async function start({ port, fresh, json }: StartOptions): Promise<void> 
   try {
     await checkPort(port, process.env.HOST || '127.0.0.1');
     if (fresh) await deleteData(dataDir, screen.print);
+    // Imported here, with half of the service: what is refused above is told at once.
+    const { startStack } = await import('./stack/stack.ts');
     const stack = await startStack({
       port,
       dataDir,
@@ -81,6 +82,7 @@ async function deleteData(dataDir: string, print: (line: string) => void): Promi
 
 async function announce(stack: Stack, port: number, state: string, print: (line: string) => void): Promise<void> {
   const dataDir = dataDirOf(port);
+  const { testKey } = await import('./stack/test-key.ts');
   const key = await testKey(stack.env, dataDir);
   const env = Object.fromEntries(
     Object.entries(stack.env).filter(([name]) => isSharedWithCommands(name)),

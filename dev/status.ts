@@ -1,6 +1,5 @@
 import { overview } from './stack/overview.ts';
 import { dataDirOf, runningStacks } from './stack/stack-state.ts';
-import { currentTestKey } from './stack/test-key.ts';
 
 /** `npm run dev -- status`: prints again what the newest running stack, or the one of a port, printed at its start. */
 export async function showStatus(port?: number): Promise<void> {
@@ -9,6 +8,7 @@ export async function showStatus(port?: number): Promise<void> {
     const where = port === undefined ? '' : ` on port ${port}`;
     throw new Error(`no stack is running${where}: start one with npm run dev`);
   }
+  const { currentTestKey } = await import('./stack/test-key.ts');
   const key = await currentTestKey(stack.env, dataDirOf(stack.port));
   const since = new Date(stack.startedAt).toTimeString().slice(0, 5);
   const state = (await answers(stack.url)) ? `has run since ${since}` : 'DOES NOT ANSWER';

@@ -7,9 +7,9 @@ import { isAlive } from './alive.ts';
 const prefix = 'rides-';
 const ownerFile = 'owner';
 
-/** Creates a temporary folder that belongs to this process. The caller removes it. */
-export async function temporaryFolder(kind: string): Promise<string> {
-  const folder = await fs.mkdtemp(path.join(os.tmpdir(), `${prefix}${kind}-`));
+/** Creates a temporary folder that belongs to this process, in the system's folder for them or another. The caller removes it. */
+export async function temporaryFolder(kind: string, parent = os.tmpdir()): Promise<string> {
+  const folder = await fs.mkdtemp(path.join(parent, `${prefix}${kind}-`));
   await own(folder);
   return folder;
 }
@@ -25,10 +25,10 @@ export async function namedTemporaryFolder(name: string): Promise<string> {
 }
 
 /** Removes the temporary folders of processes that were killed. */
-export async function removeAbandonedFolders(): Promise<void> {
-  for (const name of await fs.readdir(os.tmpdir())) {
+export async function removeAbandonedFolders(parent = os.tmpdir()): Promise<void> {
+  for (const name of await fs.readdir(parent)) {
     if (!name.startsWith(prefix)) continue;
-    const folder = path.join(os.tmpdir(), name);
+    const folder = path.join(parent, name);
     const owner = await ownerOf(folder);
     // In another container that shares this folder the id would be that of another process.
     const isOurs = owner?.pidNamespace === pidNamespace();

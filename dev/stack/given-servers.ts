@@ -1,5 +1,3 @@
-import { Redis } from 'ioredis';
-
 /** The servers of MONGO_URL and REDIS_URL, which replace the stack's own; empty if unset. */
 export function givenServers() {
   const { MONGO_URL = '', REDIS_URL = '' } = process.env;
@@ -18,6 +16,7 @@ export function givenServers() {
 export async function checkRedis(): Promise<void> {
   const url = givenServers().redis;
   if (!url) return;
+  const { Redis } = await import('ioredis');
   const redis = new Redis(url, { lazyConnect: true, connectTimeout: 2_000, retryStrategy: () => null });
   let problem: NodeJS.ErrnoException | undefined;
   redis.on('error', (error) => {

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import readline from 'node:readline';
 import { endWithThisProcess } from '../servers/end-with-this-process.ts';
-import { nodeCommand } from '../servers/node-command.ts';
 import { endChild, exitOf, type RunningProcess } from '../servers/running-server.ts';
 
 /** A service stops within `SHUTDOWN_GRACE_MS` by itself. After this much more it counts as hanging and is killed. */
@@ -9,6 +8,7 @@ const killMarginMs = 500;
 
 export type ServiceOptions = {
   name: string;
+  /** A compiled file. */
   script: string;
   args?: string[];
   env: NodeJS.ProcessEnv & { SHUTDOWN_GRACE_MS: string };
@@ -17,8 +17,8 @@ export type ServiceOptions = {
 
 /** Starts an API or worker process and waits until it is ready. `onLine` gets what it prints, line by line. */
 export async function startService(options: ServiceOptions): Promise<RunningProcess> {
-  const [command = '', ...args] = nodeCommand(options.script, options.args);
-  const child = spawn(command, args, {
+  const args = ['--enable-source-maps', options.script, ...(options.args ?? [])];
+  const child = spawn(process.execPath, args, {
     env: options.env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // In its own process group: a Ctrl-C reaches the stack alone, which then ends its services in order.

@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { buildAssets } from '../../api/pages/build-assets.ts';
+import type { SecretsKeys } from '../../shared/keys/encryption.ts';
 import { migrate } from '../../shared/migrate.ts';
 import { poolNames } from '../../shared/queues.ts';
 import { startMongo } from '../servers/mongo.ts';
@@ -8,13 +8,12 @@ import { prepareServers } from '../servers/prepare.ts';
 import { startRedis } from '../servers/redis.ts';
 import type { RunningProcess } from '../servers/running-server.ts';
 import { removeAbandonedFolders } from '../servers/temporary-folder.ts';
+import { compileService } from './compile-service.ts';
 import { withDatabase } from './database.ts';
 import { checkRedis, givenServers } from './given-servers.ts';
 import { type Kept, keepRunning } from './keep-running.ts';
 import { startService } from './service.ts';
 import { reachedAt, type StackSettings, stackSettings } from './settings.ts';
-
-const root = path.join(import.meta.dirname, '..', '..');
 
 export type StackOptions = {
   port: number;
@@ -56,9 +55,22 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   };
   // The first ones started are the servers. They stop last: the services need them to end cleanly.
   let serverCount = 0;
+  let build = '';
   const stop = async () => {
     await Promise.all(started.slice(serverCount).map((kept) => kept.stop()));
     await Promise.all(started.slice(0, serverCount).map((kept) => kept.stop()));
+    if (build) await fs.rm(build, { recursive: true, force: true });
+  };
+  const compile = async () => {
+    build = await compileService();
+  };
+  // MongoDB before Redis: the engine locks its data, so a second stack on the same folder fails before it touches Redis.
+  const startServers = async (secretsKeys: SecretsKeys) => {
+    const MONGO_URL = await mongoUrl(options, keep);
+    await withDatabase(MONGO_URL, () => migrate(secretsKeys));
+    const REDIS_URL = await redisUrl(options, keep);
+    serverCount = started.length;
+    return { MONGO_URL, REDIS_URL };
   };
 
   try {
@@ -72,15 +84,20 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       options.say(line);
       options.progress(line);
     });
-    // MongoDB before Redis: the engine locks its data, so a second stack on the same folder fails before it touches Redis.
-    const MONGO_URL = await mongoUrl(options, keep);
-    await withDatabase(MONGO_URL, () => migrate(secretsKeys));
-    const REDIS_URL = await redisUrl(options, keep);
-    serverCount = started.length;
-    const env = { ...settings, MONGO_URL, REDIS_URL };
-    await buildAssets();
+    const [servers] = await allStarted([startServers(secretsKeys), compile()]);
+    const env = { ...settings, ...servers };
     options.progress(`starting the API and ${poolNames.length} worker pools`);
-    await allStarted([startApi(options, env, keep), ...poolNames.map((pool) => startPool(pool, options, env, keep))]);
+    const start = (name: string, script: string, ...args: string[]) =>
+      keep(name, () =>
+        startService({
+          name,
+          script: path.join(build, script),
+          args,
+          env,
+          onLine: (line) => options.onLine(name, line),
+        }),
+      );
+    await allStarted([start('api', 'dev/api.js'), ...poolNames.map((pool) => start(pool, 'workers/main.js', pool))]);
     const url = `http://${reachedAt(process.env.HOST)}:${options.port}`;
     return { url, env, servers: givenServers().named, stop };
   } catch (error) {
@@ -111,18 +128,8 @@ async function redisUrl({ dataDir, keepQueues, progress }: StackOptions, keep: K
   return (await keep('Redis', start)).url;
 }
 
-async function startApi({ onLine }: StackOptions, env: StackEnv, keep: Keep): Promise<void> {
-  const script = path.join(root, 'dev/api.ts');
-  await keep('api', () => startService({ name: 'api', script, env, onLine: (line) => onLine('api', line) }));
-}
-
-async function startPool(pool: string, { onLine }: StackOptions, env: StackEnv, keep: Keep): Promise<void> {
-  const script = path.join(root, 'workers/main.ts');
-  await keep(pool, () => startService({ name: pool, script, args: [pool], env, onLine: (line) => onLine(pool, line) }));
-}
-
 /** Like Promise.all, but rejects only after all have settled, so that everything that did start can be stopped. */
-async function allStarted(starting: Promise<void>[]): Promise<void> {
+async function allStarted<T extends readonly unknown[]>(starting: [...{ [I in keyof T]: Promise<T[I]> }]): Promise<T> {
   await Promise.allSettled(starting);
-  await Promise.all(starting);
+  return (await Promise.all(starting)) as unknown as T;
 }

@@ -10,7 +10,7 @@ import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
 import { newRide, offerOn } from '../support/rides.ts';
 import { type TestApi, testContext } from '../support/service.ts';
-import { buildService, type ServiceProcess, serviceProcess } from '../support/service-process.ts';
+import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { startTestService } from '../support/workers.ts';
 import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
@@ -246,15 +246,12 @@ describe('the live map', () => {
 });
 
 describe('the live map of an API that restarts', () => {
-  let build: string;
   let folder: string;
   let api: ServiceProcess;
   let url: string;
   let ctx: Context;
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     ctx = await testContext();
-    build = await buildService();
     folder = await mkdtemp(path.join(tmpdir(), 'rides-map-'));
     const env = {
       ...process.env,
@@ -264,7 +261,7 @@ describe('the live map of an API that restarts', () => {
       SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
       PORT: String(await freePort()),
     };
-    api = serviceProcess({ name: 'api', build, script: 'api/main', env, output: { logDir: folder } });
+    api = serviceProcess({ name: 'api', script: 'api/main', env, output: { logDir: folder } });
     await api.start();
     url = `http://127.0.0.1:${env.PORT}`;
   });
@@ -272,7 +269,7 @@ describe('the live map of an API that restarts', () => {
     await api?.stop();
     await ctx.close();
     await closeProfiles();
-    await Promise.all([build, folder].map((made) => rm(made, { recursive: true, force: true })));
+    await rm(folder, { recursive: true, force: true });
   });
 
   it('follows again by itself', async () => {

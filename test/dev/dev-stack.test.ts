@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import { isAlive } from '../../dev/servers/alive.ts';
 import { nodeCommand } from '../../dev/servers/node-command.ts';
 import { freePort } from '../../dev/servers/ports.ts';
+import { removeAbandonedFolders } from '../../dev/servers/temporary-folder.ts';
 import { stacksDir } from '../../dev/stack/stack-state.ts';
 import { plainBrowser } from '../support/plain-browser.ts';
 import { until } from '../support/until.ts';
@@ -179,30 +180,23 @@ describe('npm run dev', function () {
   });
 
   it('is found by npm run keys, and by its port', async () => {
-    const { code, stdout, stderr } = await command(
-      'keys',
-      'create',
-      '--port',
-      String(port),
-      '--name',
-      'a',
-      '--mode=test',
-      '--json',
-    );
-    expect(code).to.equal(0);
-    expect(stderr).to.equal(`keys: asking the stack on port ${port}\n`);
-    const created = JSON.parse(stdout);
+    const [found, none] = await Promise.all([
+      command('keys', 'create', '--port', String(port), '--name', 'a', '--mode=test', '--json'),
+      command('keys', 'list', `--port=${await freePort()}`),
+    ]);
+    expect(found.code).to.equal(0);
+    expect(found.stderr).to.equal(`keys: asking the stack on port ${port}\n`);
+    const created = JSON.parse(found.stdout);
     expect(created).to.have.all.keys('keyId', 'key', 'mode', 'name', 'webhookUrl', 'signingSecret');
     expect((await createRide(created.key)).status).to.equal(201);
 
-    const none = await command('keys', 'list', `--port=${await freePort()}`);
     expect(none.code).to.equal(1);
     expect(none.stderr).to.match(/^keys: no stack is running on port \d+: .*\n$/);
   });
 
   it('starts again what was killed, and says so', async () => {
     const processes = await childrenOf(stack.pid as number);
-    const worker = processes.find(({ command: line }) => line.endsWith('workers/main.ts simulator'));
+    const worker = processes.find(({ command: line }) => line.endsWith('workers/main.js simulator'));
     process.kill(worker?.pid as number, 'SIGKILL');
     await printed(/>>> simulator has ended \(killed by SIGKILL\): starting it again/);
     await printed(/>>> simulator is running again/);
@@ -215,12 +209,9 @@ describe('npm run dev', function () {
   });
 
   it('refuses an unknown option, in one line', async () => {
-    for (const args of [
-      ['--prot', '1'],
-      ['--port', '0'],
-    ]) {
-      const { code, stderr } = await command('main', ...args);
-      expect(code, args.join(' ')).to.equal(2);
+    const answers = await Promise.all([command('main', '--prot', '1'), command('main', '--port', '0')]);
+    for (const { code, stderr } of answers) {
+      expect(code, stderr).to.equal(2);
       expect(stderr.trimEnd()).to.match(/^dev: [^\n]+$/);
     }
   });
@@ -231,10 +222,13 @@ describe('npm run dev', function () {
     const { rideId } = (await (await createRide(firstKey)).json()) as { rideId: string };
     const processes = await childrenOf(stack.pid as number);
     expect(processes.length).to.be.at.least(7);
+    const build = buildOf(processes);
+    expect(await isThere(build)).to.equal(true);
     stack.kill('SIGINT');
     await stop('SIGINT');
     expect(stack.exitCode).to.equal(0);
     await until(async () => !processes.some(({ pid }) => isAlive(pid)));
+    expect(await isThere(build)).to.equal(false);
     expect(await state().catch((error) => error.code)).to.equal('ENOENT');
 
     await start();
@@ -244,13 +238,27 @@ describe('npm run dev', function () {
     expect(printedKey(), 'the key of the first start').to.equal(firstKey);
   });
 
-  it('leaves nothing running when it is killed', async () => {
+  it('leaves nothing running when it is killed, and the next start removes what was compiled for it', async () => {
     const processes = await childrenOf(stack.pid as number);
     expect(processes.length).to.be.at.least(7);
     await stop('SIGKILL');
     await until(async () => !processes.some(({ pid }) => isAlive(pid)));
+    const build = buildOf(processes);
+    expect(await isThere(build)).to.equal(true);
+    await removeAbandonedFolders(path.dirname(build));
+    expect(await isThere(build)).to.equal(false);
   });
 });
+
+/** The folder that a stack's processes were compiled into. */
+const buildOf = (processes: { command: string }[]): string =>
+  processes.map(({ command: line }) => / (\S+)\/dev\/api\.js$/.exec(line)?.[1]).find(Boolean) ?? 'none';
+
+const isThere = (file: string): Promise<boolean> =>
+  fs.access(file).then(
+    () => true,
+    () => false,
+  );
 
 async function childrenOf(parent: number): Promise<{ pid: number; command: string }[]> {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,args=']);

@@ -4,24 +4,18 @@ import { freePort } from '../../dev/servers/ports.ts';
 import { call } from '../support/client.ts';
 import { openPipe, type TestPipe } from '../support/pipe.ts';
 import { testContext, testSettings } from '../support/service.ts';
-import {
-  buildService,
-  type ServiceProcess,
-  type ServiceProcessOptions,
-  serviceProcess,
-} from '../support/service-process.ts';
+import { type ServiceProcess, type ServiceProcessOptions, serviceProcess } from '../support/service-process.ts';
 
 type Output = { stdout: number; stderr: number };
 
 describe('a process whose log cannot be written', () => {
   const started: ServiceProcess[] = [];
   const pipes: TestPipe[] = [];
-  let build: string;
   const start = async (script: ServiceProcessOptions['script'], output: Output, PORT = '0') => {
     // Apart from what other tests have left in the queues.
     const settings = { REDIS_URL: `${process.env.TEST_REDIS_URL}/9`, LOG_LEVEL: 'debug', PORT };
     const args = script === 'api/main' ? [] : ['bidding'];
-    const running = serviceProcess({ name: script, script, build, args, env: testSettings(settings), output });
+    const running = serviceProcess({ name: script, script, args, env: testSettings(settings), output });
     started.push(running);
     await running.start();
     return running;
@@ -43,12 +37,9 @@ describe('a process whose log cannot be written', () => {
     pipe.fill();
     return { stdout: pipe.writeFd, stderr: pipe.writeFd, closeReader: pipe.closeReader };
   };
-  // Compiled, as in production: from source, tsx may start esbuild with the same standard error, which makes the pipe block.
   before(async () => {
-    build = await buildService();
     await (await testContext()).close();
   });
-  after(() => fs.promises.rm(build, { recursive: true, force: true }));
   afterEach(async () => {
     await Promise.all(started.splice(0).map((running) => running.kill()));
     for (const pipe of pipes.splice(0)) pipe.close();

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { disconnectMongo } from '../../shared/mongo/connection.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { buildService } from '../support/service-process.ts';
+import { testBuild } from '../support/service-process.ts';
 import { violationsIn } from './check/checker.ts';
 import { gatherEvidence } from './check/evidence.ts';
 import { type Fleet, type FleetLog, startFleet } from './load/fleet.ts';
@@ -76,8 +76,7 @@ describe('the checker of the fault suite', function () {
   const copies: string[] = [];
 
   before(async () => {
-    build = await buildService();
-    copies.push(build);
+    build = testBuild();
     await disconnectMongo();
   });
   after(() => Promise.all(copies.map((folder) => fs.rm(folder, { recursive: true, force: true }))));

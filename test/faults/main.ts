@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
+import { compileService } from '../../dev/stack/compile-service.ts';
 import { wrapped } from '../../dev/terminal/style.ts';
 import { asksForHelp, parseCommandLine, UsageError } from '../../shared/cli/command-line.ts';
-import { buildService } from '../support/service-process.ts';
 import type { FigureRun, Measured } from './figure.ts';
 import { figures } from './figures.ts';
 import { fuzz } from './fuzz/fuzz.ts';
@@ -59,7 +59,7 @@ async function main(): Promise<number> {
   const isRoundsAsked = values.rounds !== undefined || values['replica-set'] || (chosen.length === 0 && !values.fuzz);
 
   console.log(`seed: ${seed}`);
-  const build = await buildService();
+  const build = await compileService();
   const run: FigureRun = { build, seed, short: values.short, say };
   const parts: [name: string, goal: string, measure: () => Promise<Measured>][] = chosen.map((figure) => {
     return [figure.name, figure.goal, () => figure.measure(run)];

@@ -13,7 +13,7 @@ import type { RunningServer } from '../../dev/servers/running-server.ts';
 import { migrate } from '../../shared/migrate.ts';
 import { connectMongo, disconnectMongo } from '../../shared/mongo/connection.ts';
 import { testConfig, testSettings } from '../support/service.ts';
-import { buildService, serviceProcess } from '../support/service-process.ts';
+import { serviceProcess, testBuild } from '../support/service-process.ts';
 
 /** The whole service as systemd would run it on one host: units that scripts start and stop with `systemctl`. */
 export interface HostedService {
@@ -36,9 +36,8 @@ interface Unit {
 export async function startHosted(more: Record<string, string>): Promise<HostedService> {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-hosted-'));
   const inFolder = (name: string) => path.join(folder, name);
-  const build = await buildService();
   await fs.mkdir(inFolder('host'));
-  await fs.symlink(build, inFolder('host/dist'));
+  await fs.symlink(testBuild(), inFolder('host/dist'));
 
   const mongoData = inFolder('mongo');
   let mongo = await startMongo({ dataDir: mongoData });
@@ -70,7 +69,6 @@ export async function startHosted(more: Record<string, string>): Promise<HostedS
         running = serviceProcess({
           name,
           script,
-          build,
           args,
           env: { ...(await settings()), ...env },
           output: { logDir: folder },
@@ -171,7 +169,7 @@ export async function startHosted(more: Record<string, string>): Promise<HostedS
       server.close();
       await disconnectMongo();
       await Promise.all([mongo.stop(), redis.stop()]);
-      for (const made of [build, folder]) await fs.rm(made, { recursive: true, force: true });
+      await fs.rm(folder, { recursive: true, force: true });
     },
   };
 }

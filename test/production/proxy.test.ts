@@ -12,7 +12,7 @@ import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { validRide } from '../support/client.ts';
 import { testContext } from '../support/service.ts';
-import { buildService, type ServiceProcess, serviceProcess } from '../support/service-process.ts';
+import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 import { until } from '../support/until.ts';
 import { requiredSettings } from './compose.ts';
 import { type CaddyProxy, type ProxyAnswer, productionConfig, startProxy } from './debian-caddy.ts';
@@ -73,8 +73,6 @@ describe('the proxy of production', function () {
     let key: string;
 
     before(async () => {
-      const build = await buildService();
-      stops.push(() => fs.rm(build, { recursive: true, force: true }));
       const port = await freePort();
       const env = {
         PORT: String(port),
@@ -84,7 +82,7 @@ describe('the proxy of production', function () {
         PUBLIC_BASE_URL: 'https://rides.example',
         TRUSTED_PROXY_HOPS: '1',
       };
-      api = serviceProcess({ name: 'api', build, script: 'api/main', env, output: { logDir: folder } });
+      api = serviceProcess({ name: 'api', script: 'api/main', env, output: { logDir: folder } });
       await api.start();
       stops.push(() => api.stop());
       // On a busy machine the API may take its time to start again.

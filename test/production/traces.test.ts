@@ -10,20 +10,19 @@ import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { type Client, clientOf } from '../support/client.ts';
 import { type HttpOptions, type Receiver, startReceiver } from '../support/receiver.ts';
 import { testContext, testSettings } from '../support/service.ts';
-import { buildService, type ServiceProcess, serviceProcess } from '../support/service-process.ts';
+import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 import { type CollectedSpan, spansIn } from '../support/spans.ts';
 
 const hex = (bytes: number) => randomBytes(bytes).toString('hex');
 
 describe('the traces of an API process and of workers', () => {
   let ctx: Context;
-  let build: string;
   let folder: string;
   const receivers: Receiver[] = [];
   const processes: ServiceProcess[] = [];
   before(async () => {
     ctx = await testContext();
-    [build, folder] = await Promise.all([buildService(), fs.mkdtemp(path.join(os.tmpdir(), 'rides-traces-'))]);
+    folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-traces-'));
   });
   beforeEach(() => ctx.redis.flushall());
   afterEach(async () => {
@@ -31,7 +30,7 @@ describe('the traces of an API process and of workers', () => {
     await Promise.all(receivers.splice(0).map((each) => each.close()));
   });
   after(async () => {
-    for (const made of [build, folder]) await fs.rm(made, { recursive: true, force: true });
+    await fs.rm(folder, { recursive: true, force: true });
     await ctx.close();
   });
 
@@ -62,7 +61,6 @@ describe('the traces of an API process and of workers', () => {
         name,
         script: name === 'api' ? 'api/main' : 'workers/main',
         args: ['api', 'worker'].includes(name) ? [] : [name],
-        build,
         env: {
           NODE_V8_COVERAGE: path.join(own, `${name}-loaded`),
           ...testSettings({ PORT, SIMULATION_SPEED: '50', LOG_LEVEL: 'warn', WEBHOOK_LOCAL_TARGETS: webhooks.origin }),

@@ -1,13 +1,16 @@
 import { execFile } from 'node:child_process';
+import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { nodeCommand } from '../../dev/servers/node-command.ts';
+import { testBuild } from '../support/service-process.ts';
 
 const noSettings = { MONGO_URL: '', REDIS_URL: '', SECRETS_KEY: '', PUBLIC_BASE_URL: '', SERVICE_ENV: '' };
 
-/** Runs a command to its end, with these settings alone. */
+/** Runs a command to its end, with these settings alone. Those of `dev/` run from source, as npm runs them. */
 async function run(script: string, args: string[], settings: NodeJS.ProcessEnv = {}) {
-  const [file = '', ...rest] = nodeCommand(script, args);
+  const compiled = [process.execPath, path.join(testBuild(), `${script}.js`), ...args];
+  const [file = '', ...rest] = script.startsWith('dev/') ? nodeCommand(`${script}.ts`, args) : compiled;
   return promisify(execFile)(file, rest, { env: { ...process.env, ...noSettings, ...settings } }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
@@ -16,7 +19,7 @@ async function run(script: string, args: string[], settings: NodeJS.ProcessEnv =
 
 describe('the commands', () => {
   it('say with --help in 60 columns how they are used, with an example, without any setting', async () => {
-    const scripts = ['workers/main.ts', 'shared/cli/migrate.ts', 'dev/main.ts', 'dev/listen.ts'];
+    const scripts = ['workers/main', 'shared/cli/migrate', 'dev/main', 'dev/listen'];
     const answers = await Promise.all(scripts.map((script) => run(script, ['--help'])));
     for (const [index, { code, stdout, stderr }] of answers.entries()) {
       expect({ code, stderr }, scripts[index]).to.deep.equal({ code: 0, stderr: '' });
@@ -26,13 +29,13 @@ describe('the commands', () => {
   });
 
   it('answer a wrong command line with exit code 2, a line that says what is wrong, and how it is right', async () => {
-    const { code, stdout, stderr } = await run('shared/cli/migrate.ts', ['--nonsense']);
+    const { code, stdout, stderr } = await run('shared/cli/migrate', ['--nonsense']);
     expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
     expect(stderr).to.match(/^migrate: [^\n]*--nonsense[^\n]*\nUsage: /);
   });
 
   it('refuse a worker pool that there is not, as a wrong command line', async () => {
-    const { code, stderr } = await run('workers/main.ts', ['webhooks', 'nonsense']);
+    const { code, stderr } = await run('workers/main', ['webhooks', 'nonsense']);
     expect(code).to.equal(2);
     expect(stderr).to.match(/^worker: there is no worker pool nonsense\nUsage: /);
   });
@@ -40,8 +43,8 @@ describe('the commands', () => {
   it('tell every wrong setting at once, in a line for each; migrate needs MONGO_URL and SECRETS_KEY alone', async () => {
     const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
     const [refused, migrated] = await Promise.all([
-      run('shared/cli/migrate.ts', []),
-      run('shared/cli/migrate.ts', [], { MONGO_URL: process.env.TEST_MONGO_URL, SECRETS_KEY }),
+      run('shared/cli/migrate', []),
+      run('shared/cli/migrate', [], { MONGO_URL: process.env.TEST_MONGO_URL, SECRETS_KEY }),
     ]);
     const lines = ['MONGO_URL', 'SECRETS_KEY'].map((name) => `migrate: Setting ${name} is required\n`);
     expect(refused).to.deep.equal({ code: 1, stdout: '', stderr: lines.join('') });

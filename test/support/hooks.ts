@@ -1,15 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildAssets } from '../../api/pages/build-assets.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
+import { compileService } from '../../dev/stack/compile-service.ts';
 import { startReplicaSet } from './replica-set.ts';
 
 /**
  * Each mocha process has a MongoDB engine and a Redis of its own, on free ports and in a new folder. Their addresses are in
  * TEST_MONGO_URL and TEST_REDIS_URL, where `testConfig` finds them. With TEST_MONGO=replica-set the engine is the primary of
- * a replica set.
+ * a replica set. The service is compiled once for all, into TEST_BUILD, from where `serviceProcess` starts processes.
  */
 type Servers = { TEST_MONGO_URL: string; TEST_REDIS_URL: string };
 
@@ -20,13 +20,14 @@ const stops: (() => Promise<void>)[] = [];
 
 /** Runs once, in the process that starts the workers; without --parallel that process runs the tests itself. */
 export async function mochaGlobalSetup(this: { isParallelMode(): boolean }): Promise<void> {
-  await buildAssets();
   folder = await mkdtemp(join(tmpdir(), 'rides-test-'));
   const count = this.isParallelMode() ? mostWorkers : 1;
-  const servers = await Promise.all(
-    Array.from({ length: count }, (_, index) => startServers(join(folder, `${index}`))),
-  );
-  Object.assign(process.env, servers[0]);
+  const [build, ...servers] = await Promise.all([
+    compileService(),
+    ...Array.from({ length: count }, (_, index) => startServers(join(folder, `${index}`))),
+  ]);
+  stops.push(() => rm(build, { recursive: true, force: true }));
+  Object.assign(process.env, servers[0], { TEST_BUILD: build });
   process.env.TEST_SERVERS = JSON.stringify(servers);
 }
 

@@ -1,30 +1,10 @@
-import { type ChildProcess, execFile, type StdioOptions, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import { buildAssets } from '../../api/pages/build-assets.ts';
-import { nodeCommand } from '../../dev/servers/node-command.ts';
 
-const root = path.join(import.meta.dirname, '..', '..');
 /** Both only end a hang: a busy machine takes many times longer than an idle one. */
 const startMs = 120_000;
 const stopMs = 60_000;
-
-/**
- * Compiles the service as for production, but without checking its types again, into a new folder of the project's cache,
- * where its packages are found, and answers the folder. The caller removes it.
- */
-export async function buildService(): Promise<string> {
-  const cache = path.join(root, '.cache');
-  await fs.promises.mkdir(cache, { recursive: true });
-  const folder = await fs.promises.mkdtemp(path.join(cache, 'build-'));
-  const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
-  const options = ['--outDir', folder, '--sourceMap', 'false', '--noCheck'];
-  const args = [compiler, '-p', path.join(root, 'tsconfig.build.json'), ...options];
-  await promisify(execFile)(process.execPath, args);
-  await buildAssets(path.join(folder, 'api/pages/built'));
-  return folder;
-}
 
 export interface ServiceProcess {
   readonly name: string;
@@ -51,7 +31,7 @@ export interface ServiceProcess {
 export interface ServiceProcessOptions {
   name: string;
   script: 'api/main' | 'workers/main';
-  /** The folder of `buildService`; without it the process runs from source. */
+  /** A folder of `compileService`, else the one of this run of tests. */
   build?: string;
   args?: string[];
   /** Given to Node before the script. */
@@ -62,6 +42,13 @@ export interface ServiceProcessOptions {
   output?: { logDir: string } | { stdout: number; stderr: number };
   /** The limit of open files that it starts with (`ulimit -n`). */
   openFiles?: number;
+}
+
+/** The compiled service of this run of tests. Nobody changes it. */
+export function testBuild(): string {
+  const { TEST_BUILD } = process.env;
+  if (!TEST_BUILD) throw new Error('outside of mocha a build has to be given');
+  return TEST_BUILD;
 }
 
 /** A process of the service, that can be ended in every way and started again. */
@@ -130,9 +117,7 @@ export function serviceProcess(options: ServiceProcessOptions): ServiceProcess {
 }
 
 function spawnService({ build, script, name, args = [], nodeArgs = [], env, ...options }: ServiceProcessOptions) {
-  const node = build
-    ? [process.execPath, ...nodeArgs, path.join(build, `${script}.js`), ...args]
-    : nodeCommand(path.join(root, `${script}.ts`), args);
+  const node = [process.execPath, ...nodeArgs, path.join(build ?? testBuild(), `${script}.js`), ...args];
   const limited = ['bash', '-c', `ulimit -n ${options.openFiles} && exec "$@"`, 'bash', ...node];
   const [command = '', ...rest] = options.openFiles ? limited : node;
   const { output } = options;

@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { assetFolder } from '../../api/pages/assets.ts';
+import { buildAssets } from '../../api/pages/build-assets.ts';
+import { removeAbandonedFolders, temporaryFolder } from '../servers/temporary-folder.ts';
+
+const root = path.join(import.meta.dirname, '..', '..');
+const cache = path.join(root, '.cache');
+const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
+
+/**
+ * Compiles the service and the developer's API as for production, but without checking types, into a new folder of the
+ * project's cache, where its packages are found. A process starts from there in less than half the time that it takes from
+ * source. Bundles the assets too, also for what runs from source. The caller removes the folder.
+ */
+export async function compileService(): Promise<string> {
+  await fs.mkdir(cache, { recursive: true });
+  await removeAbandonedFolders(cache);
+  const folder = await temporaryFolder('build', cache);
+  try {
+    await Promise.all([compile(path.join(root, 'dev/tsconfig.build.json'), folder), buildAssets()]);
+    await fs.cp(assetFolder, path.join(folder, 'api/pages/built'), { recursive: true });
+    return folder;
+  } catch (error) {
+    await fs.rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Throws with the first syntax error, in one line. */
+export async function compile(project: string, folder: string): Promise<void> {
+  const args = [compiler, '-p', project, '--outDir', folder, '--pretty', 'false'];
+  await promisify(execFile)(process.execPath, args, { cwd: root }).catch(({ stdout, message }) => {
+    const [, place, problem] = /^(.+\(\d+,\d+\)): error TS\d+: (.+)$/m.exec(stdout) ?? [];
+    const [file, line, column] = place?.split(/[(,)]/) ?? [];
+    throw new Error(place ? `${file}:${line}:${column}: ${problem}` : message);
+  });
+}
