@@ -1,11 +1,10 @@
-import { once } from 'node:events';
-import http from 'node:http';
 import { expect } from 'chai';
 import { revokeKey } from '../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { feedIndex, rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
 import { age, readFeedOf } from '../support/feed.ts';
+import { rawConnection, requestText } from '../support/raw-http.ts';
 import { newRide, offerOn, rideWithEvents } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
@@ -204,16 +203,11 @@ describe('events that are read', () => {
       headers: { 'x-api-key': partner.key },
     });
     expect(head.status).to.equal(200);
-    const request = http.get(`${url}/v1/events?waitSeconds=30`, {
-      agent: false,
-      headers: { 'x-api-key': partner.key },
-    });
-    await once(request, 'socket');
-    if (request.socket?.connecting) await once(request.socket as never, 'connect');
-    request.socket?.end();
-    const [response] = await once(request, 'response');
-    expect(response.statusCode).to.equal(200);
-    response.resume();
+    const connection = rawConnection(Number(new URL(url).port));
+    const lines = ['GET /v1/events?waitSeconds=30 HTTP/1.1', 'Host: rides.example', `X-Api-Key: ${partner.key}`];
+    connection.socket.end(requestText(lines));
+    const [answer] = await connection.answers(1);
+    expect(answer?.status).to.equal(200);
   });
 
   for (const [query, named] of [
