@@ -142,7 +142,7 @@ describe('the test console in a browser', () => {
     await button('Start the trip').click();
     await button('Complete the trip').click();
     await entry(page, 'Trip completed').waitFor();
-    await page.getByText('Step by hand').waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'Step by hand' }).waitFor({ state: 'detached' });
     expect((await storedRide(rideId)).status).to.equal('completed');
     expect(page.complaints).to.deep.equal([]);
   }).timeout(90_000);

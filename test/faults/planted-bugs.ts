@@ -49,9 +49,9 @@ const wrongOrder: readonly PlantedBug[] = [
     edits: [
       {
         file: 'workers/webhooks/attempt.js',
-        find: 'await send(message, trace)',
+        find: '() => send(message, trace)',
         // Event 2 is held back until a later one of its ride has been sent.
-        replace: `await (async () => {
+        replace: `async () => {
           const heldBack = (globalThis.heldBack ??= new Map());
           const ride = outgoing.eventId.replace(/_[0-9]+$/, '');
           if (outgoing.seq === 2) {
@@ -63,7 +63,7 @@ const wrongOrder: readonly PlantedBug[] = [
           await heldBack.get(ride)?.();
           heldBack.delete(ride);
           return result;
-        })()`,
+        }`,
       },
     ],
     caughtAs: /event 2 came first after a later one/,

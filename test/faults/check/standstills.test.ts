@@ -102,14 +102,17 @@ describe('standstills of the machine in the fault suite', () => {
     const redis = { ...standstills[0], hit: 'redis', from: 11_500, until: 12_500 } as Fault;
     const later = { ...redis, from: 20_000, until: 21_700 };
     const told = '; the machine stood still by itself for 4.2 s in 2 stretches';
-    expect(standstillSummary([later, redis, ...standstills])).to.equal(told);
-    expect(standstillSummary([])).to.equal('');
+    expect(standstillSummary([later, redis, ...standstills], [])).to.equal(told);
+    expect(standstillSummary([], [])).to.equal('');
   });
 
   it('is a violation where it took more than 15 s', () => {
     const [standstill] = standstills as [Fault];
-    expect(standstillViolations([{ ...standstill, until: 25_000 }])).to.deep.equal([]);
-    const violations = standstillViolations([{ ...standstill, until: 25_100 }]);
+    expect(standstillViolations([{ ...standstill, until: 25_000 }], [])).to.deep.equal([]);
+    const longer = { ...standstill, until: 25_100 };
+    const violations = standstillViolations([longer], []);
     expect(violations).to.deep.equal(['the machine stood still for 15.1 s: run it again alone']);
+    const restart: Fault = { what: 'everything killed', hit: 'worker', from: 12_000, until: 13_000 };
+    expect(standstillViolations([longer], [restart])).to.deep.equal([]);
   });
 });

@@ -86,7 +86,7 @@ export async function undergo({
     const violations = [
       ...arena.broken,
       ...violationsIn(evidence),
-      ...standstillViolations(standstills),
+      ...standstillViolations(standstills, made),
       ...(judge?.(evidence) ?? []),
     ];
     isKept = violations.length > 0;
@@ -147,6 +147,6 @@ export function summaryOf({ rides, receipts, journal, faults, standstills, fleet
     `${faults.length} faults, ${journal.length} requests, ${created} creations acknowledged, ${rides.length} rides, ` +
     `${receipts.length} attempts received, ${repeatsAmong(receipts)} of them second ones; ` +
     `${fleet.drivers.length} drivers made ${fleet.calls.length} requests and drove ${driven} rides` +
-    standstillSummary(standstills)
+    standstillSummary(standstills, faults)
   );
 }
