@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import Joi from 'joi';
 import { type SecretsKeys, secretsKey } from './keys/encryption.ts';
+import { readRedisUrl } from './redis-url.ts';
 
 export interface Config {
   environment: 'production' | 'development';
@@ -106,10 +107,12 @@ const settings = Joi.object({
     'mongoUrl.scheme': '{{#label}} must begin with mongodb:// or mongodb+srv://',
     'mongoUrl.database': '{{#label}} must name a database after its hosts, as in mongodb://HOST/rides',
   }),
-  REDIS_URL: Joi.string()
-    .pattern(/^rediss?:\/\//, 'redis')
-    .required()
-    .messages({ 'string.pattern.name': '{{#label}} must begin with redis:// or rediss://' }),
+  REDIS_URL: Joi.string().custom(checkRedisUrl).required().messages({
+    'redisUrl.scheme': '{{#label}} must begin with redis://, redis-cluster:// or redis-sentinel://, or rediss with TLS',
+    'redisUrl.cluster': '{{#label}} must be like redis-cluster://USER:PASSWORD@HOST:PORT,HOST:PORT, without a database',
+    'redisUrl.sentinel':
+      '{{#label}} must be like redis-sentinel://USER:PASSWORD@HOST:PORT,HOST:PORT/NAME, where NAME is the primary',
+  }),
   PUBLIC_BASE_URL: baseUrl
     .custom(withoutBase)
     .custom(httpsInProduction)
@@ -281,6 +284,11 @@ function besideBase(name: string) {
 function readMongoUrl(url: string, helpers: Joi.CustomHelpers): unknown {
   if (!/^mongodb(\+srv)?:\/\//.test(url)) return helpers.error('mongoUrl.scheme');
   return /^[^:]+:\/\/([^@]*@)?[^/?]+\/[^?]+/.test(url) ? url : helpers.error('mongoUrl.database');
+}
+
+function checkRedisUrl(url: string, helpers: Joi.CustomHelpers): unknown {
+  const address = readRedisUrl(url);
+  return typeof address === 'string' ? helpers.error(`redisUrl.${address}`) : url;
 }
 
 function readOrigins(list: string, helpers: Joi.CustomHelpers): unknown {

@@ -1,18 +1,17 @@
-import type { Redis } from 'ioredis';
 import type { Config } from './config.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { assertMigrated } from './migrate.ts';
 import { followMongoClock } from './mongo/clock.ts';
 import { connectMongo, disconnectMongo } from './mongo/connection.ts';
 import { createQueues, poolNames, type Queues } from './queues.ts';
-import { connectRedis, redisReady } from './redis.ts';
+import { connectRedis, type RedisClient, redisReady } from './redis.ts';
 import { startTracing, type Tracing } from './tracing/tracing.ts';
 
 /** What every part of a process gets. It stays a handful of fields: it is no container. */
 export interface Context {
   config: Readonly<Config>;
   log: Logger;
-  redis: Redis;
+  redis: RedisClient;
   queues: Queues;
   /** Only where the settings name a collector of traces. */
   tracing?: Tracing;

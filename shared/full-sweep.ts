@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Redis } from 'ioredis';
+import type { RedisClient } from './redis.ts';
 
 /**
  * When the last completed full sweep began, by Redis's clock. The key has no expiry: if it is missing, Redis has lost its
@@ -18,7 +18,7 @@ const lookMs = 100;
  * Asks the worker processes for a full sweep, and waits for it. Resolves with what it found, or with null when none was
  * completed in time: then one goes on, or no worker process is running.
  */
-export async function sweepFully(redis: Redis, withinMs: number): Promise<Found | null> {
+export async function sweepFully(redis: RedisClient, withinMs: number): Promise<Found | null> {
   const giveUpAt = performance.now() + withinMs;
   await redis.del(sweptKey, foundKey);
   while (performance.now() < giveUpAt) {

@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
 import { describeError } from './errors.ts';
 import type { Logger } from './logger.ts';
+import type { RedisClient } from './redis.ts';
 import type { TimerName } from './rides/ride-types.ts';
 import type { Tracing } from './tracing/tracing.ts';
 
@@ -49,7 +49,7 @@ export const queuePrefix = (pool: PoolName): string => `{rides:${pool}}`;
 export const keepFinished = { removeOnComplete: { count: 1_000 }, removeOnFail: { count: 1_000 } };
 
 /** Creates the producers' side of every queue, on one connection. Adding a job fails at once while Redis is away. */
-export function createQueues(connection: Redis, log: Logger, tracing?: Tracing): Queues {
+export function createQueues(connection: RedisClient, log: Logger, tracing?: Tracing): Queues {
   const create = <T>(pool: PoolName): Queue<T> => {
     const queue = new Queue<T>(pool, {
       connection,

@@ -1,13 +1,17 @@
-import { Redis } from 'ioredis';
+import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import { describeError } from './errors.ts';
 import type { Logger } from './logger.ts';
+import { readRedisUrl } from './redis-url.ts';
 
-const reconnecting = {
+/** A connection to one server, which Sentinel may name, or connections to the nodes of a cluster. */
+export type RedisClient = Redis | Cluster;
+
+const connecting = {
   connectTimeout: 2_000,
-  retryStrategy: (times: number): number => Math.min(times * 100, 500),
   // While Redis loads its data file, ask again after 250 ms; by default ioredis may wait 10 s.
   maxLoadingRetryTime: 250,
 };
+const retryStrategy = (times: number): number => Math.min(times * 100, 500);
 
 const readOnlyPauseMs = 1_000;
 
@@ -30,38 +34,101 @@ function reconnectFromReplica(): (error: Error) => boolean {
   };
 }
 
+/** In a cluster, `retryMs` after a failure a command is sent again, until it succeeds; with 0 it fails at once. */
+interface Behaviour extends RedisOptions {
+  enableOfflineQueue: boolean;
+  retryMs: number;
+}
+
 /**
  * Opens the connection for commands: adding jobs, the rate limit, marks of slow keys. A command fails at once while
  * Redis is away and is not repeated when its answer is lost: every caller works without Redis.
  */
-export function connectRedis(url: string, log: Logger): Redis {
-  const redis = new Redis(url, {
+export function connectRedis(url: string, log: Logger): RedisClient {
+  return open(url, log, {
     enableOfflineQueue: false,
+    retryMs: 0,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     commandTimeout: 1_000,
     reconnectOnError: reconnectFromReplica(),
-    ...reconnecting,
   });
-  return reported(redis, log);
 }
 
 /**
  * Opens the connection on which BullMQ's workers take jobs. It waits for Redis without a limit. A command that a
- * replica refused is sent again on the next connection, because BullMQ would wait 15 s after the error.
+ * replica refused is sent again on the next connection, because BullMQ would wait after the error.
  */
-export function connectWorkerRedis(url: string, log: Logger): Redis {
-  const reconnectOnError = (error: Error) => isReadOnly(error) && 2;
-  return reported(new Redis(url, { maxRetriesPerRequest: null, reconnectOnError, ...reconnecting }), log);
+export function connectWorkerRedis(url: string, log: Logger): RedisClient {
+  return open(url, log, { ...patient, reconnectOnError: (error) => isReadOnly(error) && 2 });
 }
 
 /** The connection that hears of changes: it subscribes again by itself whenever Redis is back. */
-export function connectSubscriberRedis(url: string, log: Logger): Redis {
-  return reported(new Redis(url, { maxRetriesPerRequest: null, ...reconnecting }), log);
+export function connectSubscriberRedis(url: string, log: Logger): RedisClient {
+  return open(url, log, patient);
 }
 
+const patient = { enableOfflineQueue: true, retryMs: 100, maxRetriesPerRequest: null } as const;
+
+function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...options }: Behaviour): RedisClient {
+  const address = readRedisUrl(url);
+  if (typeof address === 'string') throw new TypeError(`REDIS_URL is no address of a ${address}`);
+  const common = { ...connecting, ...options };
+  if (address.kind === 'server') {
+    return reported(new Redis(address.url, { ...common, enableOfflineQueue, retryStrategy }), log);
+  }
+  const secured = { ...common, ...address.credentials, ...(address.tls && { tls: {} }) };
+  if (address.kind === 'cluster') {
+    const cluster = new Cluster(address.nodes, {
+      ...clusterOptions(retryMs),
+      enableOfflineQueue,
+      redisOptions: secured,
+    });
+    return keepConnected(reportedCluster(cluster, log));
+  }
+  const { sentinels, name, db, sentinelPassword, tls } = address;
+  const redis = new Redis({
+    ...secured,
+    enableOfflineQueue,
+    retryStrategy,
+    sentinels,
+    name,
+    db,
+    sentinelPassword,
+    sentinelRetryStrategy: retryStrategy,
+    sentinelReconnectStrategy: retryStrategy,
+    sentinelCommandTimeout: 1_000,
+    // A primary that hangs keeps its connections: leave it when the sentinels name another.
+    failoverDetector: true,
+    ...(tls && { sentinelTLS: {}, enableTLSForSentinelMode: true }),
+  });
+  return reported(redis, log);
+}
+
+/** How often the nodes are asked which of them serves which keys. A node that hangs is left when it is replaced. */
+const refreshMs = 1_000;
+
+const clusterOptions = (retryMs: number): ClusterOptions => ({
+  clusterRetryStrategy: retryStrategy,
+  slotsRefreshInterval: refreshMs,
+  slotsRefreshTimeout: 1_000,
+  // A certificate names the host, so the host's name must reach the TLS connection.
+  dnsLookup: (host, done) => done(null, host),
+  retryDelayOnFailover: retryMs,
+  retryDelayOnClusterDown: retryMs,
+  retryDelayOnTryAgain: retryMs || 20,
+  maxRedirections: retryMs > 0 ? Number.POSITIVE_INFINITY : 4,
+});
+
 /** Resolves when the connection is ready, or after timeoutMs: a process starts without Redis, too. */
-export function redisReady(redis: Redis, timeoutMs: number): Promise<void> {
+export async function redisReady(redis: RedisClient, timeoutMs: number): Promise<void> {
+  const giveUpAt = performance.now() + timeoutMs;
+  await becomesReady(redis, timeoutMs);
+  if (!(redis instanceof Cluster)) return;
+  await Promise.all(primariesOf(redis).map((node) => becomesReady(node, giveUpAt - performance.now())));
+}
+
+function becomesReady(redis: RedisClient, timeoutMs: number): Promise<void> {
   if (redis.status === 'ready') return Promise.resolve();
   return new Promise((resolve) => {
     const done = () => {
@@ -74,16 +141,92 @@ export function redisReady(redis: Redis, timeoutMs: number): Promise<void> {
   });
 }
 
+/** Every server that holds a part of the data: the only one, or each primary of a cluster. */
+export const primariesOf = (redis: RedisClient): Redis[] =>
+  redis instanceof Cluster ? redis.nodes('master') : [redis];
+
+/** Rejects unless every part of Redis answers. */
+export async function pingRedis(redis: RedisClient): Promise<void> {
+  const primaries = primariesOf(redis);
+  if (primaries.length === 0) throw new Error('no node of the cluster is connected');
+  await Promise.all(primaries.map((primary) => primary.ping()));
+}
+
+/**
+ * Calls the listener whenever Redis may have lost jobs: it is back, or in a cluster a node is back or another node has taken its
+ * place. Answers how to stop.
+ */
+export function onRedisReturned(redis: RedisClient, listener: () => void): () => void {
+  redis.on('ready', listener);
+  if (!(redis instanceof Cluster)) return () => redis.off('ready', listener);
+  let before = addressesOf(redis);
+  const known = new Set(before);
+  const noteChange = () => {
+    const primaries = addressesOf(redis);
+    if (primaries.join() !== before.join()) listener();
+    for (const address of primaries) known.add(address);
+    before = primaries;
+  };
+  const noteReturn = (node: Redis) => {
+    if (known.has(addressOf(node))) node.once('ready', listener);
+  };
+  redis.on('refresh', noteChange);
+  redis.on('+node', noteReturn);
+  return () => {
+    redis.off('ready', listener).off('refresh', noteChange).off('+node', noteReturn);
+  };
+}
+
+const addressOf = ({ options }: Redis): string => `${options.host}:${options.port}`;
+const addressesOf = (cluster: Cluster): string[] => primariesOf(cluster).map(addressOf).sort();
+
+/**
+ * Connects to each node as soon as it is known. By default a node's first command connects, and without an offline
+ * queue every further command fails meanwhile.
+ */
+function keepConnected(cluster: Cluster): Cluster {
+  const connect = () => {
+    // Before that, ioredis itself sends the first command, which asks whether the cluster is ready.
+    if (cluster.status !== 'ready') return;
+    for (const node of cluster.nodes()) if (node.status === 'wait') node.connect().catch(() => {});
+  };
+  return cluster.on('ready', connect).on('refresh', connect);
+}
+
 /** Logs two lines for an outage, not one for each attempt to reconnect. */
 function reported(redis: Redis, log: Logger): Redis {
+  const outage = outageLog(log);
+  return redis.on('error', outage.begin).on('ready', outage.end);
+}
+
+/** The same for a cluster, of which one node may be away. */
+function reportedCluster(cluster: Cluster, log: Logger): Cluster {
+  const outage = outageLog(log);
+  let failedAt = Number.NEGATIVE_INFINITY;
+  const note = (error: Error) => {
+    failedAt = performance.now();
+    outage.begin(error);
+  };
+  cluster.on('error', note);
+  cluster.on('node error', (error: Error, address: string) => {
+    if (addressesOf(cluster).includes(address)) note(error);
+  });
+  return cluster.on('refresh', () => {
+    const isWhole = primariesOf(cluster).every(({ status }) => status === 'ready');
+    if (isWhole && performance.now() - failedAt > 2 * refreshMs) outage.end();
+  });
+}
+
+function outageLog(log: Logger) {
   let away = false;
-  redis.on('error', (error) => {
-    if (!away) log.warn({ error: describeError(error) }, 'redis is away');
-    away = true;
-  });
-  redis.on('ready', () => {
-    if (away) log.info('redis is back');
-    away = false;
-  });
-  return redis;
+  return {
+    begin(error: Error) {
+      if (!away) log.warn({ error: describeError(error) }, 'redis is away');
+      away = true;
+    },
+    end() {
+      if (away) log.info('redis is back');
+      away = false;
+    },
+  };
 }

@@ -1,6 +1,5 @@
-import type { Redis } from 'ioredis';
 import type { Context } from './context.ts';
-import { connectSubscriberRedis } from './redis.ts';
+import { connectSubscriberRedis, type RedisClient } from './redis.ts';
 
 const channel = 'rides:changed';
 
@@ -27,7 +26,7 @@ export interface Wake {
 /** A subscribing connection. */
 export function subscribeToRideChanges({ config, log }: Pick<Context, 'config' | 'log'>): Wake {
   const listeners = new Set<Listener>();
-  const subscriber: Redis = connectSubscriberRedis(config.secrets.redisUrl, log);
+  const subscriber: RedisClient = connectSubscriberRedis(config.secrets.redisUrl, log);
   subscriber.subscribe(channel).catch(() => {});
   subscriber.on('message', (_channel, message) => {
     const [rideId = '', keyId = '', ...driverIds] = message.split(' ');

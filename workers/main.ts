@@ -6,7 +6,7 @@ import { pingMongo } from '../shared/mongo/connection.ts';
 import { startOpsServer } from '../shared/ops/ops-server.ts';
 import { startWatch } from '../shared/ops/watch.ts';
 import { type PoolName, poolNames } from '../shared/queues.ts';
-import { connectWorkerRedis } from '../shared/redis.ts';
+import { connectWorkerRedis, pingRedis } from '../shared/redis.ts';
 import { shutdownOnSignal } from '../shared/shutdown.ts';
 import { start } from '../shared/start.ts';
 import { startFareDays } from './fares/fare-turns.ts';
@@ -57,7 +57,7 @@ async function runPools(names: readonly string[]): Promise<void> {
   const watch = startWatch(ctx);
   const ops = await startOpsServer(ctx, {
     processName: pools.join('+'),
-    checks: { mongo: pingMongo, redis: () => ctx.redis.ping(), pools: () => assertBeating(pulses) },
+    checks: { mongo: pingMongo, redis: () => pingRedis(ctx.redis), pools: () => assertBeating(pulses) },
     beforeScrape: () => {
       for (const [pool, { isBeating }] of Object.entries(pulses)) poolTakesJobs.set({ pool }, isBeating ? 1 : 0);
     },

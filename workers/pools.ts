@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import { Worker } from 'bullmq';
-import type { Redis } from 'ioredis';
 import type { Context } from '../shared/context.ts';
 import { describeError } from '../shared/errors.ts';
 import {
@@ -12,6 +11,7 @@ import {
   queuePrefix,
   type TimerJob,
 } from '../shared/queues.ts';
+import type { RedisClient } from '../shared/redis.ts';
 import { autoAccept } from './auto-accept.ts';
 import { expireBidding } from './bidding-expiry.ts';
 import { dispatchRide } from './dispatch.ts';
@@ -40,13 +40,16 @@ const handlers = {
   mail: sendStoredMail,
 } satisfies Record<PoolName, Handler<TimerJob> | Handler<DeliveryJob | AttemptJob> | Handler<MailJob>>;
 
-/** With BullMQ's defaults, the job of a killed worker would resume after 90 s and be given up at the second crash. */
-const recovery = { lockDuration: 8_000, stalledInterval: 2_000, maxStalledCount: 10 };
+/**
+ * With BullMQ's defaults, the job of a killed worker would resume after 90 s and be given up at the second crash, and a worker
+ * would wait 15 s after an error of Redis.
+ */
+const recovery = { lockDuration: 8_000, stalledInterval: 2_000, maxStalledCount: 10, runRetryDelay: 1_000 };
 
 /** Starts taking jobs from a pool's queue, at most `concurrency` at a time. `pulse` beats while the pool does. */
 export function startPool(
   ctx: Context,
-  connection: Redis,
+  connection: RedisClient,
   pool: PoolName,
   concurrency = ctx.config.concurrency[pool],
   pulse?: Pulse,

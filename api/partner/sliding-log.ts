@@ -1,4 +1,5 @@
-import type { Redis, Result } from 'ioredis';
+import type { Result } from 'ioredis';
+import type { RedisClient } from '../../shared/redis.ts';
 
 /** At most 30 creations in any 60 s and 300 in any 3,600 s for each key (contract, section 8). */
 export const minute = { name: 'minute', limit: 30, lengthMs: 60_000 } as const;
@@ -79,10 +80,10 @@ declare module 'ioredis' {
 }
 
 /** Counts by Redis's clock, exactly over all processes. Rejects while Redis is away. */
-export function redisLog(redis: Redis): SlidingLog {
+export function redisLog(redis: RedisClient): SlidingLog {
   if (!('chargeCreation' in redis)) {
-    (redis as Redis).defineCommand('chargeCreation', { numberOfKeys: 2, lua: chargeScript });
-    (redis as Redis).defineCommand('refundCreation', { numberOfKeys: 2, lua: refundScript });
+    (redis as RedisClient).defineCommand('chargeCreation', { numberOfKeys: 2, lua: chargeScript });
+    (redis as RedisClient).defineCommand('refundCreation', { numberOfKeys: 2, lua: refundScript });
   }
   const limits = [minute, hour].flatMap(({ limit, lengthMs }) => [limit, lengthMs]);
   return {

@@ -13,8 +13,11 @@ const stopGraceMs = 5_000;
 const startMs = 20_000;
 const attempts = 5;
 
-/** `hz`: how many times a second Redis checks its timers. At its default of 10, jobs' timers are up to 0.1 s late. */
-export type RedisOptions = { dataDir: string; port?: number; appendonly?: boolean; hz?: number };
+/**
+ * `hz`: how many times a second Redis checks its timers. At its default of 10, jobs' timers are up to 0.1 s late. `args`: further
+ * arguments, before the settings.
+ */
+export type RedisOptions = { dataDir: string; port?: number; appendonly?: boolean; hz?: number; args?: string[] };
 
 /**
  * Starts a Redis for this process alone, on 127.0.0.1 and a free port unless one is given. First ends a Redis that a killed
@@ -37,7 +40,7 @@ export async function startRedis(options: RedisOptions): Promise<RunningServer> 
 
 async function startOn(port: number, options: RedisOptions): Promise<RunningServer> {
   const { file, env } = await redisCommand();
-  const child = spawn(file, settings(port, options), {
+  const child = spawn(file, [...(options.args ?? []), ...settings(port, options)], {
     cwd: options.dataDir,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

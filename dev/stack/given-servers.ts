@@ -12,10 +12,13 @@ export function givenServers() {
   };
 }
 
-/** Throws if no Redis answers at REDIS_URL. Otherwise the services would start and wait for it. */
+/**
+ * Throws if no Redis answers at REDIS_URL. Otherwise the services would start and wait for it. A cluster and sentinels are
+ * not asked.
+ */
 export async function checkRedis(): Promise<void> {
   const url = givenServers().redis;
-  if (!url) return;
+  if (!/^rediss?:/.test(url)) return;
   const { Redis } = await import('ioredis');
   const redis = new Redis(url, { lazyConnect: true, connectTimeout: 2_000, retryStrategy: () => null });
   let problem: NodeJS.ErrnoException | undefined;
@@ -34,4 +37,4 @@ export async function checkRedis(): Promise<void> {
 }
 
 /** The hosts of a URL, without its user and password. */
-export const hostsOf = (url: string): string => url.replace(/^[\w+]+:\/\/(.*@)?/, '').split(/[/?]/)[0] ?? '';
+export const hostsOf = (url: string): string => url.replace(/^[\w+-]+:\/\/(.*@)?/, '').split(/[/?]/)[0] ?? '';

@@ -10,6 +10,7 @@ import {
 } from '../metrics/metrics.ts';
 import { pingMongo } from '../mongo/connection.ts';
 import { poolNames } from '../queues.ts';
+import { pingRedis } from '../redis.ts';
 import { readBacklog } from './backlog.ts';
 import { sharedRead } from './shared-read.ts';
 
@@ -24,7 +25,7 @@ export function scraper(ctx: Pick<Context, 'queues' | 'redis'>): () => Promise<s
     sharedRead(readBacklog, { everyMs, limitMs }),
     sharedRead(() => readQueues(ctx.queues), { everyMs, limitMs }),
     sharedRead(pingMongo, { everyMs, limitMs }),
-    sharedRead(() => ctx.redis.ping(), { everyMs, limitMs }),
+    sharedRead(() => pingRedis(ctx.redis), { everyMs, limitMs }),
   ] as const;
   return async () => {
     const [backlog, queues, mongo, redis] = await Promise.all([

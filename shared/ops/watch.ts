@@ -1,7 +1,9 @@
+import type { Redis } from 'ioredis';
 import type { Context } from '../context.ts';
 import { describeError } from '../errors.ts';
 import { warnings } from '../metrics/metrics.ts';
 import { missingIndexes } from '../migrate.ts';
+import { primariesOf } from '../redis.ts';
 import { readBacklog } from './backlog.ts';
 
 const everyMs = 60_000;
@@ -35,9 +37,15 @@ export function startWatch(ctx: Pick<Context, 'config' | 'log' | 'redis'>): { st
   const looks = [
     async () => {
       if (ctx.config.environment !== 'production') return;
-      const { evicts, isPersistent } = await redisSettings(ctx.redis);
-      note('redis_evicts', evicts);
-      note('redis_not_persistent', !isPersistent);
+      const settings = await Promise.all(primariesOf(ctx.redis).map(redisSettings));
+      note(
+        'redis_evicts',
+        settings.some(({ evicts }) => evicts),
+      );
+      note(
+        'redis_not_persistent',
+        settings.some(({ isPersistent }) => !isPersistent),
+      );
     },
     async () => {
       const [missing] = await missingIndexes();
@@ -66,7 +74,7 @@ export function startWatch(ctx: Pick<Context, 'config' | 'log' | 'redis'>): { st
 }
 
 /** From INFO, which a hosted Redis allows where it forbids CONFIG. */
-export async function redisSettings(redis: Pick<Context['redis'], 'info'>) {
+export async function redisSettings(redis: Pick<Redis, 'info'>) {
   const [memory, persistence] = await Promise.all([redis.info('memory'), redis.info('persistence')]);
   const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
   return { evicts: policy !== undefined && policy !== 'noeviction', isPersistent: /^aof_enabled:1/m.test(persistence) };

@@ -1,11 +1,10 @@
 import type { Worker } from 'bullmq';
 import { expect } from 'chai';
-import type { Redis } from 'ioredis';
 import type { Context } from '../../shared/context.ts';
 import { pingMongo } from '../../shared/mongo/connection.ts';
 import { type OpsServer, startOpsServer } from '../../shared/ops/ops-server.ts';
 import { addJob } from '../../shared/queues.ts';
-import { connectWorkerRedis } from '../../shared/redis.ts';
+import { connectWorkerRedis, type RedisClient } from '../../shared/redis.ts';
 import { startPool } from '../../workers/pools.ts';
 import { assertBeating, startPulse } from '../../workers/pulse.ts';
 import { newRide } from '../support/rides.ts';
@@ -18,7 +17,7 @@ describe('the readiness of a worker process', () => {
   const silentMs = 60_000;
   let ctx: Context;
   let way: Switch;
-  let connection: Redis;
+  let connection: RedisClient;
   let worker: Worker;
   let ops: OpsServer | null;
   let clock = 0;

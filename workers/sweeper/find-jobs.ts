@@ -1,5 +1,5 @@
 import type { Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
+import type { RedisClient } from '../../shared/redis.ts';
 import { areUnique } from './job-ids.ts';
 
 /** `active`: a worker has the job, or had it and died. BullMQ gives a dead worker's job to another worker. */
@@ -29,7 +29,7 @@ const scorePerMs = 0x1000;
  * the list that held the job is lost. This removes such leftovers, so that BullMQ accepts the next add. In a list too long
  * to be sure, a job counts as waiting; a later call finds it missing, when the list has moved on.
  */
-export async function findJobs(redis: Redis, queue: Queue, wanted: readonly WantedJob[]): Promise<JobState[]> {
+export async function findJobs(redis: RedisClient, queue: Queue, wanted: readonly WantedJob[]): Promise<JobState[]> {
   if (wanted.length === 0) return [];
   const jobIds = await redis.mget(wanted.map(({ id }) => dedupeKey(queue, id)));
   const named = wanted.flatMap((job, index): NamedJob[] => {
@@ -40,7 +40,7 @@ export async function findJobs(redis: Redis, queue: Queue, wanted: readonly Want
   return wanted.map(({ id }) => states.get(id) ?? 'missing');
 }
 
-async function statesOf(redis: Redis, queue: Queue, named: readonly NamedJob[]): Promise<Map<string, JobState>> {
+async function statesOf(redis: RedisClient, queue: Queue, named: readonly NamedJob[]): Promise<Map<string, JobState>> {
   const { scores, head, areConsistent } = await readLists(redis, queue, named);
   const states = new Map<string, JobState>();
   const uncertain: NamedJob[] = [];
@@ -72,7 +72,7 @@ const isBehind = (jobId: string, { last }: Head): boolean => last !== null && Nu
 const dedupeKey = (queue: Queue, id: string): string => queue.toKey(`de:${id}`);
 
 /** Reads in one transaction, so that no job moves from one list to another in between. */
-async function readLists(redis: Redis, queue: Queue, named: readonly NamedJob[]) {
+async function readLists(redis: RedisClient, queue: Queue, named: readonly NamedJob[]) {
   const jobIds = named.map(({ jobId }) => jobId);
   const [scores, list, existing] =
     (await redis
@@ -91,7 +91,7 @@ async function readLists(redis: Redis, queue: Queue, named: readonly NamedJob[])
 
 /** Reads the hashes of jobs that are in no list, or may belong to another dedupe id. Removes leftovers. */
 async function readJobs(
-  redis: Redis,
+  redis: RedisClient,
   queue: Queue,
   uncertain: readonly NamedJob[],
   head: Head,

@@ -1,5 +1,5 @@
 import type { Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
+import type { RedisClient } from '../../shared/redis.ts';
 
 /** Larger than any count of jobs. BullMQ writes job ids in Lua, which prints integers of up to 14 digits. */
 const smallestUniqueId = 1e12;
@@ -9,7 +9,7 @@ const smallestUniqueId = 1e12;
  * with these ids. This starts a counter at the current Unix ms instead, above all earlier ids as long as the queue takes
  * fewer than 1,000 jobs a second on average.
  */
-export async function keepJobIdsUnique(redis: Redis, queue: Queue, nowMs: number): Promise<void> {
+export async function keepJobIdsUnique(redis: RedisClient, queue: Queue, nowMs: number): Promise<void> {
   const key = queue.toKey('id');
   if (Number(await redis.get(key)) < smallestUniqueId) await redis.incrby(key, Math.floor(nowMs));
 }

@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import { randomBase62 } from '../../shared/ids.ts';
+import type { RedisClient } from '../../shared/redis.ts';
 
 /** The sweeper's keys share a hash tag, so that one command can read them in a Redis Cluster. */
 export const leaseKey = '{rides:sweeper}:lease';
@@ -28,7 +28,7 @@ interface LeaseOptions {
  * a sweep, so that many processes sweep no more often than one.
  */
 export async function takeLease(
-  redis: Redis,
+  redis: RedisClient,
   { key = leaseKey, interruptRest = false }: LeaseOptions = {},
 ): Promise<Lease | null> {
   const token = randomBase62(12);

@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis';
 import mongoose from 'mongoose';
+import type { RedisClient } from '../../shared/redis.ts';
 import type { Position } from './walk.ts';
 
 const { EJSON } = mongoose.mongo.BSON;
@@ -25,7 +25,7 @@ export function readProgress(stored: string | null): StoredProgress {
   return { ...atFront(), everythingSince: null, ...(stored ? (EJSON.parse(stored) as StoredProgress) : {}) };
 }
 
-export async function storeProgress(redis: Redis, progress: StoredProgress): Promise<void> {
+export async function storeProgress(redis: RedisClient, progress: StoredProgress): Promise<void> {
   if (isComplete(progress)) await redis.del(progressKey);
   else await redis.set(progressKey, EJSON.stringify(progress));
 }

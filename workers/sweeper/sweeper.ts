@@ -2,7 +2,9 @@ import type { Context } from '../../shared/context.ts';
 import { describeError } from '../../shared/errors.ts';
 import { onBrokenConnection } from '../../shared/mongo/connection.ts';
 import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
+import { onRedisReturned } from '../../shared/redis.ts';
 import { pause, rejectOnAbort } from '../abort-signal.ts';
+import { leaseKey } from './lease.ts';
 import { takeTurn } from './turn.ts';
 
 const defaultIntervalMs = 2_000;
@@ -29,7 +31,7 @@ export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = 
     hasRedisReturned = true;
     wake.abort();
   };
-  ctx.redis.on('ready', noteRedisReturned);
+  const stopNoting = onRedisReturned(ctx.redis, noteRedisReturned);
   // A change may be written and only its answer lost: then nobody has added its jobs.
   const stopListening = onBrokenConnection(() => {
     mayHaveLostJobs = true;
@@ -65,7 +67,7 @@ export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = 
   const running = run();
   return {
     async stop() {
-      ctx.redis.off('ready', noteRedisReturned);
+      stopNoting();
       stopListening();
       stopping.abort();
       await rejectOnAbort(AbortSignal.timeout(stopTimeoutMs), running).catch(() => {});
@@ -74,6 +76,8 @@ export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = 
 }
 
 async function redisNow(ctx: Context): Promise<number> {
-  const [seconds, microseconds] = await ctx.redis.time();
+  // In a cluster, the clock of the node that holds the sweeper's keys.
+  const answer = await ctx.redis.eval("return redis.call('TIME')", 1, leaseKey);
+  const [seconds, microseconds] = answer as [string, string];
   return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
 }

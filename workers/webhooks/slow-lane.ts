@@ -1,7 +1,7 @@
-import type { Redis } from 'ioredis';
 import { batch } from '../../shared/batch.ts';
 import type { Context } from '../../shared/context.ts';
 import { describeError } from '../../shared/errors.ts';
+import type { RedisClient } from '../../shared/redis.ts';
 import type { JobResult, Run } from '../handler.ts';
 
 /** A timeout moves the key's deliveries to the slow lane for this long. */
@@ -79,10 +79,10 @@ export async function isSlow(ctx: Pick<Context, 'redis' | 'now'>, keyId: string)
   }
 }
 
-const readers = new WeakMap<Redis, (keyId: string) => Promise<number>>();
+const readers = new WeakMap<RedisClient, (keyId: string) => Promise<number>>();
 
 /** Reads when a key's mark expires, 0 for none. Concurrent reads share one command. */
-function markExpiry(redis: Redis): (keyId: string) => Promise<number> {
+function markExpiry(redis: RedisClient): (keyId: string) => Promise<number> {
   const known = readers.get(redis);
   if (known) return known;
   const read = batch<string, number>(async (keyIds) => (await redis.zmscore(slowKeys, ...keyIds)).map(Number));

@@ -15,10 +15,10 @@ import { connectMongo, disconnectMongo } from '../../../shared/mongo/connection.
 import { type PoolName, poolNames } from '../../../shared/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { type ReplicaSet, startReplicaSet } from '../../support/replica-set.ts';
+import { type Restartable, restartable } from '../../support/restartable.ts';
 import { type ServiceProcess, serviceProcess } from '../../support/service-process.ts';
 import { seededRandom } from '../random.ts';
 import { type Manner, type Receivers, startReceivers } from './receivers.ts';
-import { type Restartable, restartable } from './restartable.ts';
 import { layWires, type Wires } from './wires.ts';
 
 export interface WorldOptions {

@@ -4,6 +4,7 @@ import type { Context } from '../../../shared/context.ts';
 import { newRideId } from '../../../shared/ids.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
 import { type PoolName, queuePrefix } from '../../../shared/queues.ts';
+import { connectWorkerRedis } from '../../../shared/redis.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/outbox.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride, Timer } from '../../../shared/rides/ride-types.ts';
@@ -59,7 +60,7 @@ describe('where a queue has lost a part of its data, the sweeper', () => {
   /** Starts a pool that does nothing; answers which rides it was given, when all of these were among them. */
   async function doneBy(pool: PoolName, wanted: readonly string[]): Promise<string[]> {
     const given: string[] = [];
-    const connection = ctx.redis.duplicate({ maxRetriesPerRequest: null, enableOfflineQueue: true });
+    const connection = connectWorkerRedis(ctx.config.secrets.redisUrl, ctx.log);
     const worker = new Worker(pool, async ({ data }: Job) => void given.push(data.rideId), {
       ...{ connection, prefix: queuePrefix(pool), drainDelay: 0.05, stalledInterval: 50, concurrency: 10 },
     });

@@ -1,0 +1,86 @@
+export interface HostAndPort {
+  host: string;
+  port: number;
+}
+
+interface Credentials {
+  username?: string;
+  password?: string;
+}
+
+/** Where Redis is. */
+export type RedisAddress =
+  | { kind: 'server'; url: string }
+  | { kind: 'cluster'; nodes: HostAndPort[]; tls: boolean; credentials: Credentials }
+  | {
+      kind: 'sentinel';
+      sentinels: HostAndPort[];
+      /** The name under which the sentinels know the primary. */
+      name: string;
+      db: number;
+      tls: boolean;
+      credentials: Credentials;
+      sentinelPassword?: string;
+    };
+
+/** What is wrong with an address: which of the forms it breaks. */
+export type WrongRedisUrl = 'scheme' | 'cluster' | 'sentinel';
+
+/**
+ * Reads `redis://` and `rediss://` addresses as they are, and these two, which begin with `rediss-` for TLS:
+ *
+ * - `redis-cluster://USER:PASSWORD@HOST:PORT,HOST:PORT`
+ * - `redis-sentinel://USER:PASSWORD@HOST:PORT,HOST:PORT/NAME/DATABASE?sentinelPassword=PASSWORD`
+ *
+ * Names and passwords are percent-encoded.
+ */
+export function readRedisUrl(url: string): RedisAddress | WrongRedisUrl {
+  if (/^rediss?:\/\//.test(url)) return { kind: 'server', url };
+  const [, secure, kind] = /^redis(s?)-(cluster|sentinel):\/\//.exec(url) ?? [];
+  if (kind !== 'cluster' && kind !== 'sentinel') return 'scheme';
+  try {
+    const read = kind === 'cluster' ? readCluster : readSentinel;
+    return { ...read(partsOf(url, kind === 'cluster' ? 6379 : 26379)), tls: secure === 's' };
+  } catch {
+    return kind;
+  }
+}
+
+type Parts = ReturnType<typeof partsOf>;
+
+function partsOf(url: string, defaultPort: number) {
+  const [, userinfo, hosts = '', path = '', query = ''] =
+    /^[a-z-]+:\/\/(?:([^@/?]*)@)?([^@/?]+)(?:\/([^?]*))?(?:\?(.*))?$/.exec(url) ?? [];
+  return {
+    hosts: hosts.split(',').map((host) => hostAndPort(host, defaultPort)),
+    credentials: userinfo === undefined ? {} : credentialsOf(userinfo),
+    path: path.split('/').map(decodeURIComponent),
+    parameters: new URLSearchParams(query),
+  };
+}
+
+function readCluster({ hosts, credentials, path, parameters }: Parts) {
+  if (path.join('') !== '' || parameters.size > 0) throw new TypeError();
+  return { kind: 'cluster', nodes: hosts, credentials } as const;
+}
+
+function readSentinel({ hosts, credentials, path, parameters }: Parts) {
+  const [name = '', db = '0', ...more] = path;
+  const { sentinelPassword, ...unknown } = Object.fromEntries(parameters) as { sentinelPassword?: string };
+  if (name === '' || !/^\d{1,5}$/.test(db) || more.length > 0 || Object.keys(unknown).length > 0) throw new TypeError();
+  return { kind: 'sentinel', sentinels: hosts, name, db: Number(db), credentials, sentinelPassword } as const;
+}
+
+function hostAndPort(text: string, defaultPort: number): HostAndPort {
+  const [, ipv6, name, port = defaultPort] = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const host = ipv6 ?? name;
+  if (!host || Number(port) < 1 || Number(port) > 65_535) throw new TypeError();
+  return { host, port: Number(port) };
+}
+
+/** `USER:PASSWORD` or `:PASSWORD`. */
+function credentialsOf(userinfo: string): Credentials {
+  const [username = '', password = '', ...more] = userinfo.split(':').map(decodeURIComponent);
+  if (password === '' || more.length > 0) throw new TypeError();
+  return { ...(username && { username }), password };
+}

@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import { queuePrefix } from '../../shared/queues.ts';
+import { primariesOf } from '../../shared/redis.ts';
+import { startSweeper } from '../../workers/sweeper/sweeper.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { type RedisGroup, type RedisKind, startRedisGroup } from '../support/redis-group.ts';
+import type { Restartable } from '../support/restartable.ts';
+import type { TestApi } from '../support/service.ts';
+import { storedRide } from '../support/stored-rides.ts';
+import { until } from '../support/until.ts';
+import { useNock } from '../support/webhook-nock.ts';
+import { startTestService } from '../support/workers.ts';
+
+const wholeTrip = ['offer.received', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
+const kinds: Record<RedisKind, string> = {
+  cluster: 'a Redis Cluster',
+  sentinel: 'a Redis that sentinels watch',
+};
+
+for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
+  describe(`with ${title}`, () => {
+    useNock(false);
+    let folder: string;
+    let group: RedisGroup;
+    let receiver: Receiver;
+    let service: TestApi;
+    let sweeper: { stop(): Promise<void> };
+
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'rides-redis-'));
+      group = await startRedisGroup(kind, folder);
+      receiver = await startReceiver();
+      const settings = { SIMULATION_SPEED: '20', WEBHOOK_LOCAL_TARGETS: receiver.origin, REDIS_URL: group.url };
+      service = await startTestService(settings);
+      sweeper = startSweeper(service.ctx);
+    });
+    after(async () => {
+      await sweeper.stop();
+      await service.close();
+      await receiver.close();
+      await group.stop();
+      await rm(folder, { recursive: true, force: true });
+    });
+
+    async function expectWholeTrip(rideId: string): Promise<void> {
+      await until(async () => {
+        const { status, unsettled } = await storedRide(rideId);
+        return status === 'completed' && unsettled === 0;
+      });
+      const receipts = receiver.receipts.filter(({ body }) => body.rideId === rideId);
+      expect(receipts.map(({ body }) => body.status ?? body.event)).to.deep.equal(wholeTrip);
+    }
+
+    it('a ride completes, with every event once and in order', async () => {
+      const partner = await service.partner('test', receiver.url);
+      const { status, body } = await partner.createRide();
+      expect(status).to.equal(201);
+      await expectWholeTrip(body.rideId);
+    });
+
+    it('counts creations exactly, repeated ones once', async () => {
+      const partner = await service.partner();
+      const created = Array.from({ length: 32 }, (_, index) =>
+        partner.createRide(undefined, index < 3 ? { 'Idempotency-Key': 'the-same' } : undefined),
+      );
+      const statuses = (await Promise.all(created)).map(({ status }) => status);
+      expect(statuses.filter((status) => status === 201)).to.have.length(32);
+      expect((await partner.createRide()).status).to.equal(429);
+    });
+
+    it('takes rides while a primary is killed, and completes them when its replica has taken over', async () => {
+      const partner = await service.partner('test', receiver.url);
+      const earlier = await partner.createRide();
+      const victim = await primaryOfSimulator();
+      await victim.kill();
+      const created = await Promise.all([partner.createRide(), partner.createRide()]);
+      expect(created.map(({ status }) => status)).to.deep.equal([201, 201]);
+      for (const { body } of [earlier, ...created]) await expectWholeTrip(body.rideId);
+    });
+
+    /** The one that holds the jobs of test rides. */
+    async function primaryOfSimulator(): Promise<Restartable> {
+      const { redis } = service.ctx;
+      const slot = Number(await redis.call('CLUSTER', 'KEYSLOT', queuePrefix('simulator')).catch(() => -1));
+      const address = 'slots' in redis ? redis.slots[slot]?.[0] : undefined;
+      const [only] = await group.primaries();
+      const found = address ? group.nodes.find(({ url }) => url.endsWith(address)) : only;
+      if (!found) throw new Error('no primary has the queue');
+      return found;
+    }
+  });
+}

@@ -1,0 +1,174 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { freePort } from '../../dev/servers/ports.ts';
+import { startRedis } from '../../dev/servers/redis.ts';
+import { type Restartable, restartable } from './restartable.ts';
+import { until } from './until.ts';
+
+/** Redis servers that take each other's place: a cluster, or a primary that sentinels replace. */
+export interface RedisGroup {
+  /** As REDIS_URL. */
+  url: string;
+  /** The servers that hold data: primaries and replicas. */
+  nodes: readonly Restartable[];
+  primaries(): Promise<Restartable[]>;
+  /** Resolves when another node has taken the place of this one, which is killed or hangs, and all others know it. */
+  replaced(node: Restartable): Promise<void>;
+  /** Resolves when every node runs and each primary has a replica that is in step with it. */
+  whole(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export type RedisKind = 'cluster' | 'sentinel';
+
+export const startRedisGroup = (kind: RedisKind, folder: string): Promise<RedisGroup> =>
+  kind === 'cluster' ? startRedisCluster(folder) : startRedisSentinels(folder);
+
+/** How long a node must be silent before it is replaced. */
+const downMs = 1_000;
+const replicaArgs = ['--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1'];
+const everyMs = 50;
+
+/** A Redis Cluster of three primaries, each with a replica. */
+async function startRedisCluster(folder: string): Promise<RedisGroup> {
+  const busPorts = await Promise.all(Array.from({ length: 6 }, freePort));
+  const nodes = await Promise.all(
+    busPorts.map((busPort, index) => {
+      const settings = { 'cluster-enabled': 'yes', 'cluster-node-timeout': downMs, 'cluster-port': busPort };
+      const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, `${value}`]);
+      return dataNode(join(folder, `node-${index}`), [...args, ...replicaArgs]);
+    }),
+  );
+  const cluster = (index: number, ...command: (string | number)[]) => ask(nodes[index], 'CLUSTER', ...command);
+  const slots = 16_384;
+  const firstSlot = (primary: number) => Math.ceil((primary * slots) / 3);
+  for (const primary of [0, 1, 2]) {
+    await cluster(primary, 'ADDSLOTSRANGE', firstSlot(primary), firstSlot(primary + 1) - 1);
+    await cluster(primary, 'SET-CONFIG-EPOCH', primary + 1);
+  }
+  for (const [index, busPort] of busPorts.entries())
+    await cluster(0, 'MEET', '127.0.0.1', portOf(nodes[index]), busPort);
+  for (const primary of [0, 1, 2]) {
+    const id = await cluster(primary, 'MYID');
+    // Until the replica has heard of the primary, it refuses.
+    await until(
+      () =>
+        cluster(primary + 3, 'REPLICATE', id).then(
+          () => true,
+          () => false,
+        ),
+      everyMs,
+    );
+  }
+  const group = groupOf(nodes, 3, async (living) => {
+    const infos = await Promise.all(living.map((node) => ask(node, 'CLUSTER', 'INFO')));
+    return infos.every((info) => info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:6'));
+  });
+  await group.whole();
+  const url = `redis-cluster://${nodes.slice(0, 3).map(addressOf).join()}`;
+  return { ...group, url, stop: () => stopAll(nodes) };
+}
+
+/** A primary with a replica, and three sentinels. */
+async function startRedisSentinels(folder: string): Promise<RedisGroup> {
+  const first = await dataNode(join(folder, 'node-0'), replicaArgs);
+  const second = await dataNode(join(folder, 'node-1'), [
+    ...replicaArgs,
+    '--replicaof',
+    '127.0.0.1',
+    `${portOf(first)}`,
+  ]);
+  const nodes = [first, second];
+  const sentinels = await Promise.all(
+    [1, 2, 3].map(async (number) => {
+      const dataDir = join(folder, `sentinel-${number}`);
+      const file = `${dataDir}.conf`;
+      const settings = [
+        `monitor ${name} 127.0.0.1 ${portOf(first)} 2`,
+        `down-after-milliseconds ${name} ${downMs}`,
+        `failover-timeout ${name} 3000`,
+      ];
+      await writeFile(file, settings.map((setting) => `sentinel ${setting}\n`).join(''));
+      return restartable(() => startRedis({ dataDir, args: [file, '--sentinel'] }));
+    }),
+  );
+  const group = groupOf(nodes, 1, async (living) => {
+    const named = await Promise.all(sentinels.map((each) => ask(each, 'SENTINEL', 'GET-MASTER-ADDR-BY-NAME', name)));
+    const quorums = await Promise.all(sentinels.map((each) => ask(each, 'SENTINEL', 'CKQUORUM', name).catch(() => '')));
+    const roles = await Promise.all(living.map(roleOf));
+    const primary = living[roles.findIndex(({ isPrimary }) => isPrimary)];
+    const agree = named.every((address) => address.endsWith(`,${portOf(primary)}`));
+    return agree && quorums.every((answer) => answer.startsWith('OK 3 usable'));
+  });
+  await group.whole();
+  const url = `redis-sentinel://${sentinels.map(addressOf).join()}/${name}`;
+  return { ...group, url, stop: () => stopAll([...sentinels, ...nodes]) };
+}
+
+const name = 'rides';
+
+function dataNode(dataDir: string, args: string[]): Promise<Restartable> {
+  return restartable((url) => startRedis({ dataDir, appendonly: true, port: url ? portOf({ url }) : undefined, args }));
+}
+
+/** `isAgreed`: whether the living nodes, or what watches them, say the same of each other. */
+function groupOf(
+  nodes: readonly Restartable[],
+  primaryCount: number,
+  isAgreed: (living: readonly Restartable[]) => Promise<boolean>,
+): Pick<RedisGroup, 'nodes' | 'primaries' | 'replaced' | 'whole'> {
+  const primariesAmong = async (living: readonly Restartable[]) => {
+    const roles = await Promise.all(living.map(roleOf));
+    return living.filter((_, index) => roles[index]?.isPrimary);
+  };
+  /** Whatever is asked, a node may be starting. */
+  const become = (isSo: () => Promise<boolean>) => until(() => isSo().catch(() => false), everyMs);
+  return {
+    nodes,
+    primaries: () => primariesAmong(nodes),
+    replaced(node) {
+      const others = nodes.filter((other) => other !== node);
+      return become(async () => (await primariesAmong(others)).length === primaryCount && (await isAgreed(others)));
+    },
+    whole: () =>
+      become(async () => {
+        const roles = await Promise.all(nodes.map(roleOf));
+        const primaries = roles.filter(({ isPrimary }) => isPrimary);
+        const inStep = roles.filter((role) => (role.isPrimary ? role.hasReplica : role.isInStep));
+        return primaries.length === primaryCount && inStep.length === nodes.length && isAgreed(nodes);
+      }),
+  };
+}
+
+async function roleOf(node: Restartable) {
+  const info = await ask(node, 'INFO', 'replication');
+  return {
+    isPrimary: info.includes('role:master'),
+    hasReplica: /^slave\d+:.*state=online/m.test(info),
+    isInStep: info.includes('master_link_status:up'),
+  };
+}
+
+/** Asks one server and answers its text, lists joined by commas. Rejects where it is away or hangs. */
+async function ask(node: Pick<Restartable, 'url'> | undefined, ...[command = '', ...args]: (string | number)[]) {
+  const redis = new Redis(portOf(node), { retryStrategy: null, commandTimeout: 1_000, maxRetriesPerRequest: 0 });
+  redis.on('error', () => {});
+  try {
+    return String(await redis.call(`${command}`, args));
+  } finally {
+    redis.disconnect();
+  }
+}
+
+const portOf = (node: Pick<Restartable, 'url'> | undefined): number => Number(new URL(node?.url ?? '').port);
+const addressOf = (node: Restartable): string => `127.0.0.1:${portOf(node)}`;
+
+async function stopAll(nodes: readonly Restartable[]): Promise<void> {
+  await Promise.all(
+    nodes.map(async (node) => {
+      await node.kill().catch(() => {});
+      await node.stop();
+    }),
+  );
+}
