@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { queuePrefix } from '../../shared/queues.ts';
-import { primariesOf } from '../../shared/redis.ts';
+import { connectRedis, redisReady } from '../../shared/redis.ts';
 import { startSweeper } from '../../workers/sweeper/sweeper.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { type RedisGroup, type RedisKind, startRedisGroup } from '../support/redis-group.ts';
@@ -72,6 +72,17 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
       expect((await partner.createRide()).status).to.equal(429);
     });
 
+    it('signs in with the user and the password of REDIS_URL', async () => {
+      for (const { url } of group.nodes) {
+        await told(url, 'ACL', 'SETUSER', 'service', 'on', '>100%secret', '~*', '&*', '+@all');
+      }
+      const url = group.url.replace('://', '://service:100%25secret@');
+      const redis = connectRedis(url, service.ctx.log);
+      await redisReady(redis, 10_000);
+      expect(await redis.call('ACL', 'WHOAMI')).to.equal('service');
+      redis.disconnect();
+    });
+
     it('takes rides while a primary is killed, and completes them when its replica has taken over', async () => {
       const partner = await service.partner('test', receiver.url);
       const earlier = await partner.createRide();
@@ -81,6 +92,12 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
       expect(created.map(({ status }) => status)).to.deep.equal([201, 201]);
       for (const { body } of [earlier, ...created]) await expectWholeTrip(body.rideId);
     });
+
+    async function told(url: string, ...[command = '', ...args]: string[]): Promise<void> {
+      const redis = new Redis(url);
+      await redis.call(command, args);
+      redis.disconnect();
+    }
 
     /** The one that holds the jobs of test rides. */
     async function primaryOfSimulator(): Promise<Restartable> {

@@ -12,6 +12,7 @@ import { mongoOutages } from './figures/mongo-outages.ts';
 import { races } from './figures/races.ts';
 import { rateLimit } from './figures/rate-limit.ts';
 import { redisEmptied } from './figures/redis-emptied.ts';
+import { redisCluster, redisSentinel } from './figures/redis-failovers.ts';
 import { redisOutages } from './figures/redis-outages.ts';
 import { revocation } from './figures/revocation.ts';
 import { rollingRestarts } from './figures/rolling-restarts.ts';
@@ -24,6 +25,8 @@ export const figures: readonly Figure[] = [
   tenKills,
   redisEmptied,
   redisOutages,
+  redisCluster,
+  redisSentinel,
   mongoOutages,
   races,
   hangingReceiver,

@@ -24,6 +24,8 @@ export interface HostedService {
   /** Runs a script in bash, in the folder of the build, with the settings; rejects when a line of it fails. */
   run(script: string): Promise<string>;
   killMongo(): void;
+  /** Ends the processes of the service. */
+  stopService(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -149,6 +151,7 @@ export async function startHosted(more: Record<string, string>): Promise<HostedS
   await migrate(secrets.keys);
   const ofService = Object.entries(units).flatMap(([name, unit]) => (name.startsWith('rides-') ? [unit] : []));
   await Promise.all(ofService.map((unit) => unit.start()));
+  const stopService = async () => void (await Promise.all(ofService.map((unit) => unit.stop())));
 
   return {
     apis,
@@ -163,9 +166,10 @@ export async function startHosted(more: Record<string, string>): Promise<HostedS
       });
       return stdout;
     },
+    stopService,
     killMongo: () => void process.kill(mongo.pid, 'SIGKILL'),
     async close() {
-      await Promise.all(ofService.map((unit) => unit.stop()));
+      await stopService();
       server.close();
       await disconnectMongo();
       await Promise.all([mongo.stop(), redis.stop()]);

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { accountOf } from '../../shared/accounts/account.ts';
@@ -6,6 +9,7 @@ import { createKey, type NewKey, viewSigningSecret } from '../../shared/keys/man
 import { RideModel, rides } from '../../shared/rides/ride.ts';
 import { call, validRide } from '../support/client.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { startRedisGroup } from '../support/redis-group.ts';
 import { testConfig } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type HostedService, startHosted } from './hosted-service.ts';
@@ -42,9 +46,10 @@ describe('docs/operations.md, as it is written:', function () {
   });
 
   /** Runs a procedure, after the function that the text defines for all of them. */
-  const procedure = (name: string): Promise<string> => {
+  const procedure = (name: string, variables: Record<string, string> = {}): Promise<string> => {
     hasRun.add(name);
-    return host.run(`${scripts.get('restart_each')}\n${scripts.get(name) ?? 'exit 1'}`);
+    const given = Object.entries(variables).map(([variable, value]) => `${variable}='${value}'`);
+    return host.run([...given, scripts.get('restart_each'), scripts.get(name) ?? 'exit 1'].join('\n'));
   };
 
   async function newKey(url = receiver.url): Promise<NewKey> {
@@ -187,6 +192,30 @@ describe('docs/operations.md, as it is written:', function () {
       .map(({ headers }) => headers['x-service-event-id']);
     expect(new Set(ids).size, 'sent again under the same ids').to.equal(eventsOfRide);
     await completeOnce([await createRide(key)]);
+  });
+
+  it('the service moves to a Redis Cluster without a pause: rides go on, once and in order', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'rides-cluster-'));
+    const cluster = await startRedisGroup('cluster', folder);
+    try {
+      const [, NODE = ''] = /\/\/([^,]*)/.exec(cluster.url) ?? [];
+      await procedure('spread', { NODE });
+      const keys = [await newKey(), await newKey(), await newKey()];
+      const moved = procedure('move', { NEW_REDIS_URL: cluster.url });
+      const made = await loadDuring(keys, moved);
+      expect(await moved).to.match(/Looked at \d+ rides/);
+      await completeOnce([...made, ...(await createRides(keys[0] as NewKey, 2))]);
+      const queues = await host.run(
+        `redis-cli -c -u "redis://${NODE}" exists '{rides:webhooks}:webhooks:id'; redis-cli -u "redis://${NODE}" cluster nodes`,
+      );
+      expect(queues)
+        .to.match(/^1\n/)
+        .and.match(/ 0-999 \d+-16383$/m);
+    } finally {
+      await host.stopService();
+      await cluster.stop();
+      await rm(folder, { recursive: true });
+    }
   });
 
   it('every procedure that it marks as tested is run here', async () => {

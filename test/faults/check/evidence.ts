@@ -5,7 +5,7 @@ import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { canaries } from '../load/partners.ts';
 import type { Answered } from '../load/request.ts';
 import { canaryOfUrls } from '../world/receivers.ts';
-import { driverCanaries, type World } from '../world/world.ts';
+import { driverCanaries, redisUrlsOf, type World } from '../world/world.ts';
 import type { Evidence } from './checker.ts';
 import { redisText } from './redis-text.ts';
 
@@ -28,7 +28,7 @@ export async function gatherEvidence(
     manners: world.manners,
     texts: [
       ...(await logTexts(world.logDir)),
-      { where: 'Redis', text: await redisText(world.redis.url) },
+      { where: 'Redis', text: (await Promise.all((await redisUrlsOf(world)).map(redisText))).join('\n') },
       { where: 'the body of an error', text: errorBodies([...journal, ...fleet.calls]) },
     ],
     secrets: secretsOf(world),

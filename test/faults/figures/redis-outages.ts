@@ -7,6 +7,8 @@ import type { Figure } from '../figure.ts';
 import { between } from '../random.ts';
 import { type Arena, making } from '../rounds/arena.ts';
 import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+import { redisUrlsOf } from '../world/world.ts';
+import { sum } from './in-world.ts';
 
 const resumedWithinMs = 3_000;
 const longMs = 60_000;
@@ -56,7 +58,7 @@ export const redisOutages: Figure = {
   },
 };
 
-function creationsMeanwhile({ journal, faults }: Evidence) {
+export function creationsMeanwhile({ journal, faults }: Evidence) {
   return journal.filter(
     ({ operation, at, ms }) => operation === 'create' && faults.some((fault) => overlaps(fault, at, at + ms)),
   );
@@ -76,15 +78,17 @@ async function outage(arena: Arena, number: number, ms: number): Promise<void> {
 }
 
 /** A worker that lives waits for jobs in a blocking command whenever it has none; a hung one never does. */
-async function missingWorkers({ world }: Arena): Promise<number> {
-  const redis = new Redis(world.redis.url);
+export async function missingWorkers({ world }: Arena): Promise<number> {
+  const servers = (await redisUrlsOf(world)).map((url) => new Redis(url));
   const deadline = Date.now() + 10_000;
   let most = 0;
   while (most < world.workers.length && Date.now() < deadline) {
-    const [, blocked] = /blocked_clients:(\d+)/.exec(await redis.info('clients')) ?? [];
-    most = Math.max(most, Number(blocked));
+    const blocked = await Promise.all(servers.map(async (redis) => blockedOf(await redis.info('clients'))));
+    most = Math.max(most, sum(blocked));
     await setTimeout(20);
   }
-  redis.disconnect();
+  for (const redis of servers) redis.disconnect();
   return world.workers.length - most;
 }
+
+const blockedOf = (info: string): number => Number(/blocked_clients:(\d+)/.exec(info)?.[1]);

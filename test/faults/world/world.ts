@@ -14,6 +14,7 @@ import type { Mode } from '../../../shared/mode.ts';
 import { connectMongo, disconnectMongo } from '../../../shared/mongo/connection.ts';
 import { type PoolName, poolNames } from '../../../shared/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import { type RedisGroup, type RedisKind, startRedisGroup } from '../../support/redis-group.ts';
 import { type ReplicaSet, startReplicaSet } from '../../support/replica-set.ts';
 import { type Restartable, restartable } from '../../support/restartable.ts';
 import { type ServiceProcess, serviceProcess } from '../../support/service-process.ts';
@@ -40,6 +41,8 @@ export interface WorldOptions {
   wired?: boolean;
   /** Makes MongoDB the primary of a replica set for every process. */
   replicated?: boolean;
+  /** Servers that take each other's place, rather than one Redis. Such a world has no wires. */
+  redis?: RedisKind;
   /** Further arguments of Node, for every process. */
   nodeArgs?: string[];
   seed?: number;
@@ -69,6 +72,8 @@ export interface World {
   env: NodeJS.ProcessEnv & { SECRETS_KEY: string };
   mongo: Restartable;
   redis: Restartable;
+  /** Where the world has several: all of them. Then `redis` is the first. */
+  redisGroup?: RedisGroup;
   /** Where the world is replicated: what stands before `mongo`. */
   replicaSet?: ReplicaSet;
   apis: Inhabitant[];
@@ -104,10 +109,13 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   await fs.mkdir(logDir);
   const mongo = await restartable(() => startMongo({ dataDir: path.join(folder, 'mongo') }));
   const replicaSet = options.replicated ? await startReplicaSet(mongo.url, { majorityMs: 3 }) : undefined;
-  const redis = await restartable((url) => {
-    const port = url ? Number(new URL(url).port) : undefined;
-    return startRedis({ dataDir: path.join(folder, 'redis'), appendonly: true, port });
-  });
+  const redisGroup = options.redis && (await startRedisGroup(options.redis, path.join(folder, 'redis')));
+  const redis =
+    redisGroup?.nodes[0] ??
+    (await restartable((url) => {
+      const port = url ? Number(new URL(url).port) : undefined;
+      return startRedis({ dataDir: path.join(folder, 'redis'), appendonly: true, port });
+    }));
   const keys = new Map<string, NewKey>();
   const driverKeys = new Set<string>();
   const manners = new Map<string, Manner | 'none'>();
@@ -115,7 +123,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     (keyId) => keys.get(keyId)?.signingSecret ?? '',
     seededRandom(options.seed ?? 1),
   );
-  const env = settingsOf(options, replicaSet?.url ?? mongo.url, redis.url, receivers.origin);
+  const env = settingsOf(options, replicaSet?.url ?? mongo.url, redisGroup?.url ?? redis.url, receivers.origin);
   const config = readConfig(env);
   await connectMongo(mongo.url, { timeLimits: false });
   await migrate(config.secrets.keys);
@@ -150,6 +158,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     env,
     mongo,
     redis,
+    redisGroup,
     replicaSet,
     apis,
     workers,
@@ -208,7 +217,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       for (const { wires } of [...apis, ...workers]) wires?.close();
       receivers.close();
       await disconnectMongo();
-      await redis.stop();
+      await (redisGroup ?? redis).stop();
       await replicaSet?.close();
       await mongo.stop();
       if (!keep) await fs.rm(folder, { recursive: true, force: true });
@@ -236,4 +245,9 @@ function settingsOf(options: WorldOptions, mongoUrl: string, redisUrl: string, r
     DISPATCH_REPEAT_MS: '1000',
     ...options.settings,
   };
+}
+
+/** The servers that hold Redis's data now. */
+export async function redisUrlsOf({ redis, redisGroup }: World): Promise<string[]> {
+  return redisGroup ? (await redisGroup.primaries()).map(({ url }) => url) : [redis.url];
 }
