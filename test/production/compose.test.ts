@@ -45,7 +45,12 @@ describe('docker-compose.yml', function () {
 
   it('takes every variable that .env.example names, where those it leaves out have the defaults it says', async () => {
     const example = await fs.readFile(path.join(root, '.env.example'), 'utf8');
-    const settings = Object.fromEntries([...example.matchAll(/^(?:# )?([A-Z_]+)=(.*)$/gm)].map(([, ...pair]) => pair));
+    // Compose puts in what a value of an .env file names.
+    const required: Record<string, string> = requiredSettings;
+    const whole = (value = '') => value.replace(/\$\{([A-Z_]+)\}/g, (_, name) => required[name] ?? '');
+    const settings = Object.fromEntries(
+      [...example.matchAll(/^(?:# )?([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, whole(value)]),
+    );
     const file = await fs.readFile(path.join(root, 'docker-compose.yml'), 'utf8');
     const used = new Set([...file.matchAll(/\$\{([A-Z_]+)/g)].map(([, name]) => name));
     expect(Object.keys(settings)).to.have.members([...used]);
