@@ -110,6 +110,9 @@ const refreshMs = 1_000;
 
 const clusterOptions = (retryMs: number): ClusterOptions => ({
   clusterRetryStrategy: retryStrategy,
+  // When this check finds the cluster down, ioredis connects later, but the promise of `connect()` never settles
+  // (its issue 709): BullMQ renews connections during a failover, and a worker that waits for one takes no job again.
+  enableReadyCheck: false,
   slotsRefreshInterval: refreshMs,
   slotsRefreshTimeout: 1_000,
   // A certificate names the host, so the host's name must reach the TLS connection.
@@ -185,12 +188,9 @@ const addressesOf = (cluster: Cluster): string[] => primariesOf(cluster).map(add
  * queue every further command fails meanwhile.
  */
 function keepConnected(cluster: Cluster): Cluster {
-  const connect = () => {
-    // Before that, ioredis itself sends the first command, which asks whether the cluster is ready.
-    if (cluster.status !== 'ready') return;
+  return cluster.on('refresh', () => {
     for (const node of cluster.nodes()) if (node.status === 'wait') node.connect().catch(() => {});
-  };
-  return cluster.on('ready', connect).on('refresh', connect);
+  });
 }
 
 /** Logs two lines for an outage, not one for each attempt to reconnect. */

@@ -83,6 +83,16 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
       redis.disconnect();
     });
 
+    it('completes rides when a primary has lost its data and is back at once', async () => {
+      const partner = await service.partner('test', receiver.url);
+      const created = await Promise.all([partner.createRide(), partner.createRide()]);
+      const victim = await primaryOfSimulator();
+      await told(victim.url, 'FLUSHALL');
+      await victim.kill();
+      await victim.start();
+      for (const { body } of created) await expectWholeTrip(body.rideId);
+    });
+
     it('takes rides while a primary is killed, and completes them when its replica has taken over', async () => {
       const partner = await service.partner('test', receiver.url);
       const earlier = await partner.createRide();
