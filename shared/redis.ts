@@ -1,4 +1,4 @@
-import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
+import { Cluster, type ClusterOptions, Redis, type RedisOptions, SentinelConnector } from 'ioredis';
 import { describeError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import { readRedisUrl } from './redis-url.ts';
@@ -100,9 +100,21 @@ function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...option
     sentinelCommandTimeout: 1_000,
     // A primary that hangs keeps its connections: leave it when the sentinels name another.
     failoverDetector: true,
+    Connector: FollowingConnector as RedisOptions['Connector'],
     ...(tls && { sentinelTLS: {}, enableTLSForSentinelMode: true }),
   });
   return reported(redis, log);
+}
+
+/**
+ * Hears of a failover only while connected. ioredis's own connector hears of it while it asks the sentinels, too: then it gives
+ * up, and the connection ends for ever.
+ */
+class FollowingConnector extends SentinelConnector {
+  override connect(...args: Parameters<SentinelConnector['connect']>): ReturnType<SentinelConnector['connect']> {
+    this.disconnect();
+    return super.connect(...args);
+  }
 }
 
 /** How often the nodes are asked which of them serves which keys. A node that hangs is left when it is replaced. */
