@@ -1,5 +1,18 @@
 import net from 'node:net';
 
+const attempts = 5;
+
+/** Starts a server on a free port, and on another one where a process takes that port before the server binds it. */
+export async function onFreePort<Server>(start: (port: number) => Promise<Server>): Promise<Server> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await start(await freePort());
+    } catch (error) {
+      if (attempt === attempts || !/in use|listening on port/i.test((error as Error).message)) throw error;
+    }
+  }
+}
+
 /** A port of 127.0.0.1 that was free a moment ago. Another process may take it first, so retry a failed bind. */
 export async function freePort(): Promise<number> {
   const server = await listen(0);

@@ -4,14 +4,13 @@ import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endWithThisProcess } from './end-with-this-process.ts';
-import { freePort } from './ports.ts';
+import { onFreePort } from './ports.ts';
 import { redisCommand } from './redis-command.ts';
 import { endChild, exitOf, type RunningServer } from './running-server.ts';
 import { endStaleRedis, pidFileOf } from './stale-redis.ts';
 
 const stopGraceMs = 5_000;
 const startMs = 20_000;
-const attempts = 5;
 
 /**
  * `hz`: how many times a second Redis checks its timers. At its default of 10, jobs' timers are up to 0.1 s late. `args`: further
@@ -28,14 +27,7 @@ export async function startRedis(options: RedisOptions): Promise<RunningServer> 
   await fs.mkdir(dataDir, { recursive: true });
   await endStaleRedis(dataDir);
   if (options.port) return startOn(options.port, { ...options, dataDir });
-  // Another process may take the free port before Redis binds it.
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await startOn(await freePort(), { ...options, dataDir });
-    } catch (error) {
-      if (attempt === attempts || !/in use|listening on port/i.test((error as Error).message)) throw error;
-    }
-  }
+  return onFreePort((port) => startOn(port, { ...options, dataDir }));
 }
 
 async function startOn(port: number, options: RedisOptions): Promise<RunningServer> {

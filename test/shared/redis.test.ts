@@ -4,27 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import { freePort } from '../../dev/servers/ports.ts';
-import { startRedis } from '../../dev/servers/redis.ts';
-import type { RunningServer } from '../../dev/servers/running-server.ts';
 import { createLogger } from '../../shared/logger.ts';
 import { connectRedis, connectWorkerRedis, redisReady } from '../../shared/redis.ts';
+import { startClusterNode } from '../support/redis-group.ts';
+import type { Restartable } from '../support/restartable.ts';
 
 describe('a Redis Cluster that lacks slots, so that it refuses commands', () => {
   const log = createLogger('silent', 'test');
   let folder: string;
-  let node: RunningServer;
+  let node: Restartable;
   let url: string;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'rides-redis-'));
-    const settings = {
-      'cluster-enabled': 'yes',
-      'cluster-announce-ip': '127.0.0.1',
-      'cluster-port': `${await freePort()}`,
-    };
-    const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
-    node = await startRedis({ dataDir: folder, args });
+    ({ node } = await startClusterNode(folder));
     const redis = new Redis(node.url);
     await redis.call('CLUSTER', 'ADDSLOTSRANGE', 0, 16_382);
     redis.disconnect();

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { freePort } from '../../dev/servers/ports.ts';
+import { onFreePort } from '../../dev/servers/ports.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
 import { type Restartable, restartable } from './restartable.ts';
 import { until } from './until.ts';
@@ -32,14 +32,10 @@ const everyMs = 50;
 
 /** A Redis Cluster of three primaries, each with a replica. */
 async function startRedisCluster(folder: string): Promise<RedisGroup> {
-  const busPorts = await Promise.all(Array.from({ length: 6 }, freePort));
-  const nodes = await Promise.all(
-    busPorts.map((busPort, index) => {
-      const settings = { 'cluster-enabled': 'yes', 'cluster-node-timeout': downMs, 'cluster-port': busPort };
-      const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, `${value}`]);
-      return dataNode(join(folder, `node-${index}`), [...args, ...replicaArgs]);
-    }),
+  const started = await Promise.all(
+    Array.from({ length: 6 }, (_, index) => startClusterNode(join(folder, `node-${index}`), replicaArgs)),
   );
+  const nodes = started.map(({ node }) => node);
   const cluster = (index: number, ...command: (string | number)[]) => ask(nodes[index], 'CLUSTER', ...command);
   const slots = 16_384;
   const firstSlot = (primary: number) => Math.ceil((primary * slots) / 3);
@@ -47,8 +43,7 @@ async function startRedisCluster(folder: string): Promise<RedisGroup> {
     await cluster(primary, 'ADDSLOTSRANGE', firstSlot(primary), firstSlot(primary + 1) - 1);
     await cluster(primary, 'SET-CONFIG-EPOCH', primary + 1);
   }
-  for (const [index, busPort] of busPorts.entries())
-    await cluster(0, 'MEET', '127.0.0.1', portOf(nodes[index]), busPort);
+  for (const { node, busPort } of started) await cluster(0, 'MEET', '127.0.0.1', portOf(node), busPort);
   for (const primary of [0, 1, 2]) {
     const id = await cluster(primary, 'MYID');
     // Until the replica has heard of the primary, it refuses.
@@ -68,6 +63,23 @@ async function startRedisCluster(folder: string): Promise<RedisGroup> {
   await group.whole();
   const url = `redis-cluster://${nodes.slice(0, 3).map(addressOf).join()}`;
   return { ...group, url, stop: () => stopAll(nodes) };
+}
+
+/** Starts a server that serves no slot of a cluster yet. On `busPort` it talks to the other nodes. */
+export function startClusterNode(
+  dataDir: string,
+  args: string[] = [],
+): Promise<{ node: Restartable; busPort: number }> {
+  return onFreePort(async (busPort) => {
+    const settings = {
+      'cluster-enabled': 'yes',
+      'cluster-announce-ip': '127.0.0.1',
+      'cluster-node-timeout': downMs,
+      'cluster-port': busPort,
+    };
+    const given = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, `${value}`]);
+    return { node: await dataNode(dataDir, [...given, ...args]), busPort };
+  });
 }
 
 /** A primary with a replica, and three sentinels. */
