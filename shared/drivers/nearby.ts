@@ -27,7 +27,7 @@ interface Search {
 }
 
 /** MongoDB reads ring after ring, and stops in the ring where it has so many times the drivers that are wanted. */
-const surplus = 2.5;
+const surplus = 1.5;
 
 /**
  * The nearest available drivers whose car serves such a ride, who have reported within the last minute, the nearest

@@ -11,6 +11,7 @@ import { usage } from './pages/usage.ts';
 import { create } from './paths/create.ts';
 import { polls } from './paths/polls.ts';
 import { offers, retrieve } from './paths/reads.ts';
+import { machine } from './processes/machine.ts';
 import { redisMemory } from './processes/redis-memory.ts';
 import { apiStart, idleMemory } from './processes/start-and-memory.ts';
 import { retention } from './rides/retention.ts';
@@ -21,6 +22,7 @@ import { million } from './scale/million.ts';
 
 /** All that the bench measures, by the names that `--only` takes, in the order in which it runs. */
 export const measurements = {
+  machine,
   create,
   retrieve,
   offers,

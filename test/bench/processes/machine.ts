@@ -1,0 +1,53 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Measurement } from '../bench.ts';
+import { median, percentile } from '../statistics.ts';
+
+/** 64 MB: more than the processor's caches hold. */
+const numbers = 16 * 1024 * 1024;
+const readsAtATime = 2_000;
+/** Who takes so many times the median is held up. */
+const heldUp = 2;
+
+/**
+ * What the machine itself does to a program that only reads memory: on a virtual machine the host may hold memory back now and
+ * then, which no count of CPU time shows.
+ */
+export const machine: Measurement = async ({ quick, rounds, say }) => {
+  const memory = new Uint32Array(numbers).fill(1);
+  const medians: number[] = [];
+  const slowest: number[] = [];
+  const shares: number[] = [];
+  for (let round = 1; round <= rounds; round++) {
+    say(`the machine alone: round ${round}`);
+    const times = await timesOfReads(memory, quick ? 4_000 : 8_000);
+    const usual = median(times);
+    const late = times.filter((ms) => ms > heldUp * usual);
+    medians.push(usual * 1_000);
+    slowest.push(percentile(times, 0.999));
+    shares.push((100 * sum(late)) / sum(times));
+  }
+  const name = 'the machine alone: 2,000 reads of memory at random';
+  return [
+    { name: `${name}, median`, unit: 'us', service: medians },
+    { name: `${name}, p99.9`, unit: 'ms', service: slowest },
+    { name: `${name}, time held up`, unit: '%', service: shares },
+  ];
+};
+
+async function timesOfReads(memory: Uint32Array, lastMs: number): Promise<number[]> {
+  const times: number[] = [];
+  const endsAt = performance.now() + lastMs;
+  let place = 1;
+  while (performance.now() < endsAt) {
+    const begunAt = performance.now();
+    for (let read = 0; read < readsAtATime; read++) {
+      // The constants of Knuth's linear congruential generator of 32 bits.
+      place = (Math.imul(place, 1_664_525) + 1_013_904_223 + (memory[place % numbers] ?? 0)) >>> 0;
+    }
+    times.push(performance.now() - begunAt);
+    if (times.length % 1_000 === 0) await setImmediate();
+  }
+  return times;
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
