@@ -11,12 +11,26 @@ import { contentsOf, namedTemporaryFolder } from './temporary-folder.ts';
 const engineScript = path.join(import.meta.dirname, 'mongo-engine.ts');
 const stopGraceMs = 10_000;
 const longestSocketPath = 103; // macOS; Linux has 107
+const attempts = 3;
+
+export type MongoOptions = { dataDir: string; socketPath?: string };
 
 /**
  * Starts the embedded MongoDB engine on `dataDir`. The URL, which names the database `rides`, is the same at every start
  * with the same options, so that clients reconnect after the engine was killed.
  */
-export async function startMongo(options: { dataDir: string; socketPath?: string }): Promise<RunningServer> {
+export async function startMongo(options: MongoOptions): Promise<RunningServer> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startEngine(options);
+    } catch (error) {
+      // Another process may remove the folder for sockets that a killed one has left, just when it becomes this one's.
+      if (attempt === attempts || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+}
+
+async function startEngine(options: MongoOptions): Promise<RunningServer> {
   const dataDir = path.resolve(options.dataDir);
   await fs.mkdir(dataDir, { recursive: true });
   const [command = '', ...engine] = await engineCommand(engineScript);

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -92,6 +93,17 @@ describe('servers for one machine', function () {
     const next = await started(startMongo({ dataDir }));
     expect(next.pid).to.not.equal(pid);
     expect(isAlive(pid)).to.equal(false);
+  });
+
+  it('starts the MongoDB engine although another process removes its folder for sockets meanwhile', async () => {
+    const first = await started(startMongo({ dataDir }));
+    const folder = path.dirname(decodeURIComponent(new URL(first.url).host));
+    await first.stop();
+    const starting = started(startMongo({ dataDir }));
+    while (!existsSync(folder)) await new Promise(setImmediate);
+    await fs.rm(folder, { recursive: true, force: true });
+    const connection = await mongoose.createConnection((await starting).url).asPromise();
+    await connection.close();
   });
 
   it('keeps the append-only file of Redis over a kill, on the same port', async () => {
