@@ -109,6 +109,7 @@ const settings = Joi.object({
   }),
   REDIS_URL: Joi.string().custom(checkRedisUrl).required().messages({
     'redisUrl.scheme': '{{#label}} must begin with redis://, redis-cluster:// or redis-sentinel://, or rediss with TLS',
+    'redisUrl.server': '{{#label}} must be like redis://USER:PASSWORD@HOST:PORT/DATABASE',
     'redisUrl.cluster': '{{#label}} must be like redis-cluster://USER:PASSWORD@HOST:PORT,HOST:PORT, without a database',
     'redisUrl.sentinel':
       '{{#label}} must be like redis-sentinel://USER:PASSWORD@HOST:PORT,HOST:PORT/NAME, where NAME is the primary',

@@ -24,7 +24,7 @@ export type RedisAddress =
     };
 
 /** What is wrong with an address: which of the forms it breaks. */
-export type WrongRedisUrl = 'scheme' | 'cluster' | 'sentinel';
+export type WrongRedisUrl = 'scheme' | 'server' | 'cluster' | 'sentinel';
 
 /**
  * Reads `redis://` and `rediss://` addresses as they are, and these two, which begin with `rediss-` for TLS:
@@ -35,7 +35,7 @@ export type WrongRedisUrl = 'scheme' | 'cluster' | 'sentinel';
  * Names and passwords are percent-encoded.
  */
 export function readRedisUrl(url: string): RedisAddress | WrongRedisUrl {
-  if (/^rediss?:\/\//.test(url)) return { kind: 'server', url };
+  if (/^rediss?:\/\//.test(url)) return namesOneServer(url) ? { kind: 'server', url } : 'server';
   const [, secure, kind] = /^redis(s?)-(cluster|sentinel):\/\//.exec(url) ?? [];
   if (kind !== 'cluster' && kind !== 'sentinel') return 'scheme';
   try {
@@ -43,6 +43,17 @@ export function readRedisUrl(url: string): RedisAddress | WrongRedisUrl {
     return { ...read(partsOf(url, kind === 'cluster' ? 6379 : 26379)), tls: secure === 's' };
   } catch {
     return kind;
+  }
+}
+
+/** As ioredis reads it. */
+function namesOneServer(url: string): boolean {
+  try {
+    const { hostname, username, password } = new URL(url);
+    for (const part of [username, password]) decodeURIComponent(part);
+    return /^[^\s,]+$/.test(hostname);
+  } catch {
+    return false;
   }
 }
 
@@ -55,12 +66,12 @@ function partsOf(url: string, defaultPort: number) {
     hosts: hosts.split(',').map((host) => hostAndPort(host, defaultPort)),
     credentials: userinfo === undefined ? {} : credentialsOf(userinfo),
     path: path.split('/').map(decodeURIComponent),
-    parameters: new URLSearchParams(query),
+    parameters: query.split('&').filter(Boolean).map(parameterOf),
   };
 }
 
 function readCluster({ hosts, credentials, path, parameters }: Parts) {
-  if (path.join('') !== '' || parameters.size > 0) throw new TypeError();
+  if (path.join('') !== '' || parameters.length > 0) throw new TypeError();
   return { kind: 'cluster', nodes: hosts, credentials } as const;
 }
 
@@ -76,6 +87,11 @@ function hostAndPort(text: string, defaultPort: number): HostAndPort {
   const host = ipv6 ?? name;
   if (!host || Number(port) < 1 || Number(port) > 65_535) throw new TypeError();
   return { host, port: Number(port) };
+}
+
+function parameterOf(text: string): [name: string, value: string] {
+  const [name = '', ...value] = text.split('=');
+  return [decodeURIComponent(name), decodeURIComponent(value.join('='))];
 }
 
 /** `USER:PASSWORD` or `:PASSWORD`. */

@@ -1,10 +1,10 @@
-import { Cluster, type ClusterOptions, Redis, type RedisOptions, SentinelConnector } from 'ioredis';
+import { type Callback, Cluster, type ClusterOptions, Redis, type RedisOptions, SentinelConnector } from 'ioredis';
 import { describeError } from './errors.ts';
 import type { Logger } from './logger.ts';
+import { addressesOf, pingRedis, primariesOf, type RedisClient } from './redis-nodes.ts';
 import { readRedisUrl } from './redis-url.ts';
 
-/** A connection to one server, which Sentinel may name, or connections to the nodes of a cluster. */
-export type RedisClient = Redis | Cluster;
+export type { RedisClient } from './redis-nodes.ts';
 
 const connecting = {
   connectTimeout: 2_000,
@@ -35,7 +35,7 @@ function reconnectFromReplica(): (error: Error) => boolean {
 }
 
 /** In a cluster, `retryMs` after a failure a command is sent again, until it succeeds; with 0 it fails at once. */
-interface Behaviour extends RedisOptions {
+interface Behaviour extends Omit<RedisOptions, 'replyMapping'> {
   enableOfflineQueue: boolean;
   retryMs: number;
 }
@@ -79,7 +79,7 @@ function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...option
   }
   const secured = { ...common, ...address.credentials, ...(address.tls && { tls: {} }) };
   if (address.kind === 'cluster') {
-    const cluster = new Cluster(address.nodes, {
+    const cluster = new EndingCluster(address.nodes, {
       ...clusterOptions(retryMs),
       enableOfflineQueue,
       redisOptions: secured,
@@ -111,9 +111,27 @@ function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...option
  * up, and the connection ends for ever.
  */
 class FollowingConnector extends SentinelConnector {
+  constructor(options: ConstructorParameters<typeof SentinelConnector>[0]) {
+    super(options);
+    const own = this as unknown as { connectToSentinel(...args: unknown[]): Redis };
+    const connectToSentinel = own.connectToSentinel.bind(this);
+    // Without a listener, ioredis prints each failure to reach a sentinel with its stack, twice a second.
+    own.connectToSentinel = (...args) => connectToSentinel(...args).on('error', () => {});
+  }
+
   override connect(...args: Parameters<SentinelConnector['connect']>): ReturnType<SentinelConnector['connect']> {
     this.disconnect();
     return super.connect(...args);
+  }
+}
+
+/** With ioredis's own, an end that comes while it asks for the slots does not end the asking, nor does the process. */
+class EndingCluster extends Cluster {
+  override refreshSlotsCache(done?: Callback<void>): void {
+    const isEnding = () => ['disconnecting', 'close', 'end'].includes(this.status);
+    super.refreshSlotsCache((error) => {
+      if (!isEnding()) done?.(error);
+    });
   }
 }
 
@@ -156,45 +174,6 @@ function becomesReady(redis: RedisClient, timeoutMs: number): Promise<void> {
   });
 }
 
-/** Every server that holds a part of the data: the only one, or each primary of a cluster. */
-export const primariesOf = (redis: RedisClient): Redis[] =>
-  redis instanceof Cluster ? redis.nodes('master') : [redis];
-
-/** Rejects unless every part of Redis answers. */
-export async function pingRedis(redis: RedisClient): Promise<void> {
-  const primaries = primariesOf(redis);
-  if (primaries.length === 0) throw new Error('no node of the cluster is connected');
-  await Promise.all(primaries.map((primary) => primary.ping()));
-}
-
-/**
- * Calls the listener whenever Redis may have lost jobs: it is back, or in a cluster a node is back or another node has taken its
- * place. Answers how to stop.
- */
-export function onRedisReturned(redis: RedisClient, listener: () => void): () => void {
-  redis.on('ready', listener);
-  if (!(redis instanceof Cluster)) return () => redis.off('ready', listener);
-  let before = addressesOf(redis);
-  const known = new Set(before);
-  const noteChange = () => {
-    const primaries = addressesOf(redis);
-    if (primaries.join() !== before.join()) listener();
-    for (const address of primaries) known.add(address);
-    before = primaries;
-  };
-  const noteReturn = (node: Redis) => {
-    if (known.has(addressOf(node))) node.once('ready', listener);
-  };
-  redis.on('refresh', noteChange);
-  redis.on('+node', noteReturn);
-  return () => {
-    redis.off('ready', listener).off('refresh', noteChange).off('+node', noteReturn);
-  };
-}
-
-const addressOf = ({ options }: Redis): string => `${options.host}:${options.port}`;
-const addressesOf = (cluster: Cluster): string[] => primariesOf(cluster).map(addressOf).sort();
-
 /**
  * Connects to each node as soon as it is known. By default a node's first command connects, and without an offline
  * queue every further command fails meanwhile.
@@ -214,24 +193,23 @@ function reported(redis: Redis, log: Logger): Redis {
 /** The same for a cluster, of which one node may be away. */
 function reportedCluster(cluster: Cluster, log: Logger): Cluster {
   const outage = outageLog(log);
-  let failedAt = Number.NEGATIVE_INFINITY;
-  const note = (error: Error) => {
-    failedAt = performance.now();
-    outage.begin(error);
-  };
-  cluster.on('error', note);
+  let isAsking = false;
+  cluster.on('error', outage.begin);
   cluster.on('node error', (error: Error, address: string) => {
-    if (addressesOf(cluster).includes(address)) note(error);
+    if (addressesOf(cluster).includes(address)) outage.begin(error);
   });
-  return cluster.on('refresh', () => {
-    const isWhole = primariesOf(cluster).every(({ status }) => status === 'ready');
-    if (isWhole && performance.now() - failedAt > 2 * refreshMs) outage.end();
+  return cluster.on('refresh', async () => {
+    if (isAsking || !outage.isNow()) return;
+    isAsking = true;
+    await pingRedis(cluster).then(outage.end, () => {});
+    isAsking = false;
   });
 }
 
 function outageLog(log: Logger) {
   let away = false;
   return {
+    isNow: () => away,
     begin(error: Error) {
       if (!away) log.warn({ error: describeError(error) }, 'redis is away');
       away = true;

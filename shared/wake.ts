@@ -2,6 +2,7 @@ import type { Context } from './context.ts';
 import { connectSubscriberRedis, type RedisClient } from './redis.ts';
 
 const channel = 'rides:changed';
+const againMs = 1_000;
 
 /**
  * Tells every process that waits that a ride has changed, and which drivers that concerns. Lossy: who waits also looks by
@@ -27,7 +28,13 @@ export interface Wake {
 export function subscribeToRideChanges({ config, log }: Pick<Context, 'config' | 'log'>): Wake {
   const listeners = new Set<Listener>();
   const subscriber: RedisClient = connectSubscriberRedis(config.secrets.redisUrl, log);
-  subscriber.subscribe(channel).catch(() => {});
+  let isClosed = false;
+  // In a cluster the first try may find no node; later ones ioredis repeats by itself.
+  const subscribe = () =>
+    subscriber.subscribe(channel).catch(() => {
+      if (!isClosed) setTimeout(subscribe, againMs).unref();
+    });
+  void subscribe();
   subscriber.on('message', (_channel, message) => {
     const [rideId = '', keyId = '', ...driverIds] = message.split(' ');
     for (const listener of listeners) listener(rideId, driverIds, keyId);
@@ -37,6 +44,9 @@ export function subscribeToRideChanges({ config, log }: Pick<Context, 'config' |
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    close: () => subscriber.disconnect(),
+    close() {
+      isClosed = true;
+      subscriber.disconnect();
+    },
   };
 }

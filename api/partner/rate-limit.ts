@@ -42,6 +42,7 @@ async function refundUnlessMade(error: UnconfirmedRide, input: NewRide, charged:
 function chargeCreations({ redis, now, log: logger }: Pick<Context, 'redis' | 'now' | 'log'>) {
   const shared = redisLog(redis);
   const local = localLog(now);
+  let isShared = true;
 
   return async function charge(keyId: string, idempotencyKey?: string): Promise<Charge> {
     const creation: Creation =
@@ -52,9 +53,12 @@ function chargeCreations({ redis, now, log: logger }: Pick<Context, 'redis' | 'n
     let counts: WindowCounts;
     try {
       counts = await shared.charge(keyId, creation);
+      isShared = true;
     } catch (error) {
-      // An outage of Redis is logged elsewhere, once; any other failure of the limit is logged here.
-      if (redis.status === 'ready') logger.warn({ keyId, error: describeError(error) }, 'limit counted here alone');
+      // An outage of Redis is logged elsewhere; any other failure of the limit is logged here, once until it is over.
+      if (redis.status === 'ready' && isShared)
+        logger.warn({ keyId, error: describeError(error) }, 'limit counted here alone');
+      isShared = false;
       log = local;
       counts = await local.charge(keyId, creation);
     }

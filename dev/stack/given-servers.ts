@@ -37,4 +37,8 @@ export async function checkRedis(): Promise<void> {
 }
 
 /** The hosts of a URL, without its user and password. */
-export const hostsOf = (url: string): string => url.replace(/^[\w+-]+:\/\/(.*@)?/, '').split(/[/?]/)[0] ?? '';
+export const hostsOf = (url: string): string =>
+  url
+    .replace(/[?].*$/, '')
+    .replace(/^[\w+-]+:\/\/(.*@)?/, '')
+    .split('/')[0] ?? '';

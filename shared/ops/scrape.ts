@@ -10,7 +10,7 @@ import {
 } from '../metrics/metrics.ts';
 import { pingMongo } from '../mongo/connection.ts';
 import { poolNames } from '../queues.ts';
-import { pingRedis } from '../redis.ts';
+import { pingRedis } from '../redis-nodes.ts';
 import { readBacklog } from './backlog.ts';
 import { sharedRead } from './shared-read.ts';
 
@@ -47,9 +47,10 @@ export function scraper(ctx: Pick<Context, 'queues' | 'redis'>): () => Promise<s
   };
 }
 
+/** Without the queues of a node that does not answer. */
 async function readQueues(queues: Context['queues']): Promise<Map<string, Record<string, number>>> {
-  const counts = await Promise.all(
+  const counts = await Promise.allSettled(
     poolNames.map(async (pool) => [pool, await queues[pool].getJobCounts(...states)] as const),
   );
-  return new Map(counts);
+  return new Map(counts.flatMap((count) => (count.status === 'fulfilled' ? [count.value] : [])));
 }

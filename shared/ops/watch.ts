@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { describeError } from '../errors.ts';
 import { warnings } from '../metrics/metrics.ts';
 import { missingIndexes } from '../migrate.ts';
-import { primariesOf } from '../redis.ts';
+import { primariesOf } from '../redis-nodes.ts';
 import { readBacklog } from './backlog.ts';
 
 const everyMs = 60_000;
@@ -37,7 +37,9 @@ export function startWatch(ctx: Pick<Context, 'config' | 'log' | 'redis'>): { st
   const looks = [
     async () => {
       if (ctx.config.environment !== 'production') return;
-      const settings = await Promise.all(primariesOf(ctx.redis).map(redisSettings));
+      const primaries = primariesOf(ctx.redis);
+      if (primaries.length === 0) throw new Error('no primary of Redis is connected');
+      const settings = await Promise.all(primaries.map(redisSettings));
       note(
         'redis_evicts',
         settings.some(({ evicts }) => evicts),

@@ -1,4 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { mkdtemp, rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -102,6 +104,35 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
       expect(created.map(({ status }) => status)).to.deep.equal([201, 201]);
       for (const { body } of [earlier, ...created]) await expectWholeTrip(body.rideId);
     });
+
+    if (kind === 'sentinel') {
+      it('prints nothing while a sentinel is away', async () => {
+        const [sentinel] = group.sentinels;
+        const printed: unknown[] = [];
+        const { error } = console;
+        console.error = (...args) => printed.push(args);
+        try {
+          await sentinel?.kill();
+          await refusals(Number(new URL(sentinel?.url ?? '').port), 10);
+        } finally {
+          console.error = error;
+        }
+        expect(printed).to.deep.equal([]);
+        await sentinel?.start();
+      });
+    }
+
+    /** Resolves when this process was refused so many connections to a port. */
+    async function refusals(port: number, count: number): Promise<void> {
+      let refused = 0;
+      const watch = (message: unknown) =>
+        (message as { socket: Socket }).socket.once('error', (error) => {
+          if ('port' in error && error.port === port) refused += 1;
+        });
+      subscribe('net.client.socket', watch);
+      await until(async () => refused >= count);
+      unsubscribe('net.client.socket', watch);
+    }
 
     async function told(url: string, ...[command = '', ...args]: string[]): Promise<void> {
       const redis = new Redis(url);

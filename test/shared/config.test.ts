@@ -242,6 +242,7 @@ describe('the settings', () => {
     ['PORT', 'x4100', '-1', '65536', '41.5'],
     ['MONGO_URL', 'http://sEcReT@db', 'sEcReT', 'xmongodb://sEcReT'],
     ['REDIS_URL', 'http://:sEcReT@redis', 'sEcReT'],
+    ['REDIS_URL', 'redis://:sEcReT@one:6379,two:6379', 'sEcReT'],
     ['REDIS_URL', 'redis-cluster://:sEcReT@one:7000/1', 'redis-cluster://sEcReT@one', 'redis-sentinel://:sEcReT@one'],
     ['PUBLIC_BASE_URL', 'rides.sEcReT', 'ftp://rides.sEcReT', 'https://'],
     ['TRACK_BASE_URL', 'sEcReT', 'javascript:sEcReT'],

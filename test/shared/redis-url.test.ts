@@ -25,7 +25,7 @@ describe('REDIS_URL', () => {
   });
 
   it('names sentinels, the primary that they know, its database, and the passwords of both', () => {
-    expect(readRedisUrl('redis-sentinel://:word@one,two:5000/my%20rides/3?sentinelPassword=other')).to.deep.equal({
+    expect(readRedisUrl('redis-sentinel://:word@one,two:5000/my%20rides/3?sentinelPassword=ot+h%2Ber')).to.deep.equal({
       kind: 'sentinel',
       sentinels: [
         { host: 'one', port: 26379 },
@@ -34,7 +34,7 @@ describe('REDIS_URL', () => {
       name: 'my rides',
       db: 3,
       credentials: { password: 'word' },
-      sentinelPassword: 'other',
+      sentinelPassword: 'ot+h+er',
       tls: false,
     });
     expect(readRedisUrl('redis-sentinel://one/rides')).to.deep.include({ name: 'rides', db: 0, credentials: {} });
@@ -52,6 +52,7 @@ describe('REDIS_URL', () => {
 
   const wrong = {
     scheme: ['', 'localhost', 'http://redis', 'redis-cluster:host', 'redis-ring://host'],
+    server: ['redis://', 'redis:///1', 'redis://one,two:6379', 'rediss://one:6379,two:6379', 'redis://:100%@one'],
     cluster: [
       'redis-cluster://',
       'redis-cluster://one,',
@@ -70,6 +71,7 @@ describe('REDIS_URL', () => {
       'redis-sentinel://one/rides/x',
       'redis-sentinel://one/rides/1/2',
       'redis-sentinel://one/rides?password=x',
+      'redis-sentinel://one/rides?sentinelPassword=100%',
     ],
   };
   for (const [form, urls] of Object.entries(wrong)) {

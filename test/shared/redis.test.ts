@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,8 +7,10 @@ import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { createLogger } from '../../shared/logger.ts';
 import { connectRedis, connectWorkerRedis, redisReady } from '../../shared/redis.ts';
+import { pingRedis } from '../../shared/redis-nodes.ts';
 import { startClusterNode } from '../support/redis-group.ts';
 import type { Restartable } from '../support/restartable.ts';
+import { until } from '../support/until.ts';
 
 describe('a Redis Cluster that lacks slots, so that it refuses commands', () => {
   const log = createLogger('silent', 'test');
@@ -44,5 +47,72 @@ describe('a Redis Cluster that lacks slots, so that it refuses commands', () => 
     const error = await redis.get('a').catch(({ message }: Error) => message);
     expect(error).to.include('CLUSTERDOWN');
     redis.disconnect();
+  });
+});
+
+describe('a Redis Cluster of two primaries without replicas', () => {
+  const log = createLogger('silent', 'test');
+  let folder: string;
+  let nodes: Restartable[];
+  let url: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rides-redis-'));
+    const started = await Promise.all(['one', 'two'].map((name) => startClusterNode(join(folder, name))));
+    nodes = started.map(({ node }) => node);
+    await Promise.all([told(nodes[0], 'ADDSLOTSRANGE', 0, 8_191), told(nodes[1], 'ADDSLOTSRANGE', 8_192, 16_383)]);
+    await told(nodes[0], 'MEET', '127.0.0.1', new URL(nodes[1]?.url ?? '').port, started[1]?.busPort ?? 0);
+    await until(async () => (await told(nodes[0], 'INFO')).includes('cluster_state:ok'));
+    url = `${nodes[0]?.url}`.replace('redis://', 'redis-cluster://');
+  });
+  after(async () => {
+    await Promise.all(nodes.map((node) => node.stop()));
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function told(node: Restartable | undefined, ...args: (string | number)[]): Promise<string> {
+    const redis = new Redis(node?.url ?? '');
+    try {
+      return String(await redis.call('CLUSTER', args));
+    } finally {
+      redis.disconnect();
+    }
+  }
+
+  it('does not answer while one of them is away, and does when it is back', async () => {
+    const redis = connectRedis(url, log);
+    const answers = () =>
+      pingRedis(redis).then(
+        () => true,
+        () => false,
+      );
+    await until(answers);
+    await nodes[1]?.kill();
+    await until(async () => !(await answers()));
+    // Asked again after the slots were read without that node.
+    await once(redis, 'refresh');
+    expect(await answers()).to.equal(false);
+    await nodes[1]?.start();
+    await until(answers);
+    redis.disconnect();
+  });
+
+  it('lets a process end whose connection ends while it asks for the slots', async () => {
+    const script = `
+      const { connectRedis } = await import('./shared/redis.ts');
+      const { createLogger } = await import('./shared/logger.ts');
+      const redis = connectRedis(process.env.ADDRESS, createLogger('silent', 'test'));
+      const refresh = redis.refreshSlotsCache;
+      redis.once('ready', () => {
+        redis.refreshSlotsCache = function (done) {
+          redis.refreshSlotsCache = refresh;
+          this.refreshSlotsCache(done);
+          this.disconnect();
+        };
+      });`;
+    const args = ['--import', 'tsx', '--input-type=module', '--eval', script];
+    const env = { ...process.env, ADDRESS: url };
+    const child = spawn(process.execPath, args, { stdio: 'inherit', timeout: 30_000, env });
+    expect(await once(child, 'exit')).to.deep.equal([0, null]);
   });
 });

@@ -12,6 +12,7 @@ export interface RedisGroup {
   url: string;
   /** The servers that hold data: primaries and replicas. */
   nodes: readonly Restartable[];
+  sentinels: readonly Restartable[];
   primaries(): Promise<Restartable[]>;
   /** Resolves when another node has taken the place of this one, which is killed or hangs, and all others know it. */
   replaced(node: Restartable): Promise<void>;
@@ -62,7 +63,7 @@ async function startRedisCluster(folder: string): Promise<RedisGroup> {
   });
   await group.whole();
   const url = `redis-cluster://${nodes.slice(0, 3).map(addressOf).join()}`;
-  return { ...group, url, stop: () => stopAll(nodes) };
+  return { ...group, sentinels: [], url, stop: () => stopAll(nodes) };
 }
 
 /** Starts a server that serves no slot of a cluster yet. On `busPort` it talks to the other nodes. */
@@ -115,7 +116,7 @@ async function startRedisSentinels(folder: string): Promise<RedisGroup> {
   });
   await group.whole();
   const url = `redis-sentinel://${sentinels.map(addressOf).join()}/${name}`;
-  return { ...group, url, stop: () => stopAll([...sentinels, ...nodes]) };
+  return { ...group, sentinels, url, stop: () => stopAll([...sentinels, ...nodes]) };
 }
 
 const name = 'rides';

@@ -2,7 +2,7 @@ import type { Context } from '../../shared/context.ts';
 import { describeError } from '../../shared/errors.ts';
 import { onBrokenConnection } from '../../shared/mongo/connection.ts';
 import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
-import { onRedisReturned } from '../../shared/redis.ts';
+import { onRedisReturned } from '../../shared/redis-nodes.ts';
 import { pause, rejectOnAbort } from '../abort-signal.ts';
 import { leaseKey } from './lease.ts';
 import { takeTurn } from './turn.ts';
@@ -11,7 +11,7 @@ const defaultIntervalMs = 2_000;
 /** The interval after an outage, until a full sweep has found every lost job. */
 const soonMs = 500;
 /** An API process may reconnect a little later than this one, and its adds fail until then. */
-const reconnectMs = 1_500;
+const reconnectMs = 2_500;
 /** A stop waits this long at most for a sweep to end, whatever MongoDB or Redis does. */
 const stopTimeoutMs = 500;
 

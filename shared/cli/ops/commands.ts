@@ -7,6 +7,7 @@ import { sweepFully } from '../../full-sweep.ts';
 import { findKey, resumeKey, suspendKey } from '../../keys/manage-keys.ts';
 import { backlog, queueStates } from '../../queue-states.ts';
 import type { PoolName } from '../../queues.ts';
+import { pingRedis } from '../../redis-nodes.ts';
 import { eraseRide } from '../../retention/erase-rides.ts';
 import { applyAction } from '../../rides/apply-action.ts';
 import { resumeAccount, suspendAccount } from '../../suspend.ts';
@@ -21,14 +22,14 @@ type Command = (ctx: Context, args: OpsArguments) => Promise<object>;
 /** What each command does, and its answer. */
 export const commands: Record<CommandName, Command> = {
   async queues(ctx) {
-    assertRedis(ctx);
+    await assertRedis(ctx);
     return { queues: await queueStates(ctx), backlog: await backlog() };
   },
   pause: (ctx, args) => setPaused(ctx, args, true),
   resume: (ctx, args) => (args.pool ? setPaused(ctx, args, false) : setSuspended(args, false)),
   suspend: (_ctx, args) => setSuspended(args, true),
   async sweep(ctx, { by }) {
-    assertRedis(ctx);
+    await assertRedis(ctx);
     const startedAt = performance.now();
     const found = await sweepFully(ctx.redis, sweepLimitMs);
     if (!found) {
@@ -54,7 +55,7 @@ export const commands: Record<CommandName, Command> = {
 };
 
 async function setPaused(ctx: Context, { pool, by }: OpsArguments, paused: boolean): Promise<object> {
-  assertRedis(ctx);
+  await assertRedis(ctx);
   const queue = ctx.queues[pool as PoolName];
   await (paused ? queue.pause() : queue.resume());
   await noted(by, { action: paused ? 'pool_paused' : 'pool_resumed', about: pool });
@@ -93,6 +94,8 @@ async function noted(by: string, { accountId, ...entry }: Noted): Promise<void> 
   await audit({ accountId: whose, ...entry, by, from: commandLine }, Date.now());
 }
 
-function assertRedis({ redis }: Context): void {
-  if (redis.status !== 'ready') throw new AppError('unavailable', { message: 'Redis does not answer' });
+async function assertRedis({ redis }: Context): Promise<void> {
+  await pingRedis(redis).catch(() => {
+    throw new AppError('unavailable', { message: 'Redis does not answer' });
+  });
 }

@@ -1,0 +1,51 @@
+import { Cluster, type Redis } from 'ioredis';
+
+/** A connection to one server, which Sentinel may name, or connections to the nodes of a cluster. */
+export type RedisClient = Redis | Cluster;
+
+/** Every server that holds a part of the data and is connected: the only one, or each primary of a cluster. */
+export const primariesOf = (redis: RedisClient): Redis[] =>
+  redis instanceof Cluster ? redis.nodes('master') : [redis];
+
+/** Rejects unless every part of Redis answers: of a cluster, each node that has keys. */
+export async function pingRedis(redis: RedisClient): Promise<void> {
+  if (redis instanceof Cluster) assertConnected(redis);
+  await Promise.all(primariesOf(redis).map((primary) => primary.ping()));
+}
+
+/** A node that is away is no longer among the nodes, but it keeps its slots until its replica takes its place. */
+function assertConnected(cluster: Cluster): void {
+  const owners = new Set(cluster.slots.flatMap(([owner]) => owner ?? []));
+  const connected = new Set(addressesOf(cluster));
+  const away = [...owners].filter((owner) => !connected.has(owner));
+  if (owners.size === 0 || away.length > 0) throw new Error('a primary of the cluster is not connected');
+}
+
+/**
+ * Calls the listener whenever Redis may have lost jobs: it is back, or in a cluster a node is back or another node has taken its
+ * place. Answers how to stop.
+ */
+export function onRedisReturned(redis: RedisClient, listener: () => void): () => void {
+  redis.on('ready', listener);
+  if (!(redis instanceof Cluster)) return () => redis.off('ready', listener);
+  let before = addressesOf(redis);
+  const known = new Set(before);
+  const noteChange = () => {
+    const primaries = addressesOf(redis);
+    if (primaries.join() !== before.join()) listener();
+    for (const address of primaries) known.add(address);
+    before = primaries;
+  };
+  const noteReturn = (node: Redis) => {
+    if (known.has(addressOf(node))) node.once('ready', listener);
+  };
+  redis.on('refresh', noteChange);
+  redis.on('+node', noteReturn);
+  return () => {
+    redis.off('ready', listener).off('refresh', noteChange).off('+node', noteReturn);
+  };
+}
+
+/** `HOST:PORT` of each primary of a cluster that is connected, in order. */
+export const addressesOf = (cluster: Cluster): string[] => primariesOf(cluster).map(addressOf).sort();
+const addressOf = ({ options }: Redis): string => `${options.host}:${options.port}`;
