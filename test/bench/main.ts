@@ -49,8 +49,11 @@ const { quick } = values;
 const bench: Bench = { stack, quick, rounds, profiles, ridesPerSecond: Number(values.rides), say: progress.say };
 for (const name of names) {
   try {
-    const figures = await measurements[name](bench);
-    rows.push(...figures.map(rowOf));
+    const measured = (await measurements[name](bench)).map(rowOf);
+    rows.push(...measured);
+    // Shown at once, and all again at the end: a run that is cut off has told what it knew.
+    if (names.length > 1) progress.print(tableOf(measured));
+    if (values.json) await writeRows(values.json);
     await stack.clean();
   } catch (error) {
     if (ended()) break;
@@ -64,8 +67,11 @@ progress.end();
 await stack.close();
 
 console.log(values.profile ? profiles.text() : `${tableOf(rows)}\n\n${summaryOf(rows)}`);
-if (values.json) await fs.writeFile(values.json, `${JSON.stringify(rows, null, 2)}\n`);
 process.exit(broken > 0 || ended() ? 1 : 0);
+
+function writeRows(file: string): Promise<void> {
+  return fs.writeFile(file, `${JSON.stringify(rows, null, 2)}\n`);
+}
 
 function summaryOf(all: readonly Row[]): string {
   const withGoal = all.filter(({ ok }) => ok !== null);

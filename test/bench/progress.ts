@@ -1,5 +1,12 @@
+export interface Progress {
+  say(line: string): void;
+  /** Prints a text above the line. */
+  print(text: string): void;
+  end(): void;
+}
+
 /** A line that shows what the bench is at and for how long it has run: on a terminal one that moves, else a line each. */
-export function newProgress(): { say(line: string): void; end(): void } {
+export function newProgress(): Progress {
   const startedAt = Date.now();
   const { stderr } = process;
   let current = 'starting';
@@ -11,6 +18,10 @@ export function newProgress(): { say(line: string): void; end(): void } {
       current = line;
       if (stderr.isTTY) draw();
       else stderr.write(`${elapsed()}  ${line}\n`);
+    },
+    print(text) {
+      if (stderr.isTTY) stderr.write('\r\x1b[2K');
+      console.log(text);
     },
     end() {
       clearInterval(clock);
