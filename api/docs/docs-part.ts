@@ -6,7 +6,7 @@ import { pageError } from '../pages/page-error.ts';
 import { redirectToHttps } from '../pages/redirect-to-https.ts';
 import type { Part } from '../part.ts';
 import type { Middleware, RequestContext } from '../types.ts';
-import { documentation } from './documentation.ts';
+import { type Documentation, documentation } from './documentation.ts';
 
 /** The documentation: pages, the same as Markdown, the OpenAPI document and `/llms.txt`. It needs no key and no scripts. */
 export function docsPart({ config }: Pick<Context, 'config'>): Part {
@@ -19,10 +19,14 @@ export function docsPart({ config }: Pick<Context, 'config'>): Part {
   };
 }
 
-/** A browser asks each time, and is told in a few bytes that its copy is still right. */
+/**
+ * A browser asks each time, and is told in a few bytes that its copy is still right. The documentation is made when it is first
+ * asked for: it would make each start of a process longer.
+ */
 function serve(config: Context['config']): Middleware {
-  const docs = documentation(config);
+  let docs: Documentation | undefined;
   return (ctx) => {
+    docs ??= documentation(config);
     const answer = docs.answerTo(ctx.path === '/docs/' ? '/docs' : ctx.path);
     if (!answer) throw new AppError('not_found');
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {

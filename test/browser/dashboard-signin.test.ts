@@ -115,9 +115,10 @@ describe('signing in to the dashboard', () => {
   it('works with the keyboard alone', async () => {
     const [email, page] = [someone(), await openPage(await openProfile(), dashboard())];
     const { keyboard } = page;
+    await page.locator('#email:focus').waitFor();
     await keyboard.type(email);
     await keyboard.press('Enter');
-    await page.getByLabel('Code').waitFor();
+    await page.locator('#code:focus').waitFor();
     const code = await codeSentTo(api.ctx, email);
     await keyboard.type(`${code.slice(0, 3)} ${code.slice(3)}`);
     await keyboard.press('Tab');

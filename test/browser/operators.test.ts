@@ -20,9 +20,11 @@ describe('the operators’ pages', () => {
       { width: 1280, height: 800 },
     ]) {
       const page = await openPage(await openProfile({ viewport }), `${operators.url}/ops`);
+      await page.locator('input:focus').waitFor();
       await page.keyboard.type('not the token of the tests');
       await page.keyboard.press('Enter');
       await page.getByText('This is not the token of this service').waitFor();
+      await page.locator('input:focus').waitFor();
       await page.keyboard.type(opsToken);
       await page.keyboard.press('Enter');
       await page.getByText('Read-only: MongoDB holds what is to be done').waitFor();
