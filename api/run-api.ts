@@ -21,7 +21,7 @@ export async function runApi(more: (service: Context) => Part[] = () => []): Pro
   const ops = await startOpsServer(service, {
     processName: 'api',
     checks: { mongo: pingMongo },
-    pages: await operatorsPages(service),
+    pages: operatorsPages(service),
   });
   service.log.info({ host: config.host, port: server.port }, 'listening');
   shutdownOnSignal(service.log, config.shutdownGraceMs, async () => {

@@ -6,15 +6,15 @@ import { assetsPart } from '../pages/assets-part.ts';
 import type { Middleware } from '../types.ts';
 import { operatorsCookie } from './operators-cookie.ts';
 import { operatorsSignIn } from './operators-sign-in.tsx';
+import { queueBoard } from './queue-board.ts';
 
 /**
  * The pages at the operators' port of the API: the queues, at `/ops/queues`, for those who hold OPS_TOKEN. To all others the
- * board does not exist. Without that setting nor does the sign-in, and the board's packages, 8 MB, are not loaded.
+ * board does not exist, and without that setting nor does the sign-in.
  */
-export async function operatorsPages(service: Context): Promise<OpsOptions['pages']> {
+export function operatorsPages(service: Context): OpsOptions['pages'] {
   const { opsToken } = service.config.secrets;
   if (!opsToken) return undefined;
-  const { queueBoard } = await import('./queue-board.ts');
   const cookie = operatorsCookie(opsToken, Date.now);
   const admit: Middleware = (ctx, next) => {
     if (!cookie.isHeld(ctx)) throw new AppError('not_found');
