@@ -4,12 +4,11 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { Redis } from 'ioredis';
 import { queuePrefix } from '../../shared/queues.ts';
 import { connectRedis, redisReady } from '../../shared/redis.ts';
 import { startSweeper } from '../../workers/sweeper/sweeper.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { type RedisGroup, type RedisKind, startRedisGroup } from '../support/redis-group.ts';
+import { ask, type RedisGroup, type RedisKind, startRedisGroup } from '../support/redis-group.ts';
 import type { Restartable } from '../support/restartable.ts';
 import type { TestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
@@ -75,8 +74,8 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
     });
 
     it('signs in with the user and the password of REDIS_URL', async () => {
-      for (const { url } of group.nodes) {
-        await told(url, 'ACL', 'SETUSER', 'service', 'on', '>100%secret', '~*', '&*', '+@all');
+      for (const node of group.nodes) {
+        await ask(node, 'ACL', 'SETUSER', 'service', 'on', '>100%secret', '~*', '&*', '+@all');
       }
       const url = group.url.replace('://', '://service:100%25secret@');
       const redis = connectRedis(url, service.ctx.log);
@@ -89,7 +88,7 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
       const partner = await service.partner('test', receiver.url);
       const created = await Promise.all([partner.createRide(), partner.createRide()]);
       const victim = await primaryOfSimulator();
-      await told(victim.url, 'FLUSHALL');
+      await ask(victim, 'FLUSHALL');
       await victim.kill();
       await victim.start();
       for (const { body } of created) await expectWholeTrip(body.rideId);
@@ -132,12 +131,6 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
       subscribe('net.client.socket', watch);
       await until(async () => refused >= count);
       unsubscribe('net.client.socket', watch);
-    }
-
-    async function told(url: string, ...[command = '', ...args]: string[]): Promise<void> {
-      const redis = new Redis(url);
-      await redis.call(command, args);
-      redis.disconnect();
     }
 
     /** The one that holds the jobs of test rides. */

@@ -4,11 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { Redis } from 'ioredis';
 import { createLogger } from '../../shared/logger.ts';
 import { connectRedis, connectWorkerRedis, redisReady } from '../../shared/redis.ts';
 import { pingRedis } from '../../shared/redis-nodes.ts';
-import { startClusterNode } from '../support/redis-group.ts';
+import { ask, startClusterNode } from '../support/redis-group.ts';
 import type { Restartable } from '../support/restartable.ts';
 import { until } from '../support/until.ts';
 
@@ -21,9 +20,7 @@ describe('a Redis Cluster that lacks slots, so that it refuses commands', () => 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'rides-redis-'));
     ({ node } = await startClusterNode(folder));
-    const redis = new Redis(node.url);
-    await redis.call('CLUSTER', 'ADDSLOTSRANGE', 0, 16_382);
-    redis.disconnect();
+    await ask(node, 'CLUSTER', 'ADDSLOTSRANGE', 0, 16_382);
     url = node.url.replace('redis://', 'redis-cluster://');
   });
   after(async () => {
@@ -60,24 +57,18 @@ describe('a Redis Cluster of two primaries without replicas', () => {
     folder = await mkdtemp(join(tmpdir(), 'rides-redis-'));
     const started = await Promise.all(['one', 'two'].map((name) => startClusterNode(join(folder, name))));
     nodes = started.map(({ node }) => node);
-    await Promise.all([told(nodes[0], 'ADDSLOTSRANGE', 0, 8_191), told(nodes[1], 'ADDSLOTSRANGE', 8_192, 16_383)]);
-    await told(nodes[0], 'MEET', '127.0.0.1', new URL(nodes[1]?.url ?? '').port, started[1]?.busPort ?? 0);
-    await until(async () => (await told(nodes[0], 'INFO')).includes('cluster_state:ok'));
+    await Promise.all([
+      ask(nodes[0], 'CLUSTER', 'ADDSLOTSRANGE', 0, 8_191),
+      ask(nodes[1], 'CLUSTER', 'ADDSLOTSRANGE', 8_192, 16_383),
+    ]);
+    await ask(nodes[0], 'CLUSTER', 'MEET', '127.0.0.1', new URL(nodes[1]?.url ?? '').port, started[1]?.busPort ?? 0);
+    await until(async () => (await ask(nodes[0], 'CLUSTER', 'INFO')).includes('cluster_state:ok'));
     url = `${nodes[0]?.url}`.replace('redis://', 'redis-cluster://');
   });
   after(async () => {
     await Promise.all(nodes.map((node) => node.stop()));
     await rm(folder, { recursive: true, force: true });
   });
-
-  async function told(node: Restartable | undefined, ...args: (string | number)[]): Promise<string> {
-    const redis = new Redis(node?.url ?? '');
-    try {
-      return String(await redis.call('CLUSTER', args));
-    } finally {
-      redis.disconnect();
-    }
-  }
 
   it('does not answer while one of them is away, and does when it is back', async () => {
     const redis = connectRedis(url, log);

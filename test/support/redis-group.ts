@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { onFreePort } from '../../dev/servers/ports.ts';
-import { startRedis } from '../../dev/servers/redis.ts';
+import { type RedisOptions, startRedis } from '../../dev/servers/redis.ts';
 import { type Restartable, restartable } from './restartable.ts';
 import { until } from './until.ts';
 
@@ -103,7 +103,7 @@ async function startRedisSentinels(folder: string): Promise<RedisGroup> {
         `failover-timeout ${name} 3000`,
       ];
       await writeFile(file, settings.map((setting) => `sentinel ${setting}\n`).join(''));
-      return restartable(() => startRedis({ dataDir, args: [file, '--sentinel'] }));
+      return restartableRedis({ dataDir, args: [file, '--sentinel'] });
     }),
   );
   const group = groupOf(nodes, 1, async (living) => {
@@ -121,9 +121,11 @@ async function startRedisSentinels(folder: string): Promise<RedisGroup> {
 
 const name = 'rides';
 
-function dataNode(dataDir: string, args: string[]): Promise<Restartable> {
-  return restartable((url) => startRedis({ dataDir, appendonly: true, port: url ? portOf({ url }) : undefined, args }));
-}
+const dataNode = (dataDir: string, args: string[]): Promise<Restartable> =>
+  restartableRedis({ dataDir, appendonly: true, args });
+
+const restartableRedis = (options: RedisOptions): Promise<Restartable> =>
+  restartable((url) => startRedis({ ...options, port: url ? portOf({ url }) : undefined }));
 
 /** `isAgreed`: whether the living nodes, or what watches them, say the same of each other. */
 function groupOf(
@@ -164,7 +166,7 @@ async function roleOf(node: Restartable) {
 }
 
 /** Asks one server and answers its text, lists joined by commas. Rejects where it is away or hangs. */
-async function ask(node: Pick<Restartable, 'url'> | undefined, ...[command = '', ...args]: (string | number)[]) {
+export async function ask(node: Pick<Restartable, 'url'> | undefined, ...[command = '', ...args]: (string | number)[]) {
   const redis = new Redis(portOf(node), { retryStrategy: null, commandTimeout: 1_000, maxRetriesPerRequest: 0 });
   redis.on('error', () => {});
   try {
