@@ -24,12 +24,17 @@ export const testSettings = (settings: Record<string, string> = {}) => ({
 export const testConfig = (settings?: Record<string, string>): Readonly<Config> => readConfig(testSettings(settings));
 
 /** A context on the run's own servers, with all indexes made. The data of other tests may be there. */
-export async function testContext(settings?: Record<string, string>): Promise<Context> {
+export async function testContext(settings: Record<string, string> = {}): Promise<Context> {
   const config = testConfig(settings);
   await connectMongo(config.secrets.mongoUrl);
-  await migrate(config.secrets.keys);
+  const isRunsOwn = !settings.MONGO_URL && !settings.SECRETS_KEY;
+  if (!isRunsOwn || !isMigrated) await migrate(config.secrets.keys);
+  if (isRunsOwn) isMigrated = true;
   return createContext(config, 'test');
 }
+
+/** Whether the run's own database has its indexes: making sure takes longer than most tests. */
+let isMigrated = false;
 
 export interface TestApi {
   ctx: Context;
