@@ -14,7 +14,7 @@ import { startReplicaSet } from './replica-set.ts';
 type Servers = { TEST_MONGO_URL: string; TEST_REDIS_URL: string };
 
 /** "jobs" in .mocharc.json; the other configurations have fewer. */
-const mostWorkers = 3;
+const mostWorkers = 4;
 let folder: string;
 const stops: (() => Promise<void>)[] = [];
 
