@@ -13,15 +13,15 @@ import type { Part } from './part.ts';
 const drainMs = 500;
 
 /** Reads the configuration, connects, builds the app and listens. `more` makes the parts that only a development stack has. */
-export async function runApi(more: (service: Context) => Part[] = () => []): Promise<void> {
+export async function runApi(more: (service: Context) => Promise<Part[]> = async () => []): Promise<void> {
   const config = readConfig();
   const service = await createContext(config, 'api');
-  const server = await serve(service, createApp(service, more(service)));
+  const server = await serve(service, createApp(service, await more(service)));
   const watch = startWatch(service);
   const ops = await startOpsServer(service, {
     processName: 'api',
     checks: { mongo: pingMongo },
-    pages: operatorsPages(service),
+    pages: await operatorsPages(service),
   });
   service.log.info({ host: config.host, port: server.port }, 'listening');
   shutdownOnSignal(service.log, config.shutdownGraceMs, async () => {

@@ -7,5 +7,8 @@ import { onlyLocal } from './stack/only-local.ts';
 
 /** The production API, with the queue board and the mail box added for the developer. */
 start('api', () =>
-  runApi((service) => [queueBoard(service.queues, onlyLocal('queue board', queueBoardPath)), mailBox(service)]),
+  runApi(async (service) => [
+    await queueBoard(service.queues, onlyLocal('queue board', queueBoardPath)),
+    mailBox(service),
+  ]),
 );

@@ -12,7 +12,7 @@ import { queueBoard } from './queue-board.ts';
  * The pages at the operators' port of the API: the queues, at `/ops/queues`, for those who hold OPS_TOKEN. To all others the
  * board does not exist, and without that setting nor does the sign-in.
  */
-export function operatorsPages(service: Context): OpsOptions['pages'] {
+export async function operatorsPages(service: Context): Promise<OpsOptions['pages']> {
   const { opsToken } = service.config.secrets;
   if (!opsToken) return undefined;
   const cookie = operatorsCookie(opsToken, Date.now);
@@ -20,7 +20,7 @@ export function operatorsPages(service: Context): OpsOptions['pages'] {
     if (!cookie.isHeld(ctx)) throw new AppError('not_found');
     return next();
   };
-  const parts = [queueBoard(service.queues, admit), operatorsSignIn(cookie), assetsPart()];
+  const parts = [await queueBoard(service.queues, admit), operatorsSignIn(cookie), assetsPart()];
   return {
     owns: (path) => parts.some((part) => part.owns(path)),
     listener: listenerOf(service, parts),

