@@ -100,17 +100,21 @@ async function startAll({ stack }: Bench) {
   return { load, api, services, programs: [...services, load, receiver], receiver };
 }
 
-/** Every ride that was answered 201 has come to its end, and each of its events to the receiver, once. */
+/**
+ * Every ride that was answered 201 has come to its end, and each of its events to the receiver, once. So has one that was
+ * answered 503 because MongoDB took too long to say that it is stored.
+ */
 async function check(results: LoadResult[], receiver: BenchReceiver, trips: Trips): Promise<void> {
   const created = sum(results.map(({ statuses }) => statuses[201] ?? 0));
   const refused = sum(results.map(({ statuses }) => statuses[503] ?? 0));
   const asked = sum(results.map(({ operations }) => operations));
   assertCount(asked, created + refused, 'creations answered 201, or 503');
   assertCount(refused, sum(results.map(({ withRetryAfter }) => withRetryAfter)), 'answers of 503 with Retry-After');
-  assertCount(created, await rides.countDocuments({}), 'rides in MongoDB');
-  assertCount(created, trips.completed, 'rides completed');
-  assertCount(created * eventsOfEach, trips.delivered, 'deliveries recorded as delivered');
-  assertCount(created * eventsOfEach, (await receiver.taken()).count, 'deliveries received');
+  const stored = await rides.countDocuments({});
+  assertCount(Math.min(Math.max(stored, created), asked), stored, 'rides in MongoDB');
+  assertCount(stored, trips.completed, 'rides completed');
+  assertCount(stored * eventsOfEach, trips.delivered, 'deliveries recorded as delivered');
+  assertCount(stored * eventsOfEach, (await receiver.taken()).count, 'deliveries received');
 }
 
 function figure(name: string, unit: string, value: number, goal?: Figure['goal'], others?: number): Figure {
