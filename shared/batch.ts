@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import type mongoose from 'mongoose';
 import { insertDocuments, type Update, updateDocuments } from './mongo/commands.ts';
-import { timeLimit } from './mongo/durability.ts';
+import { durableWrites, timeLimit } from './mongo/durability.ts';
 
 /** Send after 50 ms even if an earlier batch hangs. */
 const maxWaitMs = 50;
@@ -100,7 +100,7 @@ export function oneOf(values: readonly string[]): string | { $in: string[] } {
 }
 
 /**
- * Updates documents by `_id`; concurrent updates share one command, and each is atomic. Resolves with the document's
+ * As `batchedWrite`, and reads afterwards: with a command of its own, unless there is only one update. Resolves with the document's
  * fields in `projection`, as they are after this update or a later one, or with null when the filter did not match.
  */
 export function batchedUpdate<Stored extends { _id: string }, Found extends { _id: string }>(
@@ -119,6 +119,21 @@ export function batchedUpdate<Stored extends { _id: string }, Found extends { _i
     const ids = updates.map(({ filter }) => filter._id);
     const found = await findEach<Stored, Found>(collection, '_id', ids, { ...timeLimit(), projection });
     return outcomes.map((outcome, index) => (outcome === true ? (found[index] ?? null) : outcome || null));
+  }, updateConcurrency);
+}
+
+/**
+ * Updates documents by `_id`; concurrent updates share one command, and each is atomic and durable. Resolves with whether
+ * the filter matched.
+ */
+export function batchedWrite<Stored extends { _id: string }>(
+  collection: mongoose.mongo.Collection<Stored>,
+): (update: Update<Stored>) => Promise<boolean> {
+  return batch<Update<Stored>, boolean>(async (updates) => {
+    const [only, ...others] = updates;
+    if (!only || others.length > 0) return updateDocuments(collection, updates);
+    const options = { ...timeLimit(), writeConcern: durableWrites() };
+    return [(await collection.updateOne(only.filter, only.change, options)).matchedCount === 1];
   }, updateConcurrency);
 }
 

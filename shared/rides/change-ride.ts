@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import mongoose from 'mongoose';
-import { batchedUpdate } from '../batch.ts';
+import { batchedFind, batchedWrite } from '../batch.ts';
 import type { Context } from '../context.ts';
 import { findPosition } from '../drivers/positions.ts';
 import { AppError } from '../errors.ts';
@@ -12,7 +12,7 @@ import { concernedDrivers } from './concerned-drivers.ts';
 import type { Change } from './decide.ts';
 import { writeLimitMs } from './event-feed.ts';
 import { eventBody } from './events.ts';
-import { enqueueNextDelivery, type Outbox } from './outbox.ts';
+import { enqueueNextDelivery } from './outbox.ts';
 import { type RideRef, readRide } from './read-ride.ts';
 import { rides } from './ride.ts';
 import { movingStatuses, type Origin, type Ride, type RideEvent, type RideState } from './ride-types.ts';
@@ -136,7 +136,8 @@ async function withLastPosition(ride: RideState, change: Change): Promise<Change
   return lastPosition ? { ...change, set: { ...change.set, lastPosition } } : change;
 }
 
-const update = batchedUpdate<Ride, Outbox>(rides, { settledSeq: 1 });
+const update = batchedWrite<Ride>(rides);
+const readOutbox = batchedFind<Ride, Pick<Ride, '_id' | 'settledSeq'>>(rides, '_id', { settledSeq: 1 });
 
 /**
  * Writes the change in one update. Resolves with null when another write was first, the bidding deadline has passed or
@@ -184,9 +185,11 @@ async function write(
       $push: { ...(newOffer && { offers: newOffer }), ...(newEvent && { events: newEvent }) },
     },
   });
-  if (!written || written === 'driver_busy') return written;
-  const { settledSeq } = written;
+  if (written !== true) return written || null;
   const seq = newEvent?.seq ?? ride.seq;
+  // Events that were unsettled when the ride was read may have been settled before the write.
+  const outbox = newEvent && ride.settledSeq < ride.seq ? await readOutbox(ride._id) : null;
+  const settledSeq = outbox?.settledSeq ?? ride.settledSeq;
   return {
     ...next,
     rev: ride.rev + 1,
@@ -208,7 +211,7 @@ function inTime({ beforeDeadline }: Change, newEvent?: RideEvent): { $expr?: obj
 }
 
 /** The only unique index that an update can violate is the one that gives a driver one moving ride. */
-async function tryUpdate(written: Parameters<typeof update>[0]): Promise<Outbox | 'driver_busy' | null> {
+async function tryUpdate(written: Parameters<typeof update>[0]): Promise<boolean | 'driver_busy'> {
   try {
     return await update(written);
   } catch (error) {

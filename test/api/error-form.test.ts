@@ -67,7 +67,7 @@ describe('the form of an error', () => {
       ['the read of a ride', () => keys, 'aggregate', (id) => partner.get(`/rides/${id}`)],
       ['the read of offers', () => keys, 'aggregate', (id) => partner.get(`/rides/${id}/offers`)],
       ['the read before accept', () => rides, 'find', (id) => partner.post(`/rides/${id}/accept`, { offerId: 'x' })],
-      ['the write of cancel', () => rides, 'findOneAndUpdate', (id) => partner.post(`/rides/${id}/cancel`)],
+      ['the write of cancel', () => rides, 'updateOne', (id) => partner.post(`/rides/${id}/cancel`)],
     ];
   for (const [title, collection, method, send] of operations) {
     it(`is a 500 that tells nothing where ${title} fails, and the next request is served`, async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { batch, batchedFind, batchedInsert, batchedUpdate } from '../../shared/batch.ts';
+import { batch, batchedFind, batchedInsert, batchedUpdate, batchedWrite } from '../../shared/batch.ts';
 import type { Context } from '../../shared/context.ts';
 import { newRideId, newTrackToken } from '../../shared/ids.ts';
 import { rides } from '../../shared/rides/ride.ts';
@@ -101,6 +101,16 @@ describe('batched reads and writes', () => {
     const answers = await Promise.all([raised(first, 0), raised(second, 7), raised('ride_of_nobody', 0)]);
     expect(answers).to.deep.equal([{ _id: first, rev: 1 }, null, null]);
     expect(await raised(second, 0)).to.deep.equal({ _id: second, rev: 1 });
+  });
+
+  it('say whether each filter matched, where nothing is read', async () => {
+    const [first = '', second = ''] = await Promise.all([newRide(ctx), newRide(ctx)]);
+    const write = batchedWrite<Ride>(rides);
+    const raised = (rideId: string, rev: number) =>
+      write({ filter: { _id: rideId, rev }, change: { $inc: { rev: 1 } } });
+    expect(await raised(first, 0)).to.equal(true);
+    expect(await Promise.all([raised(first, 1), raised(second, 7)])).to.deep.equal([true, false]);
+    expect((await storedRide(first)).rev).to.equal(2);
   });
 
   it('make one of ten concurrent changes of the same revision', async () => {

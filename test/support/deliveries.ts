@@ -71,20 +71,39 @@ export async function withShortDeadline<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-type Update = typeof rides.findOneAndUpdate;
+/** What a delivery writes to its ride, when it writes alone: as part of a batch it is not seen here. */
+type DeliveryWrite = 'claim' | 'settling';
 
 /**
- * Calls `happens` between the next update of a ride whose filter has this field and its answer. Where `happens` throws, the
- * update was made and its answer is lost. Only claims filter by `$expr`, only settlings by `events.seq`.
+ * Until it is restored, `instead` is called in the place of each such write of any ride, with a function that makes the write.
  */
-export function beforeTheAnswer(field: string, happens: (ride: Ride) => unknown): void {
-  const { findOneAndUpdate } = rides;
-  rides.findOneAndUpdate = (async (...args: Parameters<Update>) => {
-    const answer = await Reflect.apply(findOneAndUpdate, rides, args);
-    if (field in (args[0] as object)) {
-      rides.findOneAndUpdate = findOneAndUpdate;
-      await happens(answer as Ride);
-    }
+export function insteadOf(kind: DeliveryWrite, instead: (write: () => Promise<unknown>) => unknown): () => void {
+  const { findOneAndUpdate, updateOne } = rides;
+  const intercepted =
+    (method: (...args: never[]) => unknown) =>
+    (...args: [filter: object, change: object]) => {
+      const write = async () => Reflect.apply(method, rides, args);
+      return kindOf(args[1]) === kind ? instead(write) : write();
+    };
+  const restore = () => void Object.assign(rides, { findOneAndUpdate, updateOne });
+  Object.assign(rides, { findOneAndUpdate: intercepted(findOneAndUpdate), updateOne: intercepted(updateOne) });
+  return restore;
+}
+
+function kindOf(change: object): DeliveryWrite | undefined {
+  const { $set = {} } = (Array.isArray(change) ? change[0] : change) as { $set?: object };
+  if ('settledSeq' in $set) return 'settling';
+  return 'claim' in $set ? 'claim' : undefined;
+}
+
+/**
+ * Calls `happens` between the next such write and its answer. Where `happens` throws, the write was made and its answer is lost.
+ */
+export function beforeTheAnswer(kind: DeliveryWrite, happens: (answer: Ride) => unknown): void {
+  const restore = insteadOf(kind, async (write) => {
+    const answer = await write();
+    restore();
+    await happens(answer as Ride);
     return answer;
-  }) as Update;
+  });
 }

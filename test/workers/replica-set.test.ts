@@ -68,7 +68,7 @@ describe('a worker on a replica set', () => {
     isLostSoon = true;
     const delivered = deliver(ctx, rideId, 1);
     // The first try was written, and its answer was that no majority has it.
-    await until(async () => commands.filter(({ query }) => query?.['events.seq']).length >= 2);
+    await until(async () => commands.filter(({ updates }) => updates?.[0].u.$set?.settledSeq).length >= 2);
     await replicaSet.stepDown();
     expect(await delivered).to.include({ result: 'delivered' });
     expect(await storedRide(rideId)).to.include({ settledSeq: 1, unsettled: 0 });

@@ -26,7 +26,7 @@ export interface Held {
 
 /** An event that this run has claimed, with what an attempt needs of its ride. */
 export interface Claimed extends Held {
-  ride: Pick<Ride, '_id' | 'keyId' | 'accountId' | 'mode' | 'webhookUrl' | 'origin'>;
+  ride: Pick<Ride, '_id' | 'keyId' | 'accountId' | 'mode' | 'webhookUrl' | 'origin' | 'seq'>;
   event: RideEvent;
   claim: Claim;
 }
@@ -46,6 +46,7 @@ const claim = batchedUpdate<Ride, ClaimedRide>(
     mode: 1,
     webhookUrl: 1,
     origin: 1,
+    seq: 1,
     claim: 1,
     event: { $arrayElemAt: ['$events', '$settledSeq'] },
   },
@@ -58,15 +59,14 @@ const claim = batchedUpdate<Ride, ClaimedRide>(
  */
 export async function claimEvent(rideId: string, seq: number, token: string): Promise<Claimed | null> {
   const askedAt = now();
-  const isFreeOrOwn = {
-    $or: [{ $lte: ['$claim.until', '$$NOW'] }, { $eq: ['$claim.token', token] }],
-  };
-  const ride = await claim({
-    filter: { _id: rideId, settledSeq: seq - 1, seq: { $gte: seq }, $expr: isFreeOrOwn },
-    change: [{ $set: { claim: { seq, token, at: '$$NOW', until: { $add: ['$$NOW', claimMs] } } } }],
-  });
+  const isOldestUnsettled = [{ $eq: ['$settledSeq', seq - 1] }, { $gte: ['$seq', seq] }];
+  const isFreeOrOwn = { $or: [{ $lte: ['$claim.until', '$$NOW'] }, { $eq: ['$claim.token', token] }] };
+  const claimed = { seq, token, at: '$$NOW', until: { $add: ['$$NOW', claimMs] } };
+  // With these conditions in the filter, MongoDB would plan a query for each claim, which takes it as long as the rest.
+  const change = [{ $set: { claim: { $cond: [{ $and: [...isOldestUnsettled, isFreeOrOwn] }, claimed, '$claim'] } } }];
+  const ride = await claim({ filter: { _id: rideId }, change });
   // While this run holds the claim, the event after the last settled one is this event.
-  if (!ride?.event || ride.claim?.token !== token) return null;
+  if (!ride?.event || ride.claim?.token !== token || ride.claim.seq !== seq) return null;
   return { ride, event: ride.event, claim: ride.claim, askedAt };
 }
 

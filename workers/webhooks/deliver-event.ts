@@ -46,7 +46,8 @@ async function deliver(ctx: Context, job: DeliveryJob, run: Run): Promise<JobRes
   }
   const outcome = attempted.outcome === 'unable' ? 'failed' : attempted.outcome;
 
-  const settled = await settle(ctx, job, run, { ...attempted, outcome, at: claimed.claim.at });
+  const isLast = claimed.ride.seq === job.seq;
+  const settled = await settle(ctx, job, run, { ...attempted, outcome, at: claimed.claim.at }, { isLast });
   if (!settled) return postponeUnrecorded(job, run, claimed);
   count(ctx, run, claimed, settled, trace);
   recordAttempt(ctx, claimed, settled.delivery, trace);

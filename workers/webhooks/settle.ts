@@ -1,4 +1,4 @@
-import { batchedUpdate } from '../../shared/batch.ts';
+import { batchedUpdate, batchedWrite } from '../../shared/batch.ts';
 import type { Context } from '../../shared/context.ts';
 import { describeError } from '../../shared/errors.ts';
 import type { Update } from '../../shared/mongo/commands.ts';
@@ -23,15 +23,25 @@ export interface Settled {
 /**
  * Records an event's delivery: an unrecorded attempt would be made again. Retries through an outage of MongoDB until the
  * pool stops. A delivery that MongoDB refuses is tried once more outside a batch, and then replaced by one that says only
- * `unrecordable`. Resolves with null when nothing was recorded.
+ * `unrecordable`. Resolves with null when nothing was recorded. `isLast`: the ride had no newer event when this one was claimed.
  */
-export async function settle(ctx: Context, job: DeliveryJob, run: Run, delivery: Delivery): Promise<Settled | null> {
+export async function settle(
+  ctx: Context,
+  job: DeliveryJob,
+  run: Run,
+  delivery: Delivery,
+  { isLast = false } = {},
+): Promise<Settled | null> {
   const { durationMs, at } = delivery;
   const unrecordable: Delivery = { outcome: 'failed', reason: 'unrecordable', durationMs, at };
-  const tries = [{ delivery }, { delivery, alone: true }, { delivery: unrecordable, alone: true }];
-  for (const { delivery: tried, alone } of tries) {
+  const tries = [
+    { delivery, isLast },
+    { delivery, alone: true },
+    { delivery: unrecordable, alone: true },
+  ];
+  for (const { delivery: tried, ...how } of tries) {
     try {
-      return { delivery: tried, outbox: await settleUntilKnown(ctx, job, run, tried, alone) };
+      return { delivery: tried, outbox: await settleUntilKnown(ctx, job, run, tried, how) };
     } catch (error) {
       const fields = { ...job, outcome: tried.outcome, reason: tried.reason, error: describeError(error) };
       if (isOutageOfMongo(error)) {
@@ -50,13 +60,15 @@ export async function settle(ctx: Context, job: DeliveryJob, run: Run, delivery:
  */
 async function settleUntilKnown(
   ctx: Context,
-  { rideId, seq }: DeliveryJob,
+  { rideId, keyId, seq }: DeliveryJob,
   { token, stopping }: Run,
   delivery: Delivery,
-  alone = false,
+  { isLast = false, alone = false },
 ): Promise<Outbox | null> {
   for (;;) {
     try {
+      if (isLast && (await settleLast(rideId, seq, token, delivery)))
+        return { _id: rideId, keyId, seq, settledSeq: seq };
       const settled = await settleEvent(rideId, seq, token, delivery, { alone });
       if (settled) return settled;
       const ride = await readCommitted(rideId);
@@ -97,16 +109,25 @@ export async function settleEvent(
   { alone = false } = {},
 ): Promise<Outbox | null> {
   const update = alone ? settleAlone : settleInBatch;
-  return update({
-    filter: {
-      _id: rideId,
-      settledSeq: seq - 1,
-      'events.seq': seq,
-      $or: [{ 'claim.token': token }, { claim: null }],
-    },
+  return update(settling(rideId, seq, token, delivery));
+}
+
+const settleUnread = batchedWrite<Ride>(rides);
+
+/** As `settleEvent`, but only if the event is the ride's last: then none comes next, and the ride need not be read. */
+export async function settleLast(rideId: string, seq: number, token: string, delivery: Delivery): Promise<boolean> {
+  const { filter, change } = settling(rideId, seq, token, delivery);
+  return settleUnread({ filter: { ...filter, seq }, change });
+}
+
+function settling(rideId: string, seq: number, token: string, delivery: Delivery): Update<Ride> {
+  // Events are numbered from 1 without a gap, so event number seq has the index seq - 1.
+  const event = `events.${seq - 1}`;
+  return {
+    filter: { _id: rideId, settledSeq: seq - 1, [`${event}.seq`]: seq, 'claim.token': { $in: [token, null] } },
     change: {
       $set: {
-        'events.$.delivery': delivery,
+        [`${event}.delivery`]: delivery,
         settledSeq: seq,
         ...(delivery.outcome !== 'delivered' && { undeliveredAt: delivery.at }),
       },
@@ -114,5 +135,5 @@ export async function settleEvent(
       $currentDate: { unsettledSince: true },
       $unset: { claim: '' },
     },
-  } as Update<Ride>);
+  } as Update<Ride>;
 }

@@ -4,7 +4,7 @@ import { serverOf } from '../../support/mongo-proxy.ts';
 import type { ReplicaSet } from '../../support/replica-set.ts';
 
 /** A change of a ride: alone, or with others. */
-const update = ['findAndModify\0', 'bulkWrite\0'];
+const update = ['findAndModify\0', 'update\0', 'bulkWrite\0'];
 
 /**
  * Places in the work of a process at which it can be killed to the byte, since they show on its connections to MongoDB and
@@ -28,11 +28,11 @@ const places = {
   },
   'before the claim': { server: 'mongo', when: 'asked', has: [update, '$claim.until'] },
   'between claim and send': { server: 'mongo', when: 'answered', has: [update, '$claim.until'] },
-  'between outcome and settling': { server: 'mongo', when: 'asked', has: [update, 'events.$.delivery'] },
+  'between outcome and settling': { server: 'mongo', when: 'asked', has: [update, '.delivery\0'] },
   'between settling and the next job': {
     server: 'mongo',
     when: 'answered',
-    has: [update, 'events.$.delivery'],
+    has: [update, '.delivery\0'],
   },
   'before a job is finished': { server: 'redis', when: 'asked', has: ['"result"'] },
 } as const satisfies Record<

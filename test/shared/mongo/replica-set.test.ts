@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import { batchedInsert, batchedUpdate } from '../../../shared/batch.ts';
+import { batchedInsert, batchedUpdate, batchedWrite } from '../../../shared/batch.ts';
 import { connectMongo, disconnectMongo, onBrokenConnection } from '../../../shared/mongo/connection.ts';
 import { committedReads } from '../../../shared/mongo/durability.ts';
 import { isOutageOfMongo } from '../../../shared/mongo/outage.ts';
@@ -10,6 +10,7 @@ import { type ReplicaSet, startReplicaSet } from '../../support/replica-set.ts';
 interface Counted {
   _id: string;
   count: number;
+  isNoted?: boolean;
 }
 
 describe('a replica set', () => {
@@ -35,9 +36,11 @@ describe('a replica set', () => {
   };
   const insert = batchedInsert(counts);
   const update = batchedUpdate<Counted, Counted>(counts, { count: 1 });
+  const write = batchedWrite<Counted>(counts);
   const several = (name: string, count: number): Counted[] =>
     Array.from({ length: count }, (_, index) => ({ _id: `${name}_${index}`, count: 0 }));
   const oneMore = ({ _id }: Pick<Counted, '_id'>) => update({ filter: { _id }, change: { $inc: { count: 1 } } });
+  const note = ({ _id }: Pick<Counted, '_id'>) => write({ filter: { _id }, change: { $set: { isNoted: true } } });
   /** Alone and together, each write goes its own way to the server. */
   const writeAll = async (name: string) => {
     const [alone, ...together] = several(name, 4) as [Counted, ...Counted[]];
@@ -45,6 +48,8 @@ describe('a replica set', () => {
     await Promise.all(together.map((one) => insert(one)));
     await oneMore(alone);
     await Promise.all(together.map(oneMore));
+    await note(alone);
+    await Promise.all(together.map(note));
     return [alone, ...together].map(({ _id }) => _id);
   };
   const concerns = () => commands.filter(({ writeConcern }) => writeConcern).map(({ writeConcern }) => writeConcern);
@@ -56,7 +61,7 @@ describe('a replica set', () => {
     it(title, async () => {
       await connect({ isMongos });
       await writeAll(isMongos ? 'sharded' : 'replicated');
-      expect(concerns()).to.have.length(4);
+      expect(concerns()).to.have.length(6);
       for (const { w, j, wtimeout, ...more } of concerns()) {
         expect([w, j, Number(wtimeout), more]).to.deep.equal(['majority', true, 1_000, {}]);
       }
@@ -74,6 +79,7 @@ describe('a replica set', () => {
     const written = await Promise.allSettled([
       ...several('unknown', 3).map((one) => insert(one)),
       ...several('lagging', 3).map(oneMore),
+      ...several('lagging', 3).map(note),
     ]);
     for (const outcome of written) {
       expect(outcome.status).to.equal('rejected');

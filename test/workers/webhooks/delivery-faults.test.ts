@@ -4,7 +4,7 @@ import type { Context } from '../../../shared/context.ts';
 import { rollSigningSecret } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';
-import { beforeTheAnswer, deliver, isSignedWith, newKey, withTargets } from '../../support/deliveries.ts';
+import { beforeTheAnswer, deliver, insteadOf, isSignedWith, newKey, withTargets } from '../../support/deliveries.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
@@ -14,7 +14,7 @@ import { divertOutbound } from '../../support/webhook-outbound.ts';
 
 describe('a delivery that is disturbed', () => {
   useNock(false);
-  const { findOneAndUpdate } = rides;
+  let restoreWrites = () => {};
   const { now } = Date;
   let base: Context;
   let ctx: Context;
@@ -28,7 +28,7 @@ describe('a delivery that is disturbed', () => {
     ctx = withTargets(base, receiver.origin);
   });
   afterEach(async () => {
-    rides.findOneAndUpdate = findOneAndUpdate;
+    restoreWrites();
     Date.now = now;
     await receiver.close();
   });
@@ -36,9 +36,7 @@ describe('a delivery that is disturbed', () => {
 
   const rideWith = async (events: number) => rideWithEvents(ctx, await newKey(ctx, receiver.url), events);
   const { MongoNetworkError, MongoServerError } = mongoose.mongo;
-  const connectionLost = () => {
-    throw new MongoNetworkError('connection lost');
-  };
+  const connectionLost = () => Promise.reject(new MongoNetworkError('connection lost'));
   // The second is what the driver throws when the engine is stopped under a write; the third, a server that is stopping.
   const lostAnswers: Record<string, Error> = {
     'the connection broke': new MongoNetworkError('connection lost'),
@@ -110,15 +108,14 @@ describe('a delivery that is disturbed', () => {
     const key = await newKey(ctx, receiver.url);
     const rideId = await rideWithEvents(ctx, key, 1);
     await new Promise<void>((reached) => {
-      rides.findOneAndUpdate = ((...args: Parameters<typeof findOneAndUpdate>) => {
-        if (!('events.seq' in (args[0] as object))) return Reflect.apply(findOneAndUpdate, rides, args);
+      restoreWrites = insteadOf('settling', () => {
         reached();
         // As after a kill, nothing of this run is ever heard again.
         return new Promise(() => {});
-      }) as typeof findOneAndUpdate;
+      });
       void deliver(ctx, rideId, 1);
     });
-    rides.findOneAndUpdate = findOneAndUpdate;
+    restoreWrites();
     await rides.updateOne({ _id: rideId }, { $set: { 'claim.until': new Date(0) } });
 
     expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
@@ -132,7 +129,7 @@ describe('a delivery that is disturbed', () => {
   for (const [why, error] of Object.entries(lostAnswers)) {
     it(`goes on to the next event where the settling arrived and only its answer was lost: ${why}`, async () => {
       const rideId = await rideWith(2);
-      beforeTheAnswer('events.seq', () => Promise.reject(error));
+      beforeTheAnswer('settling', () => Promise.reject(error));
       expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
       expect(await storedRide(rideId)).to.include({ settledSeq: 1, unsettled: 1 });
       expect(await jobFor(ctx, 'webhooks', `${rideId}_2`)).not.to.equal(undefined);
@@ -143,10 +140,7 @@ describe('a delivery that is disturbed', () => {
   it('is recorded as soon as MongoDB is back, and not sent again', async () => {
     const rideId = await rideWith(1);
     let outages = 2;
-    rides.findOneAndUpdate = (async (...args: Parameters<typeof findOneAndUpdate>) => {
-      if ('events.seq' in (args[0] as object) && outages-- > 0) connectionLost();
-      return Reflect.apply(findOneAndUpdate, rides, args);
-    }) as typeof findOneAndUpdate;
+    restoreWrites = insteadOf('settling', (write) => (outages-- > 0 ? connectionLost() : write()));
     expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
     expect(await storedRide(rideId)).to.include({ settledSeq: 1, unsettled: 0 });
     expect(receiver.receipts).to.have.length(1);
@@ -154,7 +148,7 @@ describe('a delivery that is disturbed', () => {
 
   describe('whose claim is not fresh', () => {
     const renewals: unknown[] = [];
-    const noteRenewal = () => beforeTheAnswer('$expr', () => renewals.push('renewed'));
+    const noteRenewal = () => beforeTheAnswer('claim', () => renewals.push('renewed'));
     const sleepFor = (ms: number) => {
       Date.now = () => now() + ms;
     };
@@ -166,7 +160,7 @@ describe('a delivery that is disturbed', () => {
       const key = await newKey(ctx, receiver.url);
       const rideId = await rideWithEvents(ctx, key, 1);
       let rolled = '';
-      beforeTheAnswer('$expr', async () => {
+      beforeTheAnswer('claim', async () => {
         rolled = (await rollSigningSecret(ctx.config, key.keyId, 'anyone')).signingSecret;
         noteRenewal();
       });
@@ -187,7 +181,7 @@ describe('a delivery that is disturbed', () => {
       it(`claims again ${expected.length} times where MongoDB took ${tookMs} ms to answer, and delivers`, async () => {
         const key = await newKey(ctx, receiver.url);
         const rideId = await rideWithEvents(ctx, key, 1);
-        beforeTheAnswer('$expr', () => {
+        beforeTheAnswer('claim', () => {
           sleepFor(tookMs);
           noteRenewal();
         });
@@ -200,7 +194,7 @@ describe('a delivery that is disturbed', () => {
 
   it('writes nothing and records nothing when its claim was taken during a long pause', async () => {
     const rideId = await rideWith(1);
-    beforeTheAnswer('$expr', async () => {
+    beforeTheAnswer('claim', async () => {
       Date.now = () => now() + 20_000;
       await rides.updateOne({ _id: rideId }, { $set: { 'claim.token': 'another run' } });
     });
@@ -232,7 +226,7 @@ describe('a delivery that is disturbed', () => {
   it("signs and logs with MongoDB's time of its claim, so that a wrong clock of the worker harms nobody", async () => {
     const rideId = await rideWith(1);
     const at = new Date('2026-02-03T04:05:06.789Z');
-    beforeTheAnswer('$expr', ({ claim }) => Object.assign(claim ?? {}, { at }));
+    beforeTheAnswer('claim', ({ claim }) => Object.assign(claim ?? {}, { at }));
     await deliver(ctx, rideId, 1);
     expect(receiver.receipts[0]?.headers['x-service-signature']).to.match(/^t=1770091506,v1=/);
     expect((await storedRide(rideId)).events[0]?.delivery?.at).to.deep.equal(at);

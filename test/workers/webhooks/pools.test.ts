@@ -5,7 +5,7 @@ import type { PoolName } from '../../../shared/queues.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/outbox.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { isSlow, markSlow } from '../../../workers/webhooks/slow-lane.ts';
-import { deliver, newKey, withShortDeadline, withTargets } from '../../support/deliveries.ts';
+import { deliver, insteadOf, newKey, withShortDeadline, withTargets } from '../../support/deliveries.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
@@ -103,20 +103,19 @@ describe('the delivery pools', () => {
 
 describe('a delivery pool that stops while MongoDB takes no outcome', () => {
   useNock(false);
-  const { findOneAndUpdate } = rides;
+  let restoreWrites = () => {};
   afterEach(() => {
-    rides.findOneAndUpdate = findOneAndUpdate;
+    restoreWrites();
   });
 
   it('ends at once: the event is left to another run', async () => {
     const receiver = await startReceiver();
     const service = await startTestService({ WEBHOOK_LOCAL_TARGETS: receiver.origin }, ['webhooks']);
     const settling = new Promise<void>((reached) => {
-      rides.findOneAndUpdate = (async (...args: Parameters<typeof findOneAndUpdate>) => {
-        if (!('events.seq' in (args[0] as object))) return Reflect.apply(findOneAndUpdate, rides, args);
+      restoreWrites = insteadOf('settling', () => {
         reached();
-        throw new mongoose.mongo.MongoNetworkError('connection lost');
-      }) as typeof findOneAndUpdate;
+        return Promise.reject(new mongoose.mongo.MongoNetworkError('connection lost'));
+      });
     });
     await rideWithEvents(service.ctx, await service.key('live', receiver.url), 1);
     await settling;

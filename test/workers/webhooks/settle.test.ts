@@ -5,7 +5,7 @@ import { rides } from '../../../shared/rides/ride.ts';
 import type { Delivery } from '../../../shared/rides/ride-types.ts';
 import { loggedUrl } from '../../../workers/webhooks/attempt.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';
-import { settleEvent } from '../../../workers/webhooks/settle.ts';
+import { settleEvent, settleLast } from '../../../workers/webhooks/settle.ts';
 import { newKey } from '../../support/deliveries.ts';
 import { rideWithEvents } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
@@ -97,6 +97,16 @@ describe('settling an event', () => {
     expect(await settleEvent(rideId, 1, 'a', { ...delivered, outcome: 'timeout' })).to.equal(null);
     expect(await storedRide(rideId)).to.include({ settledSeq: 1, unsettled: 2 });
     expect((await storedRide(rideId)).events[0]?.delivery?.outcome).to.equal('delivered');
+  });
+
+  it('without reading the ride, is granted only for its last event', async () => {
+    const [two, one] = [await claimedRide(2), await claimedRide(1)];
+    const before = await storedRide(two);
+    expect(await settleLast(two, 1, 'a', delivered)).to.equal(false);
+    expect(await storedRide(two)).to.deep.equal(before);
+    expect(await settleLast(one, 1, 'b', delivered)).to.equal(false);
+    expect(await settleLast(one, 1, 'a', delivered)).to.equal(true);
+    expect(await storedRide(one)).to.include({ settledSeq: 1, unsettled: 0 });
   });
 
   it('does not touch what changes the ride meanwhile, nor is touched by it', async () => {

@@ -3,7 +3,7 @@ import mongoose from 'mongoose';
 import type { Context } from '../../../shared/context.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
-import { deliver, newKey, withTargets } from '../../support/deliveries.ts';
+import { deliver, insteadOf, newKey, withTargets } from '../../support/deliveries.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
@@ -13,7 +13,7 @@ import { useNock } from '../../support/webhook-nock.ts';
 
 describe('an outcome that cannot be recorded', () => {
   useNock(false);
-  const { findOneAndUpdate } = rides;
+  let restoreWrites = () => {};
   let base: Context;
   let ctx: Context;
   let receiver: Receiver;
@@ -25,7 +25,7 @@ describe('an outcome that cannot be recorded', () => {
     ctx = withTargets(base, receiver.origin);
   });
   afterEach(async () => {
-    rides.findOneAndUpdate = findOneAndUpdate;
+    restoreWrites();
     answer = 200;
     await stopRefusing();
   });
@@ -102,11 +102,10 @@ describe('an outcome that cannot be recorded', () => {
     const rideId = await rideWith(1);
     const stop = new AbortController();
     let tries = 0;
-    rides.findOneAndUpdate = (async (...args: Parameters<typeof findOneAndUpdate>) => {
-      if (!('events.seq' in (args[0] as object))) return Reflect.apply(findOneAndUpdate, rides, args);
+    restoreWrites = insteadOf('settling', () => {
       if (++tries === 3) stop.abort();
-      throw new mongoose.mongo.MongoNetworkError('connection lost');
-    }) as typeof findOneAndUpdate;
+      return Promise.reject(new mongoose.mongo.MongoNetworkError('connection lost'));
+    });
     expect(await deliver(ctx, rideId, 1, { stopping: stop.signal })).to.deep.equal({ result: 'not recorded' });
     expect(tries).to.equal(3);
     const ride = await storedRide(rideId);
