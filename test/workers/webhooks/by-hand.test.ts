@@ -169,8 +169,10 @@ describe('an attempt by hand', () => {
 
     it('of one key begins at most 10 times within a second', async () => {
       const { keyId } = await newKey(ctx);
+      const startedAt = performance.now();
       const asked = await Promise.all(Array.from({ length: 50 }, () => mayRedeliver(keyId)));
-      expect(asked.filter(Boolean).length).to.be.within(1, 2);
+      const tookMs = performance.now() - startedAt;
+      expect(asked.filter(Boolean).length).to.be.within(1, 1 + Math.ceil((tookMs + 100) / paceMs));
       const { nextRedeliveryAt } = (await keys.findOne({ _id: keyId })) ?? {};
       expect(nextRedeliveryAt).to.be.instanceOf(Date);
       // Within any second: one at its start, and one for each time that passes.
