@@ -10,6 +10,7 @@ import { startMongo } from '../../dev/servers/mongo.ts';
 import { freePort } from '../../dev/servers/ports.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
 import type { RunningServer } from '../../dev/servers/running-server.ts';
+import type { Config } from '../../shared/config.ts';
 import type { Context } from '../../shared/context.ts';
 import { type SecretsKeys, secretsKey } from '../../shared/keys/encryption.ts';
 import { createLogger } from '../../shared/logger.ts';
@@ -106,6 +107,17 @@ export async function startStack(say: (line: string) => void): Promise<Stack> {
 /** What `shared/` needs to add jobs as the service does: MongoDB's clock is this machine's. */
 export function producer({ queues, redis }: Pick<Stack, 'queues' | 'redis'>): Context {
   return { queues, redis, log: createLogger('silent', 'bench'), now: Date.now } as unknown as Context;
+}
+
+/** As `producer`, and what it takes to change rides: at real speed, with no time limit near. */
+export function actor(stack: Pick<Stack, 'queues' | 'redis'>): Context {
+  const config: Partial<Config> = {
+    simulationSpeed: 1,
+    pickupTimeoutMs: 7_200_000,
+    tripTimeoutMs: 43_200_000,
+    trackBaseUrl: 'https://track.example',
+  };
+  return { ...producer(stack), config } as Context;
 }
 
 /** As for production, with the bench's programs beside it, into the project's cache, where its packages are found. */

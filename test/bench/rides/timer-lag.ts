@@ -1,6 +1,4 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Config } from '../../../shared/config.ts';
-import type { Context } from '../../../shared/context.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride, Timer } from '../../../shared/rides/ride-types.ts';
@@ -10,17 +8,11 @@ import { assertCount, type Bench, type Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { biddingRide, insertRides } from '../data/rides.ts';
 import type { Figure } from '../report.ts';
-import { producer, type Stack } from '../stack.ts';
+import { actor, type Stack } from '../stack.ts';
 import { median, percentile } from '../statistics.ts';
 
 const perSecond = 125;
 const backlogs = [0, 10_000, 100_000];
-const timing: Partial<Config> = {
-  simulationSpeed: 1,
-  pickupTimeoutMs: 7_200_000,
-  tripTimeoutMs: 43_200_000,
-  trackBaseUrl: 'https://track.example',
-};
 
 /**
  * How late a simulated driver's step is (its event's `at` after its timer's `dueAt`, both on MongoDB's clock): one that
@@ -80,7 +72,7 @@ async function lagsAfterAction(stack: Stack, key: BenchKey, count: number): Prom
   const scenario = 'stalls';
   const made = Array.from({ length: count }, (): Ride => ({ ...biddingRide(key), scenario }));
   await insertRides(made);
-  const ctx = { ...producer(stack), config: timing } as Context;
+  const ctx = actor(stack);
   const startMs = Date.now();
   await Promise.all(
     made.map(async (ride, index) => {
