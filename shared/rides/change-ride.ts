@@ -188,8 +188,7 @@ async function write(
   if (written !== true) return written || null;
   const seq = newEvent?.seq ?? ride.seq;
   // Events that were unsettled when the ride was read may have been settled before the write.
-  const outbox = newEvent && ride.settledSeq < ride.seq ? await readOutbox(ride._id) : null;
-  const settledSeq = outbox?.settledSeq ?? ride.settledSeq;
+  const settledSeq = newEvent && ride.settledSeq < ride.seq ? await readSettledSeq(ride) : ride.settledSeq;
   return {
     ...next,
     rev: ride.rev + 1,
@@ -199,6 +198,15 @@ async function write(
     settledSeq,
     unsettled: seq - settledSeq,
   };
+}
+
+/**
+ * The change is made, so its answer must not depend on this reading: where it fails, all events count as settled, and the
+ * job that is added too early finds that it is not its turn.
+ */
+async function readSettledSeq({ _id, seq }: RideState): Promise<number> {
+  const outbox = await readOutbox(_id).catch(() => null);
+  return outbox?.settledSeq ?? seq;
 }
 
 /** A change that is decided again gets a new `at`, so a late write is only a lost race. */

@@ -63,6 +63,22 @@ describe('a worker on a replica set', () => {
     expect(receiver.receipts.map(({ body }) => body.event)).to.deep.equal(['offer.received']);
   });
 
+  it('delivers no event that a failover takes back, of many rides at once', async () => {
+    const rideIds = await Promise.all(Array.from({ length: 3 }, () => rideWith(1)));
+    for (const rideId of rideIds) await deliver(ctx, rideId, 1);
+    replicaSet.hold();
+    const cancelled = rideIds.map((rideId) =>
+      applyAction(ctx, rideId, { action: 'cancel', by: 'driver' }, 'anyone').catch((error) => error),
+    );
+    await until(async () => (await Promise.all(rideIds.map(storedRide))).every(({ seq }) => seq === 2));
+    const delivered = rideIds.map((rideId) => deliver(ctx, rideId, 2).catch((error) => error));
+    await until(async () => (await Promise.all(rideIds.map(storedRide))).every(({ claim }) => claim));
+    await replicaSet.stepDown();
+    await Promise.all([...cancelled, ...delivered]);
+    expect(commands.some(({ ops = [] }) => ops.length > 1 && ops[0].updateMods[0]?.$set.claim)).to.equal(true);
+    expect(receiver.receipts.map(({ body }) => body.event)).to.deep.equal(rideIds.map(() => 'offer.received'));
+  });
+
   it('records an outcome again that a failover has taken back, and makes the attempt once', async () => {
     const rideId = await rideWith(1);
     isLostSoon = true;

@@ -87,6 +87,20 @@ describe('a replica set', () => {
     }
   });
 
+  it('says of no write alone that it is made while its majority lags', async () => {
+    const server = await connect();
+    const [id = ''] = await writeAll('lagging_alone');
+    for (const writeOne of [oneMore, note, () => insert({ _id: 'unknown_alone', count: 0 })]) {
+      server.hold(20);
+      const error = await writeOne({ _id: id }).then(
+        () => null,
+        (thrown) => thrown,
+      );
+      expect(isOutageOfMongo(error)).to.equal(true);
+      await server.release();
+    }
+  });
+
   it('that lags is an error before it is a cut connection', async () => {
     const server = await connect();
     const [id = ''] = await writeAll('late');

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import mongoose from 'mongoose';
 import type { Context } from '../../../shared/context.ts';
 import { rollSigningSecret } from '../../../shared/keys/manage-keys.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';
 import { beforeTheAnswer, deliver, insteadOf, isSignedWith, newKey, withTargets } from '../../support/deliveries.ts';
@@ -124,6 +125,39 @@ describe('a delivery that is disturbed', () => {
     expect(second?.headers['x-service-event-id']).to.equal(first?.headers['x-service-event-id']);
     expect(receiver.receipts).to.have.length(2);
     expect(isSignedWith(key.signingSecret, second)).to.equal(true);
+  });
+
+  const accept = async (rideId: string) => {
+    const { offers } = await storedRide(rideId);
+    return applyAction(ctx, rideId, { action: 'accept', offerId: offers[0]?.offerId ?? '' }, 'anyone');
+  };
+
+  it('of the last event is followed by an event that came while it was sent', async () => {
+    let rideId = '';
+    const answersLate = await startReceiver({
+      answer: async (response) => {
+        await accept(rideId);
+        response.end();
+      },
+    });
+    ctx = withTargets(base, answersLate.origin);
+    rideId = await rideWithEvents(ctx, await newKey(ctx, answersLate.url), 1);
+    expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+    await answersLate.close();
+    expect(await storedRide(rideId)).to.include({ seq: 2, settledSeq: 1, unsettled: 1 });
+    expect((await jobFor(ctx, 'webhooks', `${rideId}_2`))?.data).to.include({ rideId, seq: 2 });
+  });
+
+  it('of the last event is recorded once when an event comes before the lost answer to the settling', async () => {
+    const rideId = await rideWith(1);
+    beforeTheAnswer('settling', async () => {
+      await accept(rideId);
+      await connectionLost();
+    });
+    expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+    expect(await storedRide(rideId)).to.include({ seq: 2, settledSeq: 1, unsettled: 1 });
+    expect(await jobFor(ctx, 'webhooks', `${rideId}_2`)).not.to.equal(undefined);
+    expect(receiver.receipts).to.have.length(1);
   });
 
   for (const [why, error] of Object.entries(lostAnswers)) {

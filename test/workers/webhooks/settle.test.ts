@@ -7,7 +7,7 @@ import { loggedUrl } from '../../../workers/webhooks/attempt.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';
 import { settleEvent, settleLast } from '../../../workers/webhooks/settle.ts';
 import { newKey } from '../../support/deliveries.ts';
-import { rideWithEvents } from '../../support/rides.ts';
+import { newRide, rideWithEvents } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 
@@ -97,6 +97,14 @@ describe('settling an event', () => {
     expect(await settleEvent(rideId, 1, 'a', { ...delivered, outcome: 'timeout' })).to.equal(null);
     expect(await storedRide(rideId)).to.include({ settledSeq: 1, unsettled: 2 });
     expect((await storedRide(rideId)).events[0]?.delivery?.outcome).to.equal('delivered');
+  });
+
+  it('is refused for an event that the ride does not have', async () => {
+    const rideId = await newRide(ctx);
+    const before = await storedRide(rideId);
+    expect(await settleEvent(rideId, 1, 'a', delivered)).to.equal(null);
+    expect(await settleLast(rideId, 1, 'a', delivered)).to.equal(false);
+    expect(await storedRide(rideId)).to.deep.equal(before);
   });
 
   it('without reading the ride, is granted only for its last event', async () => {

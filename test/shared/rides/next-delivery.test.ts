@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import mongoose from 'mongoose';
+import type { Context } from '../../../shared/context.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { claimEvent } from '../../../workers/webhooks/claim.ts';
+import { settleLast } from '../../../workers/webhooks/settle.ts';
+import { rideIn } from '../../support/rides.ts';
+import { testContext } from '../../support/service.ts';
+import { jobFor, storedRide } from '../../support/stored-rides.ts';
+
+describe('the job of the next delivery', () => {
+  const { find, updateOne } = rides;
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  afterEach(() => void Object.assign(rides, { find, updateOne }));
+  after(() => ctx.close());
+
+  const delivered = { outcome: 'delivered', durationMs: 12, at: new Date() } as const;
+
+  /** Accepts an offer, and settles its event between the reading of the ride and the change: no next event is known then. */
+  const acceptWhileSettling = async () => {
+    const { rideId, offerId } = await rideIn(ctx, 'bidding');
+    await claimEvent(rideId, 1, 'a');
+    rides.updateOne = (async (...args: Parameters<typeof updateOne>) => {
+      Object.assign(rides, { updateOne });
+      expect(await settleLast(rideId, 1, 'a', delivered)).to.equal(true);
+      return updateOne.apply(rides, args);
+    }) as typeof updateOne;
+    return applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone');
+  };
+  const nextJobOf = (rideId: string) => jobFor(ctx, 'webhooks', `${rideId}_2`);
+
+  it('is added by a change whose event has become the oldest unsettled one while it was decided', async () => {
+    const { _id } = await acceptWhileSettling();
+    expect(await storedRide(_id)).to.include({ seq: 2, settledSeq: 1, unsettled: 1 });
+    expect((await nextJobOf(_id))?.data).to.include({ rideId: _id, seq: 2 });
+  });
+
+  it('is added, and the change confirmed, also when MongoDB fails right after the change', async () => {
+    rides.find = ((filter: object, options: { projection?: object } = {}) => {
+      if (!('settledSeq' in (options.projection ?? {}))) return find.call(rides, filter, options);
+      throw new mongoose.mongo.MongoNetworkError('connection lost');
+    }) as unknown as typeof find;
+    const { _id, status } = await acceptWhileSettling();
+    expect(status).to.equal('driver_arriving');
+    expect((await nextJobOf(_id))?.data).to.include({ rideId: _id, seq: 2 });
+  });
+});

@@ -1,0 +1,23 @@
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { readRide } from '../../../shared/rides/read-ride.ts';
+import { rideIn } from '../../support/rides.ts';
+import { testContext } from '../../support/service.ts';
+import { storedRide } from '../../support/stored-rides.ts';
+
+describe('reading a ride', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+
+  it("brings all of its fields but its events, and MongoDB's clock", async () => {
+    const { rideId } = await rideIn(ctx, 'in_progress');
+    const read = await readRide({ rideId, owner: 'anyone' });
+    const { events, ...state } = await storedRide(rideId);
+    expect(events).to.have.length(4);
+    expect(read?.ride).to.deep.equal(state);
+    expect(read?.now).to.be.at.least(state.lastEventAt as Date);
+  });
+});
