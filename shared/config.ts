@@ -177,7 +177,7 @@ const settings = Joi.object({
   OTEL_TRACES_SAMPLER_ARG: Joi.number().min(0).max(1).default(1),
   LOG_LEVEL: Joi.string().valid('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
   BIDDING_CONCURRENCY: concurrency.default(50),
-  SIMULATOR_CONCURRENCY: concurrency.default(50),
+  SIMULATOR_CONCURRENCY: concurrency.default(100),
   DISPATCH_CONCURRENCY: concurrency.default(50),
   WEBHOOKS_CONCURRENCY: concurrency.default(500),
   WEBHOOKS_SLOW_CONCURRENCY: concurrency.default(500),
