@@ -42,8 +42,9 @@ async function command(): Promise<number> {
   // What they stand on is imported once it is needed: a wrong command line is told at once.
   if (help) console.log(usage);
   else if (prepare) {
-    const { prepareServers } = await import('./servers/prepare.ts');
+    const { prepareServers, prepareTests } = await import('./servers/prepare.ts');
     await prepareServers(console.log);
+    await prepareTests(console.log);
     console.log('everything is here: npm run dev, npm run demo and npm test fetch nothing more');
   } else if (status) {
     const { showStatus } = await import('./status.ts');

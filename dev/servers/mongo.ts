@@ -13,7 +13,8 @@ const stopGraceMs = 10_000;
 const longestSocketPath = 103; // macOS; Linux has 107
 const attempts = 3;
 
-export type MongoOptions = { dataDir: string; socketPath?: string };
+/** `env` is added to the environment of the engine. */
+export type MongoOptions = { dataDir: string; socketPath?: string; env?: NodeJS.ProcessEnv };
 
 /**
  * Starts the embedded MongoDB engine on `dataDir`. The URL, which names the database `rides`, is the same at every start
@@ -38,7 +39,10 @@ async function startEngine(options: MongoOptions): Promise<RunningServer> {
   const socketPath = options.socketPath ?? path.join(runDir, 'mongodb.sock');
   if (socketPath.length > longestSocketPath) throw new Error(`the socket path is too long: ${socketPath}`);
 
-  const child = spawn(command, [...engine, dataDir, runDir], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  const child = spawn(command, [...engine, dataDir, runDir], {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    env: { ...process.env, ...options.env },
+  });
   endWithThisProcess(child);
   const exited = exitOf(child);
   let listensAt: string;

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startMongo } from '../../dev/servers/mongo.ts';
+import { prepareTests } from '../../dev/servers/prepare.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
 import { compileService } from '../../dev/stack/compile-service.ts';
 import { startReplicaSet } from './replica-set.ts';
@@ -22,8 +23,9 @@ const stops: (() => Promise<void>)[] = [];
 export async function mochaGlobalSetup(this: { isParallelMode(): boolean }): Promise<void> {
   folder = await mkdtemp(join(tmpdir(), 'rides-test-'));
   const count = this.isParallelMode() ? mostWorkers : 1;
-  const [build, ...servers] = await Promise.all([
+  const [build, , ...servers] = await Promise.all([
     compileService(),
+    prepareTests(console.error),
     ...Array.from({ length: count }, (_, index) => startServers(join(folder, `${index}`))),
   ]);
   stops.push(() => rm(build, { recursive: true, force: true }));

@@ -1,0 +1,46 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { libraryDirs, type Say, unpackedPackages } from './debian-packages.ts';
+
+const library = 'faketime/libfaketimeMT.so.1';
+
+/**
+ * The library that shifts a process's wall clock (Debian's libfaketime), for tests whose MongoDB sets its clock. It is the
+ * machine's, or is fetched into the project's cache. Linux only.
+ */
+export async function faketimeLibrary(say?: Say): Promise<string> {
+  const own = await existing(libraryDirs('/'));
+  if (own) return own;
+  const fetched = await unpackedPackages(['libfaketime'], { say }).catch((error: Error) => {
+    throw new Error(`install libfaketime (${error.message})`, { cause: error });
+  });
+  return (await existing(libraryDirs(fetched))) ?? '';
+}
+
+/**
+ * The environment of a process whose wall clock differs from the machine's by what `offsetFile` says, in seconds with a
+ * sign (`+8`). It is read at each look at the clock. The monotonic clock, and what waits by it, runs as ever.
+ */
+export async function shiftedClock(offsetFile: string): Promise<NodeJS.ProcessEnv> {
+  return {
+    LD_PRELOAD: await faketimeLibrary(),
+    FAKETIME_TIMESTAMP_FILE: offsetFile,
+    FAKETIME_NO_CACHE: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    // Otherwise each journaled write of the engine waits 100 ms.
+    FAKETIME_FORCE_MONOTONIC_FIX: '0',
+    FAKETIME_DISABLE_SHM: '1',
+  };
+}
+
+async function existing(dirs: string[]): Promise<string | undefined> {
+  for (const dir of dirs) {
+    const file = path.join(dir, library);
+    const isThere = await fs.access(file).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return file;
+  }
+  return undefined;
+}

@@ -1,0 +1,44 @@
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { shiftedClock } from '../../dev/servers/faketime.ts';
+import { startMongo } from '../../dev/servers/mongo.ts';
+import { type Restartable, restartable } from './restartable.ts';
+
+/** A MongoDB engine whose wall clock (`$$NOW`) can be set while it runs. Its monotonic clock is never changed. */
+export interface SteppableMongo extends Restartable {
+  /**
+   * Sets its clock `aheadMs` ahead of this machine's (below 0: behind), from its next command on. Clients of the service
+   * follow after at most 10 s (followMongoClock).
+   */
+  setClock(aheadMs: number): Promise<void>;
+  /** Ends the engine and removes its data. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts an engine of its own for a test, with an empty database: give its `url` to `startTestApi` or `testContext` as
+ * MONGO_URL, or to `startReplicaSet`. Linux only, so tests that need it are defined by `describeOnLinux`.
+ */
+export async function startSteppableMongo(): Promise<SteppableMongo> {
+  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-clock-'));
+  const offsetFile = path.join(folder, 'offset');
+  const setClock = async (aheadMs: number) => {
+    const text = `${aheadMs < 0 ? '' : '+'}${(aheadMs / 1_000).toFixed(3)}`;
+    // A rename, so that the engine never reads half of it.
+    await fs.writeFile(`${offsetFile}.new`, text);
+    await fs.rename(`${offsetFile}.new`, offsetFile);
+  };
+  await setClock(0);
+  const env = await shiftedClock(offsetFile);
+  const engine = await restartable(() => startMongo({ dataDir: path.join(folder, 'data'), env }));
+  return Object.assign(engine, {
+    setClock,
+    async close() {
+      await engine.stop();
+      await fs.rm(folder, { recursive: true, force: true });
+    },
+  });
+}
+
+export const describeOnLinux = process.platform === 'linux' ? describe : describe.skip;
