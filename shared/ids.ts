@@ -40,6 +40,12 @@ export const newAccountId = (): string => `acct_${randomBase62(14)}`;
 export const newAuditId = (): string => `audit_${randomBase62(16)}`;
 /** Starts with the time, so that mails sort by their age. */
 export const newMailId = (nowMs: number): string => `mail_${toBase62(nowMs, 8)}${randomBase62(12)}`;
+/**
+ * The ids of a mail and of an audit entry that a form causes, derived from the form's one-time id and its purpose: sending the
+ * form again finds what is there, and adds only what is missing.
+ */
+export const derivedMailId = (...from: string[]): string => `mail_${sha256(from.join(' ')).slice(0, 40)}`;
+export const derivedAuditId = (...from: string[]): string => `audit_${sha256(from.join(' ')).slice(0, 40)}`;
 /** The ids of attempts begin with this text from this moment on (Unix ms): they sort by time. */
 export const firstAttemptId = (atMs: number): string => `att_${toBase62(atMs, 8)}`;
 export const newAttemptId = (atMs: number): string => firstAttemptId(atMs) + randomBase62(14);

@@ -1,5 +1,6 @@
 import mongoose from 'mongoose';
 import { newAuditId } from '../ids.ts';
+import { insertOnce } from '../mongo/insert-once.ts';
 
 /** What somebody did in an account, by its name in the dashboard's list. */
 export const auditActions = [
@@ -65,9 +66,12 @@ auditSchema.index({ at: 1 });
 export const AuditModel = mongoose.model<AuditEntry>('AuditEntry', auditSchema, 'audit');
 const entries = AuditModel.collection as unknown as mongoose.mongo.Collection<AuditEntry>;
 
-/** Notes what was done in an account. */
-export async function audit(entry: Omit<AuditEntry, '_id' | 'at'>, nowMs: number): Promise<void> {
-  await entries.insertOne({ _id: newAuditId(), ...entry, at: new Date(nowMs) });
+/** Notes what was done in an account. With an `_id` (derivedAuditId) it is noted once, however often this is repeated. */
+export async function audit(
+  { _id = newAuditId(), ...entry }: Omit<AuditEntry, '_id' | 'at'> & { _id?: string },
+  nowMs: number,
+): Promise<void> {
+  await insertOnce(entries, { _id, ...entry, at: new Date(nowMs) });
 }
 
 /** Entries of an account, newest first and `limit` at most; with `before`, those that follow that entry in this order. */

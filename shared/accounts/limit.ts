@@ -1,5 +1,6 @@
 import mongoose from 'mongoose';
 import { randomBase62 } from '../ids.ts';
+import { isDuplicate } from '../mongo/insert-once.ts';
 
 /** At most `most` times within any `perMs`. */
 export interface Limit {
@@ -64,7 +65,7 @@ async function countIn({ most, perMs }: Limit, _id: string, one: LimitRow['taken
     return (await count()) as LimitRow;
   } catch (error) {
     // Two first counts at once: the other one has made the document.
-    if ((error as { code?: number }).code !== 11_000) throw error;
+    if (!isDuplicate(error)) throw error;
     return (await count()) as LimitRow;
   }
 }

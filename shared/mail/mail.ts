@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import { newMailId } from '../ids.ts';
 import { decrypt, encrypt } from '../keys/encryption.ts';
+import { insertOnce } from '../mongo/insert-once.ts';
 import { addJob } from '../queues.ts';
 import { type MailRow, mails } from './mail-row.ts';
 
@@ -14,13 +15,14 @@ export interface MailText {
 
 /**
  * Stores a mail, to be sent by the worker pool `mail`: resolves when MongoDB has it. `to` is one address, already checked.
- * A mail server that is away is asked again for 10 minutes; then the mail counts as failed.
+ * A mail server that is away is asked again for 10 minutes; then the mail counts as failed. With an `id` (derivedMailId) one
+ * mail is sent, however often this is repeated.
  */
-export async function sendMail(ctx: Context, mail: { to: string; subject: string; text: string }): Promise<void> {
+export async function sendMail(ctx: Context, mail: MailText, id = newMailId(ctx.now())): Promise<void> {
   const createdAt = new Date(ctx.now());
-  const row: MailRow = { _id: newMailId(ctx.now()), state: 'waiting', createdAt, dueAt: createdAt };
-  const sealed = encrypt(JSON.stringify(mail satisfies MailText), ctx.config.secrets.keys, row._id);
-  await mails.insertOne({ ...row, sealed });
+  const row: MailRow = { _id: id, state: 'waiting', createdAt, dueAt: createdAt };
+  const sealed = encrypt(JSON.stringify(mail), ctx.config.secrets.keys, row._id);
+  await insertOnce(mails, { ...row, sealed });
   await enqueueMail(ctx, row);
 }
 

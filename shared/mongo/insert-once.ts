@@ -1,15 +1,23 @@
-import mongoose from 'mongoose';
+import type mongoose from 'mongoose';
 
 const duplicateKey = 11_000;
 
-/** Inserts a document, or leaves the one that another process has inserted first. */
-export async function insertOnce<T extends object>(
-  collection: mongoose.mongo.Collection<T>,
-  document: mongoose.mongo.OptionalUnlessRequiredId<T>,
-): Promise<void> {
+/** Whether MongoDB refused a document because another one has its id or another unique field. */
+export const isDuplicate = (error: unknown): boolean => (error as { code?: number }).code === duplicateKey;
+
+/**
+ * Inserts a document unless one with its id exists already: then that one stays as it is. Resolves with whether it was
+ * inserted. An insert whose answer was lost can therefore be repeated.
+ */
+export async function insertOnce<Row extends { _id: string }>(
+  collection: mongoose.mongo.Collection<Row>,
+  row: Row,
+): Promise<boolean> {
   try {
-    await collection.insertOne(document);
+    await collection.insertOne(row as mongoose.mongo.OptionalUnlessRequiredId<Row>);
+    return true;
   } catch (error) {
-    if (!(error instanceof mongoose.mongo.MongoServerError && error.code === duplicateKey)) throw error;
+    if (!isDuplicate(error)) throw error;
+    return false;
   }
 }
