@@ -1,9 +1,14 @@
-/** Each error that a caller can get: its code, HTTP status and public text (contract, section 7). Pure. */
+/**
+ * Each error that a caller can get: its code, HTTP status and public text (contract, section 7). A code is public: programs read it
+ * in `X-Service-Error`, so it is never renamed. Pure.
+ */
 const errorTable = {
   invalid_request: [400, 'The request is invalid'],
   unauthorized: [401, 'Missing or invalid API key'],
   https_required: [403, 'HTTPS is required: this key was sent in the clear and should be rotated'],
   live_ride: [403, 'Only rides of a test key can be stepped by hand: real drivers drive those of a live key'],
+  account_suspended: [403, 'This account is suspended'],
+  forbidden: [403, 'This is not allowed'],
   foreign_change: [403, 'This change did not come from a page of this service'],
   not_found: [404, 'Not found'],
   ride_not_found: [404, 'Ride not found'],
@@ -40,11 +45,33 @@ const errorTable = {
 export type ErrorCode = keyof typeof errorTable;
 export const errorCodes = Object.keys(errorTable) as ErrorCode[];
 
-/** The status and the text of an error, as the documentation shows them. */
-export function publicErrorOf(code: ErrorCode): { status: number; text: string } {
+/** The status, the code and the text of an error, as a caller gets them. */
+export function publicErrorOf(code: ErrorCode): { status: number; code: ErrorCode; text: string } {
   const [status, text] = errorTable[code];
-  return { status, text };
+  // To a caller both are the same: any 503 may follow a write that has succeeded.
+  return { status, code: code === 'unconfirmed' ? 'unavailable' : code, text };
 }
+
+/** The header of every error that carries its code (contract, section 7). */
+export const errorCodeHeader = 'X-Service-Error';
+
+/**
+ * The code of an error that has a status and no AppError behind it, for example a page that shows a form again with what is wrong
+ * in it.
+ */
+export function codeOfStatus(status: number): ErrorCode {
+  return codesOfStatuses[status] ?? (status >= 500 ? 'internal' : 'invalid_request');
+}
+
+const codesOfStatuses: Readonly<Record<number, ErrorCode>> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  413: 'payload_too_large',
+  429: 'rate_limited',
+  503: 'unavailable',
+};
 
 export interface ErrorDetails {
   /**
@@ -52,7 +79,7 @@ export interface ErrorDetails {
    * request.
    */
   message?: string;
-  /** Headers of the response, for example Retry-After. */
+  /** Headers of the response beside `X-Service-Error`, for example Retry-After. */
   headers?: Record<string, string>;
 }
 
@@ -68,7 +95,7 @@ export class AppError extends Error {
     this.name = 'AppError';
     this.code = code;
     this.status = status;
-    this.headers = details.headers ?? {};
+    this.headers = { ...details.headers, [errorCodeHeader]: publicErrorOf(code).code };
   }
 }
 

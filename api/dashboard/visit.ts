@@ -3,7 +3,7 @@ import type { Account } from '../../shared/accounts/account.ts';
 import { accountOfSession } from '../../shared/accounts/session.ts';
 import { earlierSubmission } from '../../shared/accounts/submission.ts';
 import type { Context } from '../../shared/context.ts';
-import { AppError } from '../../shared/errors.ts';
+import { AppError, type ErrorCode, errorCodeHeader } from '../../shared/errors.ts';
 import { type Form, readForm } from '../http/form-body.ts';
 import { errorPage } from '../pages/error-page.tsx';
 import type { Middleware, RequestContext } from '../types.ts';
@@ -38,8 +38,8 @@ export interface Sending extends Visit {
   earlier(about: string): Promise<string | null>;
 }
 
-/** What a route answers: a page (200, or the status given), the address of the page to see next (303), or a file. */
-export type Answer = string | { html: string; status: number } | { see: string } | FileAnswer;
+/** What a route answers: a page (200, or the status given, with the code of an error for a status of 400 or more), the address of the page to see next (303), or a file. */
+export type Answer = string | { html: string; status: number; code?: ErrorCode } | { see: string } | FileAnswer;
 
 /** A file that the browser saves under this name, of word characters, dots and dashes. */
 export interface FileAnswer {
@@ -50,6 +50,7 @@ export interface FileAnswer {
 
 const suspended: Answer = {
   status: 403,
+  code: 'account_suspended',
   html: errorPage(403, {
     message: {
       title: 'This account is suspended',
@@ -149,6 +150,7 @@ export function respond(ctx: RequestContext, answer: Answer): void {
     ctx.body = answer.body;
   } else {
     ctx.status = answer.status;
+    if (answer.code) ctx.set(errorCodeHeader, answer.code);
     ctx.type = 'html';
     ctx.body = answer.html;
   }

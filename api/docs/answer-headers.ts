@@ -1,12 +1,5 @@
-import type { JsonSchema } from '../../shared/json-schema.ts';
-
-interface Header {
-  description: string;
-  schema: JsonSchema;
-  /** Part of each answer that names it; the others have it only sometimes. */
-  required?: true;
-  example: string | number;
-}
+import type { ErrorCode } from '../../shared/errors.ts';
+import type { Header } from './openapi-types.ts';
 
 /** The headers of answers that partners and drivers may rely on. */
 export const answerHeaders = {
@@ -51,3 +44,11 @@ export const answerHeaders = {
 export type AnswerHeader = keyof typeof answerHeaders;
 
 export const headerOf = (name: AnswerHeader): Header => answerHeaders[name];
+
+/** The header of an answer with one of these errors: an answer names its own codes, so it is no component. */
+export const errorCodeHeaderOf = (codes: readonly ErrorCode[]): Header => ({
+  description: 'The code of the error, for programs. New codes may be added.',
+  schema: { type: 'string', enum: codes },
+  required: true,
+  example: codes[0] as ErrorCode,
+});

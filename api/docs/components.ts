@@ -1,11 +1,11 @@
-import { publicErrorOf } from '../../shared/errors.ts';
+import { errorCodeHeader, publicErrorOf } from '../../shared/errors.ts';
 import { type JsonSchema, objectSchema } from '../../shared/json-schema.ts';
-import { type AnswerHeader, answerHeaders, headerOf } from './answer-headers.ts';
+import { type AnswerHeader, answerHeaders, errorCodeHeaderOf, headerOf } from './answer-headers.ts';
 import { type Audience, type DocumentedError, errorAnswer, foundBeforeBody } from './error-answers.ts';
 import type { OpenApiDocument, Ref, Response } from './openapi-types.ts';
 
 const errorSchema = objectSchema(
-  { error: { type: 'string', description: 'What is wrong, for people to read: programs go by the status.' } },
+  { error: { type: 'string', description: 'What is wrong, for people to read: programs go by `X-Service-Error`.' } },
   { title: 'Error' },
 );
 
@@ -48,13 +48,16 @@ export class Components {
     const mayNameIgnored = audience === 'partner' && codes.some((code) => !foundBeforeBody.has(code));
     this.responses[name] ??= {
       description: codes.map((code) => errorAnswer(code, audience).cause).join('\n\n'),
-      headers: headerRefs([
-        ...new Set<AnswerHeader>([
-          'X-Request-Id',
-          ...codes.flatMap((code) => errorAnswer(code, audience).headers ?? []),
-          ...(mayNameIgnored ? (['X-Service-Ignored-Fields'] as const) : []),
+      headers: {
+        ...headerRefs([
+          ...new Set<AnswerHeader>([
+            'X-Request-Id',
+            ...codes.flatMap((code) => errorAnswer(code, audience).headers ?? []),
+            ...(mayNameIgnored ? (['X-Service-Ignored-Fields'] as const) : []),
+          ]),
         ]),
-      ]),
+        [errorCodeHeader]: errorCodeHeaderOf(codes),
+      },
       content: {
         'application/json': {
           schema: this.refer(errorSchema),

@@ -12,7 +12,7 @@ export interface OpenApiDocument {
   components: {
     schemas: Record<string, JsonSchema>;
     responses: Record<string, Response>;
-    headers: Record<string, { description: string }>;
+    headers: Record<string, Header>;
     securitySchemes: object;
   };
 }
@@ -25,6 +25,14 @@ export interface Parameter {
   schema: JsonSchema;
 }
 
+export interface Header {
+  description: string;
+  schema: JsonSchema;
+  /** Part of each answer that names it; the others have it only sometimes. */
+  required?: true;
+  example: string | number;
+}
+
 export interface Media {
   schema: JsonSchema;
   example?: object | string;
@@ -33,7 +41,7 @@ export interface Media {
 
 export interface Response {
   description: string;
-  headers?: Record<string, Ref>;
+  headers?: Record<string, Ref | Header>;
   content?: { 'application/json'?: Media; 'text/event-stream'?: Media };
 }
 

@@ -1,6 +1,15 @@
 import type { JsonSchema } from '../../shared/json-schema.ts';
 import { type Audience, commonErrors } from './error-answers.ts';
-import type { Media, OpenApiDocument, Parameter, PathOperation, Ref, Response, Webhook } from './openapi-types.ts';
+import type {
+  Header,
+  Media,
+  OpenApiDocument,
+  Parameter,
+  PathOperation,
+  Ref,
+  Response,
+  Webhook,
+} from './openapi-types.ts';
 
 /** The page `reference`, in Markdown: everything that the OpenAPI document says to partners. */
 export function referenceText(document: OpenApiDocument): string {
@@ -51,7 +60,7 @@ function operationsFor({ paths }: OpenApiDocument, audience: Audience): Listed[]
 /** The errors that every operation has, and the headers of answers. */
 function sharedByAll(document: OpenApiDocument, operations: readonly Listed[], text: string): string[] {
   const [any] = operations;
-  const headers = Object.entries(document.components.headers)
+  const headers = Object.entries({ ...document.components.headers, ...ownHeaders(document, operations) })
     .map(([name, { description }]) => [code(name), statusesWith(document, operations, name), description])
     .filter(([, statuses]) => statuses !== '') as string[][];
   return [
@@ -197,12 +206,21 @@ function errorRows(
     // Further texts of one error have a number behind its name.
     const errors = Object.entries(content?.['application/json']?.examples ?? {}).filter(([name]) => !/-\d$/.test(name));
     return errors.flatMap(([name, { value }], index) =>
-      isShown(name) ? [[status, code((value as { error: string }).error), causes[index] ?? '']] : [],
+      isShown(name) ? [[status, code(name), code((value as { error: string }).error), causes[index] ?? '']] : [],
     );
   });
 }
 
-const errorTable = (rows: readonly string[][]): string => table(['status', 'text', 'when'], rows);
+const errorTable = (rows: readonly string[][]): string => table(['status', 'code', 'text', 'when'], rows);
+
+/** The headers that answers describe without a component. */
+function ownHeaders(document: OpenApiDocument, operations: readonly Listed[]): Record<string, Header> {
+  const answers = operations.flatMap(({ operation }) => Object.values(operation.responses));
+  const headers = answers.flatMap((answer) =>
+    Object.entries(resolved<Response>(document, answer as Response).headers ?? {}),
+  );
+  return Object.fromEntries(headers.filter((entry): entry is [string, Header] => !('$ref' in entry[1])));
+}
 
 /** The statuses of the answers that have a header. */
 function statusesWith(document: OpenApiDocument, operations: readonly Listed[], header: string): string {

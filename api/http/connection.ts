@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { AppError, type ErrorCode } from '../../shared/errors.ts';
+import { AppError, type ErrorCode, errorCodeHeader } from '../../shared/errors.ts';
 import { breakBody } from './broken-body.ts';
 import { jsonError } from './json-error.ts';
 
@@ -120,7 +120,8 @@ export class Connection {
     const body = JSON.stringify(jsonError(error));
     this.#socket.end(
       `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-        `X-Request-Id: ${randomUUID()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+        `X-Request-Id: ${randomUUID()}\r\n${errorCodeHeader}: ${error.headers[errorCodeHeader]}\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     );
     const linger = setTimeout(() => this.#socket.destroy(), lingerMs);
     this.#socket.once('close', () => clearTimeout(linger));

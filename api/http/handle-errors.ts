@@ -1,13 +1,17 @@
-import { AppError, describeError } from '../../shared/errors.ts';
+import { AppError, codeOfStatus, describeError, errorCodeHeader } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/logger.ts';
 import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
 import type { Middleware, RequestContext } from '../types.ts';
 
-/** The one place where an error becomes an answer: its status and headers, and the body that the request's part renders. */
+/**
+ * The one place where an error becomes an answer: its status and headers, and the body that the request's part renders. An answer
+ * of 400 or more that a part has made without an error gets the code of its status.
+ */
 export function handleErrors(log: Logger): Middleware {
   return async (ctx, next) => {
     try {
       await next();
+      nameStatus(ctx);
     } catch (thrown) {
       const { requestId, part } = ctx.state;
       const error = publicError(thrown);
@@ -19,6 +23,12 @@ export function handleErrors(log: Logger): Middleware {
       else answer(ctx, error);
     }
   };
+}
+
+function nameStatus({ response, headerSent }: RequestContext): void {
+  const { status } = response;
+  if (status < 400 || headerSent || response.get(errorCodeHeader)) return;
+  response.set(errorCodeHeader, codeOfStatus(status));
 }
 
 /** Writes to the response itself: after a timeout, `answerInTime` ignores writes through the context. */

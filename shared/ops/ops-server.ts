@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ConfigError } from '../config.ts';
 import type { Context } from '../context.ts';
-import { describeError } from '../errors.ts';
+import { describeError, errorCodeHeader, publicErrorOf } from '../errors.ts';
 import { registry } from '../metrics/metrics.ts';
 import { healthListener, pathOf, type ReadinessCheck } from './health.ts';
 import { measureProcess } from './process-metrics.ts';
@@ -46,7 +46,7 @@ export async function startOpsServer(
       response.writeHead(200, { 'Content-Type': registry.contentType }).end(text);
     } catch (error) {
       ctx.log.error({ error: describeError(error) }, 'metrics could not be written');
-      response.writeHead(500).end();
+      response.writeHead(500, { [errorCodeHeader]: publicErrorOf('internal').code }).end();
     }
   };
   const server = createServer(timeouts, (request, response) => {

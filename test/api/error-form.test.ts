@@ -1,8 +1,13 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
+import { type ErrorCode, publicErrorOf } from '../../shared/errors.ts';
 import { keys } from '../../shared/keys/api-key.ts';
+import { revokeKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
+import { suspendAccount } from '../../shared/suspend.ts';
 import { type Answer, type Client, call } from '../support/client.ts';
+import { signedIn } from '../support/dashboard.ts';
+import { newGatewayDriver } from '../support/drivers.ts';
 import { database, failOnce } from '../support/failing-mongo.ts';
 import { rideIn } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
@@ -21,11 +26,12 @@ describe('the form of an error', () => {
     partner = await api.partner('live');
   });
 
-  function expectErrorForm({ body, headers, text }: Answer) {
+  function expectErrorForm({ status, body, headers, text }: Answer) {
     expect(Object.keys(body)).to.deep.equal(['error']);
     expect(body.error).to.be.a('string').and.not.equal('');
     expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
     expect(headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
+    expect(publicErrorOf(headers.get('x-service-error') as ErrorCode).status).to.equal(status);
     expect(headers.get('cache-control')).to.equal('no-store');
     expect(headers.get('x-content-type-options')).to.equal('nosniff');
     expect(headers.get('content-security-policy')).to.equal("default-src 'none';frame-ancestors 'none'");
@@ -35,22 +41,75 @@ describe('the form of an error', () => {
     expect(text).not.to.include(secret);
   }
 
-  const failures: [status: number, title: string, send: () => Promise<Answer>][] = [
-    [400, 'a wrong field', () => partner.createRide({ fare: 0 })],
-    [400, 'malformed JSON', () => partner.post('/rides', '{')],
-    [401, 'no key', () => call(`${api.url}/v1/rides/x`)],
-    [404, 'an unknown ride', () => partner.get('/rides/x')],
-    [404, 'an unknown path', () => partner.get('/nothing')],
-    [405, 'a wrong method', () => partner.get('/rides/x/cancel')],
-    [413, 'a large body', () => partner.createRide({ filler: 'x'.repeat(20_000) })],
+  const failures: [status: number, title: string, send: () => Promise<Answer>, code: ErrorCode][] = [
+    [400, 'a wrong field', () => partner.createRide({ fare: 0 }), 'invalid_request'],
+    [400, 'malformed JSON', () => partner.post('/rides', '{'), 'invalid_request'],
+    [401, 'no key', () => call(`${api.url}/v1/rides/x`), 'unauthorized'],
+    [404, 'an unknown ride', () => partner.get('/rides/x'), 'ride_not_found'],
+    [404, 'an unknown path', () => partner.get('/nothing'), 'not_found'],
+    [405, 'a wrong method', () => partner.get('/rides/x/cancel'), 'method_not_allowed'],
+    [413, 'a large body', () => partner.createRide({ filler: 'x'.repeat(20_000) }), 'payload_too_large'],
   ];
-  for (const [status, title, send] of failures) {
-    it(`is the same for ${title} (${status})`, async () => {
+  for (const [status, title, send, code] of failures) {
+    it(`is the same for ${title} (${status}), with the code ${code}`, async () => {
       const answer = await send();
       expect(answer.status).to.equal(status);
+      expect(answer.headers.get('x-service-error')).to.equal(code);
       expectErrorForm(answer);
     });
   }
+
+  it('has one code for every 401, whatever is wrong with the key', async () => {
+    const revoked = await api.partner('live');
+    await revokeKey(revoked.keyId, 'anyone');
+    const driver = await newGatewayDriver(api);
+    const keysGiven = ['', 'x', `${partner.key}x`, revoked.key, driver.key, 'svc_live_'.padEnd(47, 'a')];
+    const answers = await Promise.all(
+      keysGiven.flatMap((key) =>
+        ['/v1', '/v1/rides/x', '/v1/nothing'].map((path) =>
+          call(api.url + path, { headers: { authorization: `Bearer ${key}` } }),
+        ),
+      ),
+    );
+    for (const { status, headers } of answers) {
+      expect([status, headers.get('x-service-error')]).to.deep.equal([401, 'unauthorized']);
+    }
+  });
+
+  it('has a code in every part of the service, also for pages and for what no part owns', async () => {
+    const visitor = await signedIn(api);
+    const suspended = await signedIn(api);
+    await suspendAccount(suspended.account._id);
+    const driver = { authorization: `Bearer ${(await newGatewayDriver(api)).key}` };
+    const asked: [code: string, path: string, init?: RequestInit][] = [
+      ['not_found', '/nothing'],
+      ['not_found', '/%'],
+      ['method_not_allowed', '/healthz', { method: 'POST' }],
+      ['unauthorized', '/drivers/v1/me'],
+      ['unauthorized', '/drivers/v1/nothing'],
+      ['ride_not_found', '/drivers/v1/requests/x', { headers: driver }],
+      ['link_not_found', '/track/x'],
+      ['not_found', '/docs/nothing'],
+      ['method_not_allowed', '/docs', { method: 'POST' }],
+      ['not_found', '/assets/nothing.js'],
+      ['not_found', '/dashboard/nothing'],
+      ['unauthorized', '/drive/api/me'],
+      ['foreign_change', '/dashboard/keys', { method: 'POST', headers: { 'sec-fetch-site': 'cross-site' } }],
+      ['not_found', '/ops/queues'],
+    ];
+    for (const [code, path, init] of asked) {
+      const { status, headers } = await fetch(api.url + path, { redirect: 'manual', ...init });
+      expect(status, path).to.be.at.least(400);
+      expect(headers.get('x-service-error'), path).to.equal(code);
+    }
+    const codes = [
+      (await visitor.get('/dashboard/keys/key_x')).headers.get('x-service-error'),
+      (await visitor.post('/dashboard/keys', { name: '', mode: 'test' })).headers.get('x-service-error'),
+      (await suspended.post('/dashboard/keys', { name: 'a', mode: 'test' })).headers.get('x-service-error'),
+      (await visitor.get('/dashboard')).headers.get('x-service-error'),
+    ];
+    expect(codes).to.deep.equal(['not_found', 'invalid_request', 'account_suspended', null]);
+  });
 
   it('is the same for a conflict (409)', async () => {
     const { rideId } = await rideIn(api.ctx, 'completed', { by: partner });

@@ -64,6 +64,7 @@ describe('malformed HTTP', () => {
       expect(Object.keys(answer.body)).to.deep.equal(['error']);
       expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8');
       expect(answer.headers['x-request-id']).to.match(/^[0-9a-f-]{36}$/);
+      expect(answer.headers['x-service-error']).to.equal(status === 431 ? 'headers_too_large' : 'invalid_request');
     });
   }
 

@@ -27,7 +27,9 @@ const pages: Part = testPart({
       ctx.res.write('begun');
       throw new Error(secret);
     }
-    if (ctx.path !== '/test') return next();
+    const [, status] = /^\/test\/status\/(\d+)$/.exec(ctx.path) ?? [];
+    if (status) ctx.status = Number(status);
+    else if (ctx.path !== '/test') return next();
     ctx.body = '<h1>Test</h1>';
   },
 });
@@ -78,6 +80,22 @@ describe('a part of the API', () => {
   it("leaves an error's status and headers as they are", async () => {
     expect((await ask('/test/refused')).headers.get('x-why')).to.equal('gone');
     expect((await ask('/test/typed')).headers.get('retry-after')).to.equal('1');
+  });
+
+  it('has a code with every error: of what it throws, or else of the status that it answers with', async () => {
+    const codes: [path: string, code: string][] = [
+      ['refused', 'ride_not_found'],
+      ['nothing', 'not_found'],
+      ['broken', 'internal'],
+      ['typed', 'unavailable'],
+      ['status/422', 'invalid_request'],
+      ['status/429', 'rate_limited'],
+      ['status/403', 'forbidden'],
+    ];
+    for (const [path, code] of codes) {
+      expect((await ask(`/test/${path}`)).headers.get('x-service-error'), path).to.equal(code);
+    }
+    expect((await ask('/test')).headers.get('x-service-error')).to.equal(null);
   });
 
   it('changes nothing for paths that it does not own', async () => {

@@ -94,6 +94,7 @@ describe('a ride that the key does not own', () => {
         expect(foreign.statusLine).to.equal(unknown.statusLine).and.equal('HTTP/1.1 404 Not Found');
         expect(foreign.text).to.equal(unknown.text);
         expect(Object.keys(foreign.body)).to.deep.equal(['error']);
+        expect(foreign.headers['x-service-error']).to.equal('ride_not_found');
         expect(foreign.text).not.to.include(rideId);
         for (const { headers } of [foreign, unknown]) {
           expect(headers['x-request-id']).to.be.a('string');

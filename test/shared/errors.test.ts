@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { AppError, describeError } from '../../shared/errors.ts';
+import { AppError, codeOfStatus, describeError, errorCodes, publicErrorOf } from '../../shared/errors.ts';
 
 describe('errors', () => {
   it('have the status and the words of their code', () => {
@@ -7,7 +7,7 @@ describe('errors', () => {
     expect({ status, message, headers, name }).to.deep.equal({
       status: 404,
       message: 'Ride not found',
-      headers: {},
+      headers: { 'X-Service-Error': 'ride_not_found' },
       name: 'AppError',
     });
   });
@@ -24,7 +24,24 @@ describe('errors', () => {
 
   it('take other words and headers where they are given', () => {
     const { message, headers } = new AppError('invalid_request', { message: 'fare is required', headers: { A: 'b' } });
-    expect({ message, headers }).to.deep.equal({ message: 'fare is required', headers: { A: 'b' } });
+    expect({ message, headers }).to.deep.equal({
+      message: 'fare is required',
+      headers: { A: 'b', 'X-Service-Error': 'invalid_request' },
+    });
+  });
+
+  it('have one code for every 401, and one for an unconfirmed write and an outage, whose texts are the same', () => {
+    expect(errorCodes.filter((code) => publicErrorOf(code).status === 401)).to.deep.equal(['unauthorized']);
+    expect(new AppError('unconfirmed').headers['X-Service-Error']).to.equal('unavailable');
+    expect(publicErrorOf('unconfirmed')).to.deep.equal(publicErrorOf('unavailable'));
+  });
+
+  it('have a code for every status that an answer can have without an error behind it', () => {
+    for (const status of [400, 401, 403, 404, 405, 409, 413, 418, 422, 429, 500, 502, 503, 504]) {
+      const code = codeOfStatus(status);
+      if (code !== 'invalid_request' && code !== 'internal') expect(publicErrorOf(code).status).to.equal(status);
+      expect(publicErrorOf(code).status >= 500).to.equal(status >= 500);
+    }
   });
 
   it('are logged by name, code and place, never by their message, which may quote a value', () => {

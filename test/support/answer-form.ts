@@ -6,6 +6,7 @@ export interface FormedAnswer {
 }
 
 const contentType = /^content-type: application\/json; charset=utf-8\r?$/im;
+const errorCode = /^x-service-error: [a-z_]+\r?$/im;
 const requestId = /^x-request-id: [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\r?$/im;
 
 /** The fields that each success of the contract has, and those it may have. */
@@ -56,6 +57,7 @@ export function formProblem({ status, head, text }: FormedAnswer, method = 'GET'
   if (!(status >= 200 && status <= 499)) return `status ${status}`;
   if (!contentType.test(head)) return `${status} without the contract's Content-Type`;
   if (!requestId.test(head)) return `${status} without X-Request-Id`;
+  if (errorCode.test(head) !== status >= 400) return `${status} with the wrong X-Service-Error`;
   // Node's parser refuses a malformed HEAD without naming its method, so that answer has a body.
   if (method === 'HEAD') return undefined;
   const body = parsed(text);

@@ -2,6 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { documentation } from '../../api/docs/documentation.ts';
 import type { OpenApiDocument, PathOperation, Response } from '../../api/docs/openapi-types.ts';
+import { type ErrorCode, errorCodeHeader, errorCodes, publicErrorOf } from '../../shared/errors.ts';
 import type { JsonSchema } from '../../shared/json-schema.ts';
 
 /** The OpenAPI document, as it is served for `https://rides.example`. */
@@ -120,21 +121,26 @@ function operationProblem(answered: Answered, operation: PathOperation): string 
 const unknownStatuses = [400, 401, 403, 404, 405, 408, 431, 500, 503];
 
 /** A path or method that the document does not have. */
-function unknownProblem({ status, body, method }: Answered): string | undefined {
+function unknownProblem({ status, body, method, header }: Answered): string | undefined {
   if (!unknownStatuses.includes(status)) return 'the operation is not documented';
+  const code = header(errorCodeHeader) as ErrorCode;
+  if (!errorCodes.includes(code) || publicErrorOf(code).status !== status) return `the code ${code}`;
   return method === 'HEAD' ? undefined : schemaProblem('Error', body);
 }
 
 type Content = NonNullable<Response['content']>['application/json'];
 
-function bodyProblem({ status, body }: Answered, content?: Content): string | undefined {
+function bodyProblem({ status, body, header }: Answered, content?: Content): string | undefined {
   if (!content) return body === undefined ? undefined : 'a body that is not documented';
   const problem = schemaProblem(schemaName(content.schema), body);
   // The text of a 400 names what is wrong with the request.
   if (problem || status <= 400) return problem;
-  const texts = Object.values(content.examples ?? {}).map(({ value }) => (value as { error: string }).error);
+  // An example is named after its code, and a further text of it has a number.
+  const code = header(errorCodeHeader) ?? '';
+  const ofCode = Object.entries(content.examples ?? {}).filter(([name]) => name.replace(/-\d+$/, '') === code);
+  const texts = ofCode.map(([, { value }]) => (value as { error: string }).error);
   const { error } = body as { error: string };
-  return texts.includes(error) ? undefined : `the text "${error}" is not documented`;
+  return texts.includes(error) ? undefined : `the text "${error}" is not documented for the code ${code}`;
 }
 
 /** Headers of every answer of the service, which the document leaves out. */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import Joi from 'joi';
 import { commonErrors, errorAnswers } from '../../../api/docs/error-answers.ts';
 import { jsonSchemaOf } from '../../../api/docs/joi-schema.ts';
-import type { Media, Response } from '../../../api/docs/openapi-types.ts';
+import type { Header, Media, Response } from '../../../api/docs/openapi-types.ts';
 import { authenticateByKey } from '../../../api/drivers/authenticate.ts';
 import { createGateway } from '../../../api/drivers/gateway.ts';
 import { driverOperations } from '../../../api/drivers/operations.ts';
@@ -10,14 +10,17 @@ import { rideCreation } from '../../../api/partner/creation.ts';
 import { partnerOperations } from '../../../api/partner/operations.ts';
 import { partnerRoutes } from '../../../api/partner/routes.ts';
 import { waitingPolls } from '../../../api/partner/waiting-polls.ts';
-import { type ErrorCode, errorCodes } from '../../../shared/errors.ts';
+import { type ErrorCode, errorCodeHeader, errorCodes, publicErrorOf } from '../../../shared/errors.ts';
 import { transitions } from '../../../shared/rides/transitions.ts';
 import { subscribeToRideChanges } from '../../../shared/wake.ts';
 import { isValid, openApi, resolved, schemaName } from '../../support/documented.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
 
 /** Errors of pages and of the operator's commands: programs never get them. */
-const ofPeople: ErrorCode[] = ['foreign_change', 'link_not_found', 'not_sent_yet', 'body_erased', 'not_erasable'];
+const ofPeople: ErrorCode[] = [
+  ...(['account_suspended', 'forbidden', 'foreign_change', 'link_not_found'] as const),
+  ...(['not_sent_yet', 'body_erased', 'not_erasable'] as const),
+];
 /** Of paths and methods that no operation has. */
 const ofNoOperation: ErrorCode[] = ['not_found', 'method_not_allowed'];
 /** Has the status and the text of another one. */
@@ -70,6 +73,24 @@ describe('the OpenAPI document', () => {
     expect(known).to.have.members(errorCodes);
     const used = [...partnerOperations, ...driverOperations].flatMap(({ errors }) => errors);
     expect([...new Set([...used, ...commonErrors, ...ofNoOperation])]).to.have.members(Object.keys(errorAnswers));
+  });
+
+  it('has the codes of each operation in X-Service-Error of its answers, by their status', () => {
+    for (const { base, operations } of [
+      { base: '/v1', operations: partnerOperations },
+      { base: '/drivers/v1', operations: driverOperations },
+    ]) {
+      for (const { method, path, errors } of operations) {
+        const template = (base + path).replace(/\/$/, '').replace(/:(\w+)/g, '{$1}');
+        const { responses = {} } = openApi.paths[template]?.[method.toLowerCase()] ?? {};
+        const documented = Object.entries(responses).flatMap(([status, response]) => {
+          const header = resolved<Response>(response).headers?.[errorCodeHeader] as Header | undefined;
+          return (header?.schema.enum ?? []).map((code) => [Number(status), code, header?.required]);
+        });
+        const expected = [...commonErrors, ...errors].map((code) => [publicErrorOf(code).status, code, true]);
+        expect(documented, template).to.have.deep.members(expected);
+      }
+    }
   });
 
   it('has every event of the lifecycle, and no other', () => {

@@ -9,7 +9,7 @@ import { blockInfo, hrefOf, parseMarkdown } from '../../../api/docs/markdown.ts'
 import { madePages, pageNames, readVerifiers, versionsOf } from '../../../api/docs/pages.ts';
 import { driverOperations } from '../../../api/drivers/operations.ts';
 import { partnerOperations } from '../../../api/partner/operations.ts';
-import { type ErrorCode, publicErrorOf } from '../../../shared/errors.ts';
+import { type ErrorCode, errorCodes, publicErrorOf } from '../../../shared/errors.ts';
 import { eventSchemas } from '../../../shared/rides/event-schemas.ts';
 import { testScenarios } from '../../../shared/rides/ride-types.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
@@ -19,6 +19,8 @@ import { startTestApi, type TestApi } from '../../support/service.ts';
 
 const docs = documentation({ publicBaseUrl: 'https://rides.example' });
 const textOf = (name: string): string => docs.pages.find((page) => page.name === name)?.text ?? '';
+/** A row of a table of errors: the status or, of a conflict, the operation; then the code and the text. */
+const errorRow = /^\| (?:(\d{3})|[^|`]+) \| `(\w+)` \| `([^`]+)`/gm;
 const codeBlocks = (text: string) => lexer(text).filter((token) => token.type === 'code') as Tokens.Code[];
 
 describe('the documentation', () => {
@@ -181,13 +183,27 @@ describe('the documentation', () => {
     }
   });
 
-  it('explains every error by its text', () => {
+  it('explains every error by its status, code and text', () => {
     const ofDrivers = new Set<ErrorCode>(driverOperations.flatMap(({ errors }) => errors));
     for (const code of partnerOperations.flatMap(({ errors }) => errors)) ofDrivers.delete(code);
     for (const code of Object.keys(errorAnswers) as ErrorCode[]) {
       const { status, text } = publicErrorOf(code);
-      if (status === 400) continue;
-      expect(textOf(ofDrivers.has(code) ? 'drivers' : 'errors'), code).to.include(`| \`${text}\` |`);
+      const page = textOf(ofDrivers.has(code) ? 'drivers' : 'errors');
+      if (status === 400) expect(page).to.include(`| 400 | \`${code}\` |`);
+      else if (status === 409) expect(page).to.match(new RegExp(`^\\| .+ \\| \`${code}\` \\| \`${text}\` \\|`, 'm'));
+      else expect(page).to.include(`| ${status} | \`${code}\` | \`${text}\` |`);
+    }
+  });
+
+  it('names no code of an error that does not exist, and each with its own text', () => {
+    const rows = ['errors', 'drivers'].flatMap((name) => [...textOf(name).matchAll(errorRow)]);
+    expect(rows).to.have.length.above(30);
+    for (const [row, status, code = '', text] of rows) {
+      expect(errorCodes, row).to.include(code);
+      const known = publicErrorOf(code as ErrorCode);
+      expect(known.code, row).to.equal(code);
+      expect(Number(status) || 409, row).to.equal(known.status);
+      if (known.status !== 400) expect(text, row).to.equal(known.text);
     }
   });
 
