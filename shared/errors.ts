@@ -20,6 +20,7 @@ const errorTable = {
   bidding_over: [409, 'The bidding time of this ride is over'],
   offer_withdrawn: [409, 'The offer was withdrawn'],
   offers_full: [409, 'The ride has received as many offers as it can take'],
+  driver_offers_full: [409, 'The driver has made 3 offers on this ride, as many as one driver can'],
   offer_exists: [409, 'The driver already has a live offer on this ride'],
   ride_ended: [409, 'The ride is already completed or cancelled'],
   fare_not_higher: [409, 'The fare can only be raised'],

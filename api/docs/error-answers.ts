@@ -32,6 +32,7 @@ export const errorAnswers = {
   fare_not_higher: { cause: 'The fare is below the present one.' },
   driver_busy: { cause: 'Another partner has accepted an offer of this driver, a moment ago.' },
   offer_exists: { cause: 'Withdraw your offer on this ride before you make another.' },
+  driver_offers_full: { cause: 'You have made 3 offers on this ride. Withdrawn offers count.' },
   offers_full: { cause: 'The ride has 50 offers.' },
   on_a_ride: { cause: 'You were chosen for a ride that has not ended.' },
   not_own_ride: { cause: 'You were chosen for another ride, or for none.' },

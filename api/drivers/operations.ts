@@ -92,7 +92,8 @@ export const makeOffer: Operation<'POST'> = {
   method: 'POST',
   path: '/requests/:rideId/offers',
   summary: 'Make an offer',
-  description: 'Offers to drive at your price. One live offer for each ride; withdraw it to make another.',
+  description:
+    'Offers to drive at your price. You can have one live offer on a ride. Withdraw it to make another; you can make at most 3 offers on a ride, withdrawn ones included.',
   tag: 'requests',
   body: { schema: offerSchema, examples: { 'An offer': { price: 26, etaMinutes: 4 } } },
   answer: { status: 201, description: 'The offer is made.', schema: offerMade, example: examples.offerMade },
@@ -101,6 +102,7 @@ export const makeOffer: Operation<'POST'> = {
     'ride_not_bidding',
     'bidding_over',
     'offer_exists',
+    'driver_offers_full',
     'offers_full',
     'on_a_ride',
     'payload_too_large',

@@ -36,6 +36,8 @@ export interface Change {
 
 /** A ride receives at most 50 offers (contract, section 3). */
 export const maxOffers = 50;
+/** Of these, a driver makes at most 3, withdrawn ones included, so that one driver cannot use up the others' offers. */
+export const maxOffersPerDriver = 3;
 
 /** The settings that timers depend on. */
 export type Timing = Pick<Config, 'pickupTimeoutMs' | 'tripTimeoutMs' | 'simulationSpeed'>;
@@ -119,8 +121,10 @@ function withdrawn(ride: RideState, offerId: string, at: Date): Offer[] {
 
 function newOffer(ride: RideState, command: Command & { action: 'offer' }, at: Date): Offer {
   const { driver, price, etaMinutes } = command;
-  const isSameDriver = (offer: Offer) => offer.driver.driverId === driver.driverId && !offer.withdrawnAt;
-  if (ride.offers.some(isSameDriver)) throw new AppError('offer_exists');
+  const own = ride.offers.filter((offer) => offer.driver.driverId === driver.driverId);
+  if (own.some(({ withdrawnAt }) => !withdrawnAt)) throw new AppError('offer_exists');
+  // A test ride has only simulated drivers.
+  if (ride.mode === 'live' && own.length >= maxOffersPerDriver) throw new AppError('driver_offers_full');
   if (ride.offers.length >= maxOffers) throw new AppError('offers_full');
   return { offerId: newOfferId(), price, etaMinutes, driver, at };
 }

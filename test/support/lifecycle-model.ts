@@ -53,6 +53,7 @@ export class LifecycleModel {
         if (this.status !== 'bidding') return 'ride_not_bidding';
         if (this.isOver) return 'bidding_over';
         if (this.offers.some((offer) => offer.isLive && offer.driver === step.driver)) return 'offer_exists';
+        if (this.offers.filter((offer) => offer.driver === step.driver).length >= 3) return 'driver_offers_full';
         this.offers.push({ driver: step.driver, price: step.price, isLive: true });
         return this.done('offer.received');
       case 'withdrawOffer': {

@@ -71,6 +71,14 @@ describe('the documented answers to drivers', () => {
       await offerBy(rideId);
       return caller.run(operation, { rideId });
     },
+    driver_offers_full: async (operation) => {
+      const rideId = await openRide();
+      for (let made = 0; made < 3; made++) {
+        const offerId = await offerBy(rideId);
+        await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId }, 'anyone');
+      }
+      return caller.run(operation, { rideId });
+    },
     offers_full: async (operation) => {
       const rideId = await openRide();
       const { offerId, at } = await offerOn(api.ctx, rideId);

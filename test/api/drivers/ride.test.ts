@@ -184,6 +184,22 @@ describe("a driver's ride", () => {
         .and.not.equal(offerId);
     });
 
+    it('refuses the fourth offer of a driver on a ride with 409, withdrawn ones included, and accepts that of another', async () => {
+      const place = somewhere();
+      const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
+      const rideId = await openRide(place);
+      for (let made = 0; made < 3; made++) {
+        await driver.remove(`/requests/${rideId}/offers/${await offerBy(driver, rideId)}`);
+      }
+      const fourth = await driver.post(`/requests/${rideId}/offers`, { price: 1, etaMinutes: 1 });
+      expect(refusal(fourth)).to.deep.equal([
+        409,
+        'The driver has made 3 offers on this ride, as many as one driver can',
+      ]);
+      expect((await storedRide(rideId)).offers).to.have.length(3);
+      expect(await offerBy(other, rideId)).to.be.a('string');
+    });
+
     it('is a 409 for the 51st offer of a ride', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
