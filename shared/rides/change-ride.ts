@@ -8,7 +8,7 @@ import { firstOffer, rideStatuses } from '../metrics/metrics.ts';
 import { committedReads } from '../mongo/durability.ts';
 import { NotYetCommitted } from '../mongo/outage.ts';
 import { publishRideChange } from '../wake.ts';
-import { concernedDrivers } from './concerned-drivers.ts';
+import { concernedDrivers, driversOf } from './concerned-drivers.ts';
 import type { Change } from './decide.ts';
 import { writeLimitMs } from './event-feed.ts';
 import { eventBody } from './events.ts';
@@ -21,11 +21,11 @@ import { trackUrl } from './track-url.ts';
 import { hasEnded } from './transitions.ts';
 
 /**
- * Decides how to change a ride as it was read; null leaves it as it is. `now` is MongoDB's clock, read together with
- * the ride. `at` is the time of the change: `now`, or 1 ms after the ride's last event when that is later, so that `at`
- * strictly increases.
+ * Decides how to change a ride as it was read. `now` is MongoDB's clock, read together with the ride. `at` is the time of
+ * the change: `now`, or 1 ms after the ride's last event when that is later, so that `at` strictly increases. Null leaves
+ * the ride as it is because the change was made before; `not yet` leaves it as it is because it is too early.
  */
-export type Decision = (ride: RideState, at: Date, now: Date) => Change | null;
+export type Decision = (ride: RideState, at: Date, now: Date) => Change | null | 'not yet';
 
 /** 50 concurrent offers need far fewer: beyond it, something other than contention is wrong. */
 const maxRounds = 200;
@@ -37,7 +37,8 @@ const commitLimitMs = 1_000;
  * process was first, repeat. Resolves with the ride after the change, with the unchanged ride when `decision` returns
  * null, or with null when the ride is unknown or belongs to another owner. An error thrown by `decision` is rethrown
  * and nothing is written. A result or error never reports a state that a failover could roll back: it waits until the
- * majority has that state, and throws NotYetCommitted after one second. Throws `driver_busy` when the change would give
+ * majority has that state, and throws NotYetCommitted after one second. A change that was made before gets its jobs and
+ * wake-ups again: its process may have lost MongoDB's answer before it added them. Throws `driver_busy` when the change would give
  * a driver a second moving ride, and `unavailable` after 200 lost races. `origin` is kept with the change's event.
  */
 export async function changeRide(
@@ -53,12 +54,13 @@ export async function changeRide(
     const { ride, now } = read;
     const at = new Date(Math.max(now.getTime(), (ride.lastEventAt?.getTime() ?? 0) + 1));
     const { change, refusal } = decided(() => decision(ride, at, now));
-    if (!change) {
+    if (!change || change === 'not yet') {
       if (!(await isCommitted(ride))) {
         await waitForCommit(giveUpAt);
         continue;
       }
       if (refusal) throw refusal;
+      if (!change) await announceAgain(ctx, ride);
       return ride;
     }
     const changed = await write(ctx, ride, await withLastPosition(ride, change), { at, ...origin });
@@ -88,13 +90,18 @@ export async function changeRide(
   throw new AppError('unavailable');
 }
 
+async function announceAgain(ctx: Context, ride: RideState): Promise<void> {
+  publishRideChange(ctx, ride, driversOf(ride));
+  await Promise.all([enqueueNextTimer(ctx, ride), enqueueNextDelivery(ctx, ride)]);
+}
+
 function count({ mode, offers, createdAt }: RideState, { set, newOffer }: Change, at: Date): void {
   if (set.status) rideStatuses.inc({ status: set.status, mode });
   if (newOffer && offers.length === 0) firstOffer.observe({ mode }, (at.getTime() - createdAt.getTime()) / 1_000);
 }
 
 /** Keeps a thrown refusal: it is reported only once the state that it was decided on is committed. */
-function decided(decision: () => Change | null): { change: Change | null; refusal?: unknown } {
+function decided(decision: () => ReturnType<Decision>): { change: ReturnType<Decision>; refusal?: unknown } {
   try {
     return { change: decision() };
   } catch (refusal) {

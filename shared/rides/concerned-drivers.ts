@@ -18,3 +18,7 @@ export function concernedDrivers(before: RideState, after: RideState): string[] 
 
 const isNews = (offer: Offer, before: Offer | undefined): boolean =>
   !before || (offer.withdrawnAt !== undefined && before.withdrawnAt === undefined);
+
+/** All drivers who may see a live ride: those it was opened to, and its own. Pure. */
+export const driversOf = ({ mode, asked = [], driver }: RideState): string[] =>
+  mode === 'live' ? [...new Set([...asked, ...(driver ? [driver] : [])].map(({ driverId }) => driverId))] : [];

@@ -33,9 +33,10 @@ const creationFields = {
   metadata: 1,
   autoAccept: 1,
   idempotency: 1,
+  timers: 1,
 } as const;
 /** The fields of a ride that the response to its creation shows. */
-export type CreationFields = Pick<Ride, '_id' | Exclude<keyof typeof creationFields, 'idempotency'>>;
+export type CreationFields = Pick<Ride, '_id' | Exclude<keyof typeof creationFields, 'idempotency' | 'timers'>>;
 
 const insertRide = batchedInsert(rides);
 const findId = batchedFind<Ride>(rides, '_id', {});
@@ -56,7 +57,7 @@ const idempotencyLifeMs = 24 * 3_600_000;
 export async function createRide(ctx: Context, input: NewRide): Promise<CreationFields> {
   const ride = newDocument(ctx, input);
   const existing = await insertOnce(ride);
-  if (existing) return replayOf(existing, ride.idempotency?.requestHash);
+  if (existing) return replayOf(ctx, existing, ride.idempotency?.requestHash);
   const { requestId } = ride.origin ?? {};
   ctx.log.info(
     { requestId, rideId: ride._id, keyId: ride.keyId, mode: ride.mode, scenario: ride.scenario },
@@ -76,7 +77,7 @@ export async function findReplay(ctx: Context, input: NewRide): Promise<Creation
   if (!input.idempotencyKey) return null;
   const existing = await findByIdempotencyKey(input.key.keyId, input.idempotencyKey);
   if (!existing || isExpired(existing, ctx.now())) return null;
-  return replayOf(existing, requestHash(input));
+  return replayOf(ctx, existing, requestHash(input));
 }
 
 function newDocument(ctx: Context, input: NewRide): Ride {
@@ -121,7 +122,7 @@ function newDocument(ctx: Context, input: NewRide): Ride {
 const requestHash = ({ request, scenario = 'default' }: NewRide): string =>
   sha256(JSON.stringify([request, scenario === 'default' ? null : scenario]));
 
-type Existing = CreationFields & Pick<Ride, 'idempotency'>;
+type Existing = CreationFields & Pick<Ride, 'idempotency' | 'timers'>;
 
 function findByIdempotencyKey(keyId: string, key: string): Promise<Existing | null> {
   // A repeat is answered 201 from this ride, so a failover must not be able to roll it back.
@@ -132,8 +133,10 @@ function findByIdempotencyKey(keyId: string, key: string): Promise<Existing | nu
 const isExpired = (ride: Existing, nowMs: number): boolean =>
   ride.idempotency !== undefined && ride.idempotency.expiresAt.getTime() <= nowMs;
 
-function replayOf(existing: Existing, hash: string | undefined): CreationFields {
+/** Also adds the ride's next job: the request that created it may have lost MongoDB's answer before it did so. */
+async function replayOf(ctx: Context, existing: Existing, hash: string | undefined): Promise<CreationFields> {
   if (existing.idempotency?.requestHash !== hash) throw new AppError('idempotency_conflict');
+  await enqueueNextTimer(ctx, existing);
   return existing;
 }
 

@@ -3,9 +3,7 @@ import { AppError } from '../errors.ts';
 import { timerLag } from '../metrics/metrics.ts';
 import { changeRide, type Decision } from './change-ride.ts';
 import { type Change, type Command, decide } from './decide.ts';
-import { enqueueNextDelivery } from './outbox.ts';
 import type { Origin, RideState, TimerName } from './ride-types.ts';
-import { enqueueNextTimer } from './timers.ts';
 
 export type TimerResult =
   /** With the ride's key and the request that created the ride, for the log. */
@@ -42,7 +40,8 @@ export async function fireTimer(
     const remainingMs = timer ? timer.dueAt.getTime() - now.getTime() : 0;
     outcome = timer && remainingMs > 0 ? { result: 'early', remainingMs } : { result: 'stale' };
     lateMs = timer ? -remainingMs : -1;
-    if (!timer || remainingMs > 0) return null;
+    if (!timer) return null;
+    if (remainingMs > 0) return 'not yet';
     const change = changeOf(ctx, current, name, effectOf(current, now), at);
     const { keyId, origin } = current;
     const status = change.set.status ?? current.status;
@@ -51,18 +50,12 @@ export async function fireTimer(
   };
   const ride = await changeRide(ctx, { rideId, owner: 'anyone' }, decision, originOf(name));
   if (lateMs >= 0) timerLag.observe({ timer: name }, lateMs / 1_000);
-  if (ride && outcome.result === 'stale') await enqueueNextJobs(ctx, ride);
   return ride ? outcome : { result: 'stale' };
 }
 
 function originOf(name: TimerName): Origin {
   if (name === 'auto_accept') return { by: name };
   return { by: name === 'expire' || name === 'stall' ? 'timeout' : 'simulator' };
-}
-
-/** An earlier run may have written the change and died before it added the next jobs. */
-async function enqueueNextJobs(ctx: Context, ride: RideState): Promise<void> {
-  await Promise.all([enqueueNextTimer(ctx, ride), enqueueNextDelivery(ctx, ride)]);
 }
 
 /** Removes the timer without acting when the command is not allowed: the sweeper would add its job again and again. */

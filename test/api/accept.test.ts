@@ -1,8 +1,15 @@
 import { expect } from 'chai';
+import mongoose from 'mongoose';
 import { applyAction } from '../../shared/rides/apply-action.ts';
+import { deliveryJobId } from '../../shared/rides/outbox.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { offerOn, rideIn } from '../support/rides.ts';
+import { timerJobId } from '../../shared/rides/timers.ts';
+import { subscribeToRideChanges } from '../../shared/wake.ts';
+import { onceInsteadOf } from '../support/failing-mongo.ts';
+import { newDriver, offerOn, rideIn } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
+import { jobFor } from '../support/stored-rides.ts';
+import { until } from '../support/until.ts';
 
 const unknownOffer = 'offer_0000000000000000';
 
@@ -59,6 +66,40 @@ describe('POST /rides/:rideId/accept', () => {
       expect(again.status).to.equal(200);
       expect(again.body).to.deep.equal({ success: true, rideId, status });
       expect(await rides.findOne({ _id: rideId })).to.deep.equal(before);
+    });
+  }
+
+  it('adds the jobs and wakes the listeners when a repeat confirms an accept whose answer from MongoDB was lost', async () => {
+    const partner = await api.partner('test');
+    const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner, offers: [{ driver: newDriver() }] });
+    const accept = () => partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
+    loseNextAnswer();
+    expect((await accept()).status).to.equal(503);
+    for (const [pool, id] of [
+      ['simulator', timerJobId(rideId, 'arrive')],
+      ['webhooks', deliveryJobId(rideId, 1)],
+    ] as const) {
+      await (await jobFor(api.ctx, pool, id))?.remove();
+    }
+    let isWoken = false;
+    const wake = subscribeToRideChanges(api.ctx);
+    wake.onRideChange((changed) => {
+      isWoken ||= changed === rideId;
+    });
+    // Repeated, because the subscription may not have reached Redis yet.
+    await until(async () => (await accept()).status === 200 && isWoken);
+    wake.close();
+    expect(await jobFor(api.ctx, 'simulator', timerJobId(rideId, 'arrive'))).to.not.equal(undefined);
+    expect(await jobFor(api.ctx, 'webhooks', deliveryJobId(rideId, 1))).to.not.equal(undefined);
+    expect(await eventsOf(rideId)).to.deep.equal(['offer.received', 'ride.status']);
+  });
+
+  /** The next update of a ride is made, but its answer does not arrive. */
+  function loseNextAnswer(): void {
+    const updateOne = rides.updateOne.bind(rides) as (...args: unknown[]) => Promise<unknown>;
+    onceInsteadOf(rides, 'updateOne', async (...args) => {
+      await updateOne(...args);
+      throw new mongoose.mongo.MongoNetworkError('the answer is lost');
     });
   }
 

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { rotateKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
+import { timerJobId } from '../../shared/rides/timers.ts';
 import { type Client, clientOf, validRide } from '../support/client.ts';
 import { database, failOnce, onceInsteadOf } from '../support/failing-mongo.ts';
 import { offerOn } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
+import { jobFor } from '../support/stored-rides.ts';
 
 describe('Idempotency-Key', () => {
   let api: TestApi;
@@ -31,6 +33,15 @@ describe('Idempotency-Key', () => {
     expect(second.text).to.equal(first.text);
     expect(await ridesMade()).to.equal(1);
     expect(await charges()).to.equal(1);
+  });
+
+  it('adds the job of the first timer when a repeat confirms a creation that added none', async () => {
+    const { body } = await partner.createRide(undefined, under('a'));
+    const firstJob = () => jobFor(api.ctx, 'simulator', timerJobId(body.rideId, 'offer'));
+    await (await firstJob())?.remove();
+    expect(await firstJob()).to.equal(undefined);
+    expect((await partner.createRide(undefined, under('a'))).status).to.equal(201);
+    expect(await firstJob()).to.not.equal(undefined);
   });
 
   it('takes the same request in another spelling for the same', async () => {
