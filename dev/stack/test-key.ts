@@ -4,7 +4,8 @@ import path from 'node:path';
 import { accountOf, operatorEmail } from '../../shared/accounts/account.ts';
 import { readConfig } from '../../shared/config.ts';
 import { findCaller } from '../../shared/keys/api-key.ts';
-import { createKey, deliverySettings } from '../../shared/keys/manage-keys.ts';
+import { deliverySettings } from '../../shared/keys/delivery-settings.ts';
+import { createKey } from '../../shared/keys/manage-keys.ts';
 import { withDatabase } from './database.ts';
 import type { StackEnv } from './stack.ts';
 

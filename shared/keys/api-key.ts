@@ -29,6 +29,8 @@ export interface ApiKey {
   failing?: Failing;
   /** When the account was last told by mail that this key's deliveries fail. */
   warnedAt?: Date;
+  /** When a worker last used the delivery settings for longer than 250 ms, because MongoDB was slow (delivery-settings.ts). */
+  settingsHeldAt?: Date;
   /** When the next redelivery of an event of this key may be sent. */
   nextRedeliveryAt?: Date;
 }

@@ -1,4 +1,3 @@
-import { batchedFind } from '../batch.ts';
 import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
 import { newKeyId, sha256 } from '../ids.ts';
@@ -137,8 +136,8 @@ export async function renameKey(keyId: string, name: string, owner: KeyOwner): P
 }
 
 /**
- * Sets the default webhook URL of the key; null takes it away. Resolves with whether the key had a different one. Throws
- * `invalid_request` for a URL that may not be called (contract, section 6, rule 2).
+ * Sets the default webhook URL of the key; null takes it away. Resolves with whether the key had a different one: it
+ * applies as a rolled secret does. Throws `invalid_request` for a URL that may not be called (contract, section 6, rule 2).
  */
 export async function setWebhookUrl(
   config: KeySettings,
@@ -154,7 +153,7 @@ export async function setWebhookUrl(
   return (before.webhookUrl ?? null) !== webhookUrl;
 }
 
-/** The signing secret of the key, for its owner to see. Throws as `deliverySettings` does. */
+/** The signing secret of the key, for its owner to see. Throws as `deliverySettings` does (delivery-settings.ts). */
 export async function viewSigningSecret(
   config: Pick<Config, 'secrets'>,
   keyId: string,
@@ -164,7 +163,10 @@ export async function viewSigningSecret(
   return decrypt(signingSecret, config.secrets.keys, keyId);
 }
 
-/** Gives the key a new signing secret. The very next delivery is signed with it (contract, section 6, rule 7). */
+/**
+ * Gives the key a new signing secret. Every request written after `untilSettingsApply` is signed with it (contract, section
+ * 6, rule 7): the caller waits for that before it answers.
+ */
 export async function rollSigningSecret(
   config: KeySettings,
   keyId: string,
@@ -173,28 +175,6 @@ export async function rollSigningSecret(
   const signingSecret = newSigningSecret();
   await changeActive(keyId, owner, { signingSecret: encrypt(signingSecret, config.secrets.keys, keyId) });
   return { keyId, signingSecret };
-}
-
-/** What a delivery needs to know of its key. */
-export interface DeliverySettings {
-  webhookUrl?: string;
-  signingSecret: string;
-  /** The last deliveries failed (`failing` of the key): the next one that succeeds ends that. */
-  isFailing?: true;
-}
-
-const findSettings = batchedFind<ApiKey>(keys, '_id', { webhookUrl: 1, signingSecret: 1, failing: 1 });
-
-/**
- * Reads the current webhook URL and signing secret of a key, for a delivery; a caller's view of a key needs an owner
- * instead. Works for a revoked key, too: the events of its rides are sent. Throws AppError `not_found` when the record
- * is missing, SecretsKeyMissing or SecretDamaged when the signing secret does not decrypt.
- */
-export async function deliverySettings(config: Pick<Config, 'secrets'>, keyId: string): Promise<DeliverySettings> {
-  const found = await findSettings(keyId);
-  if (!found) throw new AppError('not_found');
-  const signingSecret = decrypt(found.signingSecret, config.secrets.keys, keyId);
-  return { webhookUrl: found.webhookUrl, signingSecret, ...(found.failing && { isFailing: true }) };
 }
 
 function checkedName(name: string): string {

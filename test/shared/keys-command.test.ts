@@ -4,6 +4,7 @@ import { auditOf, commandLine } from '../../shared/accounts/audit.ts';
 import { tableOf } from '../../shared/cli/keys/print.ts';
 import { commandNames } from '../../shared/cli/keys/usage.ts';
 import { keysCommand } from '../../shared/cli/keys-command.ts';
+import { settingsMaxAgeMs } from '../../shared/keys/delivery-settings.ts';
 import { isWellFormedKey } from '../../shared/keys/key-format.ts';
 import { testContext } from '../support/service.ts';
 
@@ -115,6 +116,19 @@ describe('the command line of keys', () => {
     expect(lines).to.include('Name            Front desk');
     expect((await run('roll-secret', keyId)).out.join('\n')).to.match(/not shown again[^\n]*$/);
     expect((await run('revoke', keyId)).out.join('\n')).to.match(/Its rides go on\.$/);
+  });
+
+  it('answers a rolled secret and a changed URL when no request uses the old ones any more', async () => {
+    const { keyId } = await create();
+    for (const command of [
+      ['roll-secret', keyId],
+      ['set-webhook', keyId, 'https://partner.example/'],
+      ['set-webhook', keyId, '--none'],
+    ]) {
+      const startedAt = performance.now();
+      expect((await run(...command)).code).to.equal(0);
+      expect(performance.now() - startedAt, command.join(' ')).to.be.at.least(settingsMaxAgeMs);
+    }
   });
 
   it('takes a webhook URL away with --none', async () => {

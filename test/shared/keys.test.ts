@@ -3,6 +3,7 @@ import { accountOf } from '../../shared/accounts/account.ts';
 import type { Context } from '../../shared/context.ts';
 import { newKeyId, sha256 } from '../../shared/ids.ts';
 import { findCaller, KeyModel, keys } from '../../shared/keys/api-key.ts';
+import { deliverySettings } from '../../shared/keys/delivery-settings.ts';
 import {
   isWellFormedDriverKey,
   isWellFormedKey,
@@ -14,7 +15,6 @@ import {
 import {
   createKey,
   createKeyWithin,
-  deliverySettings,
   findKey,
   listKeys,
   renameKey,

@@ -1,25 +1,28 @@
 import type { Context } from '../../shared/context.ts';
 import { AppError } from '../../shared/errors.ts';
+import { deliverySettings } from '../../shared/keys/delivery-settings.ts';
 import { SecretDamaged, SecretsKeyMissing } from '../../shared/keys/encryption.ts';
-import { type DeliverySettings, deliverySettings } from '../../shared/keys/manage-keys.ts';
 import type { Delivery, DeliveryOutcome, EventName } from '../../shared/rides/ride-types.ts';
 import { inSpan, type SpanEnd } from '../../shared/tracing/tracing.ts';
 import { deliveryHeaders } from '../../shared/webhooks/delivery-headers.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
-import type { RenewableClaim } from './claim.ts';
+import { AttemptError } from './attempt-outcome.ts';
+import { now, type RenewableClaim } from './claim.ts';
 import { secretsKeyMissing } from './postpone.ts';
 import { type Attempt, type SendResult, send } from './send.ts';
+import { type ReadSettings, renewableSettings } from './settings.ts';
 import type { Trace } from './trace.ts';
 
 /** What is recorded of an attempt. `lost` and `unable` are never recorded as they are (attempt-outcome.ts). */
 export type Attempted = Omit<Delivery, 'outcome' | 'at'> & { outcome: DeliveryOutcome | 'lost' | 'unable' };
 
 /** What a key says of its deliveries, or their outcome when it cannot be known. */
-export type SettingsOrOutcome = DeliverySettings | Pick<Attempted, 'outcome' | 'reason'>;
+export type SettingsOrOutcome = ReadSettings | Pick<Attempted, 'outcome' | 'reason'>;
 
 export async function deliverySettingsOf(ctx: Context, keyId: string): Promise<SettingsOrOutcome> {
+  const askedAt = now();
   try {
-    return await deliverySettings(ctx.config, keyId);
+    return { ...(await deliverySettings(ctx.config, keyId)), askedAt };
   } catch (error) {
     if (error instanceof SecretsKeyMissing) return { outcome: 'unable', reason: secretsKeyMissing };
     if (error instanceof SecretDamaged) return { outcome: 'failed', reason: 'signing_secret_damaged' };
@@ -58,7 +61,7 @@ export async function attempt(
 ): Promise<Attempted> {
   if ('outcome' in settings) return { ...settings, durationMs: 0 };
   const { keyId, body } = outgoing;
-  let { signingSecret } = settings;
+  const current = renewableSettings(ctx.config, keyId, settings);
   const url = outgoing.webhookUrl ?? settings.webhookUrl;
   if (!url) return { outcome: 'no_url', durationMs: 0 };
 
@@ -68,11 +71,17 @@ export async function attempt(
     localTargets: ctx.config.webhookLocalTargets,
     headersNow: () => {
       const fresh = claim.ifFresh();
-      return fresh && deliveryHeaders(outgoing, signatureHeader(signingSecret, body, unixSeconds(fresh.at)));
+      const secret = current.ifFresh()?.signingSecret;
+      return fresh && secret ? deliveryHeaders(outgoing, signatureHeader(secret, body, unixSeconds(fresh.at))) : null;
     },
     renewClaim: async () => {
-      ({ signingSecret } = await deliverySettings(ctx.config, keyId));
-      return claim.renew();
+      const [isOurs, renewed] = await Promise.all([
+        claim.ifFresh() !== null || claim.renew(),
+        current.ifFresh() ?? current.renew(),
+      ]);
+      // This connection leads to the URL of before. The next run of the job begins with the new one.
+      if ((outgoing.webhookUrl ?? renewed.webhookUrl) !== url) throw new AttemptError('lost', 'url_changed');
+      return isOurs;
     },
   };
   const { outcome, httpStatus, reason, durationMs } = await inSpan(

@@ -14,7 +14,7 @@ export const claimMs = 12_000;
  */
 const maxClaimAgeMs = 3_000;
 
-/** Connecting may take this long after MongoDB's answer. Later, the settings that were read before the claim are old too. */
+/** Connecting may take this long after MongoDB's answer. */
 const maxConnectMs = 1_000;
 
 /** A claim that this run holds: on a ride's event, or on an attempt that is asked for by hand. */
@@ -100,7 +100,8 @@ export interface Moment {
 export const now = (): Moment => ({ monotonic: performance.now(), wall: Date.now() });
 
 /** The time since a moment, by the clock that shows more. */
-const ageMs = ({ monotonic, wall }: Moment): number => Math.max(performance.now() - monotonic, Date.now() - wall);
+export const ageMs = ({ monotonic, wall }: Moment): number =>
+  Math.max(performance.now() - monotonic, Date.now() - wall);
 
 /** Ends a claim under which nothing was sent. */
 export async function releaseClaim(rideId: string, token: string): Promise<void> {

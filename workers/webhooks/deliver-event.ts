@@ -26,8 +26,7 @@ export const deliverEvent: Handler<DeliveryJob> = (ctx, job, run) =>
 
 /**
  * Reads the settings before the claim: a slow MongoDB then does not use up the time in which a request may be written under
- * the claim. A secret that was rolled before the run began is used. When connecting takes over a second, the secret is read
- * again, so that a roll in that time counts too (contract, section 6, rule 7).
+ * the claim. Settings that are over 250 ms old when the request is to be written are read again (contract, section 6, rule 7).
  */
 async function deliver(ctx: Context, job: DeliveryJob, run: Run): Promise<JobResult> {
   const settings = await deliverySettingsOf(ctx, job.keyId);

@@ -19,9 +19,9 @@ const maxRenewals = 3;
 export type Message = {
   /** The exact text that was signed. */
   body: string;
-  /** The contract's headers, or null when the claim is too old to write under it. */
+  /** The contract's headers, or null when the claim or the key's settings are too old to write with them. */
   headersNow(): Record<string, string> | null;
-  /** Claims the event again. False when another run holds it. */
+  /** Claims the event and reads the settings again, where they are too old. False when another run holds the event. */
   renewClaim(): Promise<boolean>;
 };
 
@@ -97,8 +97,8 @@ function answerTo(request: ClientRequest): Promise<IncomingMessage> {
 }
 
 /**
- * Writes the request in the same tick in which the claim was seen to be fresh. With an `await` in between, a paused process
- * could write an event that another process has sent in the meantime.
+ * Writes the request in the same tick in which claim and settings were seen to be fresh. With an `await` in between, a paused
+ * process could write an event that another process has sent in the meantime, or sign with a secret that was rolled.
  */
 async function writeUnderClaim(
   request: ClientRequest,
@@ -131,8 +131,8 @@ async function renew(message: Message, signal: AbortSignal): Promise<void> {
   let isOurs: boolean;
   try {
     isOurs = await rejectOnAbort(signal, message.renewClaim());
-  } catch {
-    throw new AttemptError('lost', 'claim_unknown');
+  } catch (error) {
+    throw error instanceof AttemptError ? error : new AttemptError('lost', 'claim_unknown');
   }
   if (!isOurs) throw new AttemptError('lost', 'claim_taken');
 }

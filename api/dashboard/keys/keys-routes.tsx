@@ -3,6 +3,7 @@ import { audit } from '../../../shared/accounts/audit.ts';
 import type { Context } from '../../../shared/context.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { newKeyId } from '../../../shared/ids.ts';
+import { untilSettingsApply } from '../../../shared/keys/delivery-settings.ts';
 import {
   createKeyWithin,
   findKey,
@@ -134,6 +135,7 @@ export function keysRoutes(service: Context): DashboardRoute[] {
       if (await setWebhookUrl(config, key._id, webhookUrl, ownerOf(sending))) {
         await noted(sending, 'webhook_url_set', key._id);
       }
+      await untilSettingsApply(key._id);
       return done(key._id, webhookUrl ? 'url-saved' : 'url-removed');
     }),
 
@@ -162,9 +164,13 @@ export function keysRoutes(service: Context): DashboardRoute[] {
     ...keyRoutes(
       'roll-secret',
       async (sending, key) => {
-        if (await sending.earlier(key._id)) return done(key._id, 'rolled-before');
+        if (await sending.earlier(key._id)) {
+          await untilSettingsApply(key._id);
+          return done(key._id, 'rolled-before');
+        }
         const { signingSecret } = await rollSigningSecret(config, key._id, ownerOf(sending));
         await noted(sending, 'signing_secret_rolled', key._id);
+        await untilSettingsApply(key._id);
         return showKey(sending, key, { signingSecret, rolled: true });
       },
       'roll',

@@ -1,5 +1,6 @@
 import { AccountModel, accountOf, operatorEmail } from '../../accounts/account.ts';
 import { type AuditAction, audit, commandLine } from '../../accounts/audit.ts';
+import { untilSettingsApply } from '../../keys/delivery-settings.ts';
 import {
   createKey,
   findKey,
@@ -37,11 +38,13 @@ export const commands: Record<CommandName, Command> = {
   },
   'set-webhook': async (config, { keyId, url }) => {
     if (await setWebhookUrl(config, keyId, url, 'anyone')) await noted('webhook_url_set', keyId);
+    await untilSettingsApply(keyId);
     return { keyId, webhookUrl: url };
   },
   'roll-secret': async (config, { keyId }) => {
     const rolled = await rollSigningSecret(config, keyId, 'anyone');
     await noted('signing_secret_rolled', keyId);
+    await untilSettingsApply(keyId);
     return rolled;
   },
   rekey: async (config) => rekeySecrets(config.secrets.keys),

@@ -4,8 +4,9 @@ import { keyPage } from '../../../api/dashboard/keys/key-page.tsx';
 import { serve } from '../../../api/http/serve.ts';
 import { type AuditAction, auditOf } from '../../../shared/accounts/audit.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
+import { deliverySettings, settingsMaxAgeMs } from '../../../shared/keys/delivery-settings.ts';
 import { isWellFormedKey } from '../../../shared/keys/key-format.ts';
-import { createKey, deliverySettings, findKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
+import { createKey, findKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import type { Mode } from '../../../shared/mode.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 import { clientOf } from '../../support/client.ts';
@@ -279,6 +280,15 @@ describe('the dashboard: keys', () => {
       expect(await audited()).to.deep.equal(['webhook_url_set', 'webhook_url_set']);
     });
 
+    it('is saved, and answered when no request goes to the old one any more', async () => {
+      const { keyId } = await ownKey('test', 'https://partner.example/before');
+      for (const typed of ['https://partner.example/hook', 'https://partner.example/hook', '']) {
+        const startedAt = performance.now();
+        await save(keyId, typed);
+        expect(performance.now() - startedAt).to.be.at.least(settingsMaxAgeMs);
+      }
+    });
+
     const refused: [url: string, words: RegExp][] = [
       ['http://partner.example/', /must be an https URL/],
       ['https://127.0.0.1/', /not public/],
@@ -316,7 +326,13 @@ describe('the dashboard: keys', () => {
       expect(asked.html).to.match(/<button[^>]*>Roll signing secret<\/button>/);
       expect(await current()).to.equal(signingSecret);
       const formId = newFormId();
-      const send = () => visitor.post(`/dashboard/keys/${keyId}/roll-secret`, { formId });
+      const send = async () => {
+        const startedAt = performance.now();
+        const answer = await visitor.post(`/dashboard/keys/${keyId}/roll-secret`, { formId });
+        // A repeat can come before requests that use the old secret have been written.
+        expect(performance.now() - startedAt).to.be.at.least(settingsMaxAgeMs);
+        return answer;
+      };
       const rolled = textOf((await send()).html, 'signing-secret');
       expect(rolled)
         .to.match(/^whsec_/)

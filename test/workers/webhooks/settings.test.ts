@@ -1,0 +1,147 @@
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { keys } from '../../../shared/keys/api-key.ts';
+import {
+  heldSettingsMaxAgeMs,
+  holdDeliverySettings,
+  settingsMaxAgeMs,
+  untilSettingsApply,
+} from '../../../shared/keys/delivery-settings.ts';
+import { type NewKey, rollSigningSecret, setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
+import { attempts } from '../../../shared/webhooks/attempts.ts';
+import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
+import {
+  beforeTheAnswer,
+  deliver,
+  deliverByHand,
+  isSignedWith,
+  newKey,
+  withTargets,
+} from '../../support/deliveries.ts';
+import { onceInsteadOf } from '../../support/failing-mongo.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { rideWithEvents } from '../../support/rides.ts';
+import { testContext } from '../../support/service.ts';
+import { storedRide } from '../../support/stored-rides.ts';
+import { useNock } from '../../support/webhook-nock.ts';
+import { divertOutbound } from '../../support/webhook-outbound.ts';
+
+describe('a rolled signing secret or a changed URL', () => {
+  useNock(false);
+  const { now } = Date;
+  let base: Context;
+  let ctx: Context;
+  let old: Receiver;
+  let receiver: Receiver;
+  let key: NewKey;
+  let rideId: string;
+
+  before(async () => {
+    base = await testContext();
+  });
+  beforeEach(async () => {
+    [old, receiver] = await Promise.all([startReceiver(), startReceiver()]);
+    ctx = withTargets(base, old.origin, receiver.origin);
+    key = await newKey(ctx, old.url);
+    rideId = await rideWithEvents(ctx, key, 1);
+  });
+  afterEach(async () => {
+    Date.now = now;
+    await Promise.all([old.close(), receiver.close()]);
+  });
+  after(() => base.close());
+
+  const letPass = (ms: number) => {
+    Date.now = () => now() + ms;
+  };
+  /** `change` happens after the settings were read, and the time after which they are too old passes. */
+  const changeBeforeWriting = (change: () => Promise<unknown>) =>
+    beforeTheAnswer('claim', async () => {
+      await change();
+      letPass(settingsMaxAgeMs + 1);
+    });
+
+  it('signs a request that is written 251 ms after its settings were asked for', async () => {
+    let rolled = '';
+    changeBeforeWriting(async () => {
+      rolled = (await rollSigningSecret(ctx.config, key.keyId, 'anyone')).signingSecret;
+    });
+    expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+    expect(isSignedWith(rolled, old.receipts[0])).to.equal(true);
+  });
+
+  it('signs a test event that is written 251 ms after its settings were asked for', async () => {
+    const owner = { accountId: (await keys.findOne({ _id: key.keyId }))?.accountId ?? '' };
+    const attemptId = await sendTestEvent(ctx, key.keyId, owner);
+    const { findOneAndUpdate } = attempts;
+    let rolled = '';
+    onceInsteadOf(attempts, 'findOneAndUpdate', async (...args) => {
+      const claimed = await Reflect.apply(findOneAndUpdate, attempts, args);
+      rolled = (await rollSigningSecret(ctx.config, key.keyId, 'anyone')).signingSecret;
+      letPass(settingsMaxAgeMs + 1);
+      return claimed;
+    });
+    expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
+    expect(isSignedWith(rolled, old.receipts[0])).to.equal(true);
+  });
+
+  it('sends a request to the new URL also when the connection to the old one was made before', async () => {
+    changeBeforeWriting(() => setWebhookUrl(ctx.config, key.keyId, receiver.url, 'anyone'));
+    const outbound = divertOutbound(() => {
+      outbound.restore();
+      return { port: Number(new URL(old.origin).port) };
+    });
+    expect(await deliver(ctx, rideId, 1)).to.deep.equal({ againInMs: 100, why: 'just let go by another run' });
+    expect(outbound.dialled).to.have.length(1);
+    expect((await storedRide(rideId)).events[0]).not.to.have.property('delivery');
+    expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+    expect([old.receipts.length, receiver.receipts.length]).to.deep.equal([0, 1]);
+  });
+
+  it('sends nothing any more once the URL is removed', async () => {
+    changeBeforeWriting(() => setWebhookUrl(ctx.config, key.keyId, null, 'anyone'));
+    await deliver(ctx, rideId, 1);
+    expect(await deliver(ctx, rideId, 1)).to.include({ result: 'no_url' });
+    expect(old.receipts).to.have.length(0);
+  });
+
+  it('costs a delivery no second read of its key while its settings are fresh', async () => {
+    const { find, findOneAndUpdate } = keys;
+    let reads = 0;
+    const counted = (method: (...args: never[]) => unknown) =>
+      function (this: unknown, ...args: never[]) {
+        reads += 1;
+        return Reflect.apply(method, keys, args);
+      };
+    Object.assign(keys, { find: counted(find), findOneAndUpdate: counted(findOneAndUpdate) });
+    const frozen = now();
+    const { now: monotonic } = performance;
+    const at = monotonic.call(performance);
+    Date.now = () => frozen;
+    performance.now = () => at;
+    try {
+      expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+    } finally {
+      performance.now = monotonic;
+      Object.assign(keys, { find, findOneAndUpdate });
+    }
+    expect(reads).to.equal(1);
+  });
+
+  describe('is answered', () => {
+    const waited = async () => {
+      const startedAt = performance.now();
+      await untilSettingsApply(key.keyId);
+      return performance.now() - startedAt;
+    };
+
+    it('later than settings that were read before it can be in use', async () => {
+      expect(await waited()).to.be.at.least(settingsMaxAgeMs);
+    });
+
+    it('later than settings that a worker held while MongoDB was slow can be in use', async () => {
+      await holdDeliverySettings(ctx.config, key.keyId);
+      expect(await waited()).to.be.at.least(heldSettingsMaxAgeMs);
+    });
+  });
+});
