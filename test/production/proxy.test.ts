@@ -22,6 +22,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 function expectError(answer: ProxyAnswer, error: AppError, status = error.status): void {
   expect(answer.status).to.equal(status);
   expect(answer.body).to.deep.equal({ error: error.message });
+  expect(answer.headers['x-service-error']).to.equal(error.code);
   expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8');
   expect(answer.headers['x-request-id']).to.match(uuid);
   expect(answer.headers).not.to.have.property('server');
@@ -184,6 +185,7 @@ describe('the proxy of production', function () {
         const answer = await proxy.ask({ path });
         expect(answer.status).to.equal(502);
         expect(answer.headers['content-type']).to.equal('text/html; charset=utf-8');
+        expect(answer.headers['x-service-error']).to.equal('unavailable');
         expect(answer.text).to.match(/^<!doctype html>.*Load the page again/s);
       }
     });
