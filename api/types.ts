@@ -1,6 +1,7 @@
 import type Koa from 'koa';
 import type { Caller } from '../shared/keys/api-key.ts';
 import type { Part } from './part.ts';
+import type { Warning } from './partner/warnings.ts';
 
 /** What middleware shares about a request, beyond Koa's own fields. */
 export interface RequestState {
@@ -15,6 +16,8 @@ export interface RequestState {
   route?: string;
   /** The partner's key that the request was made with. */
   caller?: Caller;
+  /** Doubts about a request that is valid. */
+  warnings?: Set<Warning>;
   /** The driver that the request was made by, and the hash of the key. */
   driver?: { driverId: string; keyHash: string };
 }

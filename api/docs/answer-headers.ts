@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../shared/errors.ts';
+import type { Warning } from '../partner/warnings.ts';
 import type { Header } from './openapi-types.ts';
 
 /** The headers of answers that partners and drivers may rely on. */
@@ -34,10 +35,15 @@ export const answerHeaders = {
     example: 'Bearer',
   },
   'X-Service-Ignored-Fields': {
-    description:
-      'With a test key only: fields of your body that are unknown and were ignored, at most 10 names. A refusal may have it too.',
+    description: 'Fields of your body that are unknown and were ignored, at most 10 names. A refusal may have it too.',
     schema: { type: 'string' },
     example: 'passengerName',
+  },
+  'X-Service-Warnings': {
+    description:
+      'With a test key only: codes of what is odd about a valid request, with commas between them ([all codes](https://rides.example/docs/test-mode#warnings)). New codes may be added.',
+    schema: { type: 'string', pattern: '^[a-z_]+(?:, [a-z_]+)*$' },
+    example: 'places_far_apart, unknown_query_parameter' satisfies `${Warning}, ${Warning}`,
   },
 } as const satisfies Record<string, Header>;
 

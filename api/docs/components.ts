@@ -1,5 +1,6 @@
 import { errorCodeHeader, publicErrorOf } from '../../shared/errors.ts';
 import { type JsonSchema, objectSchema } from '../../shared/json-schema.ts';
+import { validStatuses } from '../partner/warnings.ts';
 import { type AnswerHeader, answerHeaders, errorCodeHeaderOf, headerOf } from './answer-headers.ts';
 import { type Audience, type DocumentedError, errorAnswer, foundBeforeBody } from './error-answers.ts';
 import type { OpenApiDocument, Ref, Response } from './openapi-types.ts';
@@ -45,6 +46,7 @@ export class Components {
   /** A response for all these errors, which have one status. */
   referToErrors(codes: readonly DocumentedError[], audience: Audience): Ref {
     const name = [...(audience === 'driver' ? ['driver'] : []), codes.join('-or-')].join('-');
+    const mayWarn = audience === 'partner' && codes.some((code) => validStatuses.has(publicErrorOf(code).status));
     const mayNameIgnored = audience === 'partner' && codes.some((code) => !foundBeforeBody.has(code));
     this.responses[name] ??= {
       description: codes.map((code) => errorAnswer(code, audience).cause).join('\n\n'),
@@ -54,6 +56,7 @@ export class Components {
             'X-Request-Id',
             ...codes.flatMap((code) => errorAnswer(code, audience).headers ?? []),
             ...(mayNameIgnored ? (['X-Service-Ignored-Fields'] as const) : []),
+            ...(mayWarn ? (['X-Service-Warnings'] as const) : []),
           ]),
         ]),
         [errorCodeHeader]: errorCodeHeaderOf(codes),

@@ -123,7 +123,11 @@ function describeOperation(operation: Operation, audience: Audience, components:
     responses: {
       [answer.status]: {
         description: answer.description,
-        headers: headerRefs(['X-Request-Id', ...(answer.headers ?? [])]),
+        headers: headerRefs([
+          'X-Request-Id',
+          ...(answer.headers ?? []),
+          ...(audience === 'partner' ? (['X-Service-Warnings'] as const) : []),
+        ]),
         ...(answer.schema && {
           content: {
             [answer.mediaType ?? 'application/json']: {

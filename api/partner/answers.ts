@@ -287,7 +287,12 @@ export const serviceInformation = objectSchema(
     endpoints: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Method and path of each operation, relative to the base address.',
+      description: 'Method and path of the five operations of the contract, relative to the base address.',
+    },
+    additionalEndpoints: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'The same of every other operation. There may be more of them later.',
     },
   },
   { title: 'ServiceInformation' },
@@ -396,6 +401,13 @@ export const examples = {
     name: 'Ride Partner API',
     version: 'v1',
     docs: 'https://rides.example/docs',
-    endpoints: ['POST /rides', 'GET /rides/:rideId'],
+    endpoints: [
+      'POST /rides',
+      'GET /rides/:rideId',
+      'GET /rides/:rideId/offers',
+      'POST /rides/:rideId/accept',
+      'POST /rides/:rideId/cancel',
+    ],
+    additionalEndpoints: ['GET /rides', 'GET /events'],
   } satisfies Shape<typeof serviceInformation>,
 };

@@ -9,6 +9,7 @@ import { bodyOf } from './ignored-fields.ts';
 import * as operations from './operations.ts';
 import { presentFare, presentFareHint } from './presenters.ts';
 import { fareHintSchema, fareSchema } from './schemas.ts';
+import { warnOfFare, warnOfPlaces } from './warnings.ts';
 
 /** Raising the fare of a ride while it bids, and what fares near a place come to (contract, sections 10.6 and 10.7). */
 export function fareRoutes(service: Context): Route[] {
@@ -18,9 +19,10 @@ export function fareRoutes(service: Context): Route[] {
   return [
     post(operations.raiseFare, {
       authenticate: findCaller,
-      validate: async (ctx, key) => {
-        const { fare } = await fareBody(ctx, key);
-        return { fare, keyId: key.keyId, rideId: rideIdOf(ctx), origin: originOf(ctx) };
+      validate: async (ctx, { keyId }) => {
+        const { fare } = await fareBody(ctx);
+        warnOfFare(ctx, fare);
+        return { fare, keyId, rideId: rideIdOf(ctx), origin: originOf(ctx) };
       },
       act: ({ fare, keyId, rideId, origin }) =>
         applyAction(service, rideId, { action: 'raiseFare', fare }, { keyId }, origin),
@@ -28,7 +30,11 @@ export function fareRoutes(service: Context): Route[] {
     }),
     list(operations.fareHint, {
       authenticate: findCaller,
-      validate: (ctx) => queryOf(fareHintSchema, ctx),
+      validate: (ctx) => {
+        const query = queryOf(fareHintSchema, ctx);
+        warnOfPlaces(ctx, query.pickup, query.destination);
+        return query;
+      },
       act: async ({ pickup, destination, carType }) => ({
         carType,
         distanceKm: greatCircleKm(pickup, destination),

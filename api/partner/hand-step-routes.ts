@@ -25,13 +25,13 @@ export function handStepRoutes(service: Context): Route[] {
 
   const route = (
     name: HandStep['step'],
-    stepOf: (ctx: RequestContext, caller: Caller) => HandStep | Promise<HandStep>,
+    stepOf: (ctx: RequestContext) => HandStep | Promise<HandStep>,
     present: (ride: RideState) => object = presentStep,
   ): Route =>
     post(handSteps[name], {
       authenticate: testCaller,
       validate: async (ctx, caller) => ({
-        step: await stepOf(ctx, caller),
+        step: await stepOf(ctx),
         rideId: rideIdOf(ctx),
         keyId: caller.keyId,
         origin: originOf(ctx),
@@ -41,12 +41,8 @@ export function handStepRoutes(service: Context): Route[] {
     });
 
   return [
-    route(
-      'offer',
-      async (ctx, caller) => ({ step: 'offer', ...(hasBody(ctx) && (await offerBody(ctx, caller))) }),
-      presentHandOffer,
-    ),
-    route('withdraw', async (ctx, caller) => ({ step: 'withdraw', ...(await withdrawBody(ctx, caller)) })),
+    route('offer', async (ctx) => ({ step: 'offer', ...(hasBody(ctx) && (await offerBody(ctx))) }), presentHandOffer),
+    route('withdraw', async (ctx) => ({ step: 'withdraw', ...(await withdrawBody(ctx)) })),
     // A body is ignored.
     ...plainHandSteps.map((step) => route(step, () => ({ step }))),
   ];

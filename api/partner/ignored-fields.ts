@@ -1,29 +1,27 @@
 import type Joi from 'joi';
-import type { Caller } from '../../shared/keys/api-key.ts';
 import { readJsonBody } from '../http/json-body.ts';
 import { validate } from '../http/validate.ts';
 import type { RequestContext } from '../types.ts';
 
 const maxNames = 10;
-const printableName = /^[A-Za-z0-9_]{1,40}$/;
+const nameForm = /^[A-Za-z_]\w{0,39}$/;
+/** A key, a secret, a token or a phone number that was sent as a name: answers end up in the logs of others. */
+const mayBeSecret = /svc_|whsec_|\d[A-Za-z]|\d{5}/i;
 
 /** The fields that a schema knows; for an object, those inside it. */
 type KnownFields = Map<string, KnownFields>;
 
 /**
- * Reads and validates a request's body. With a test key, names the body's fields that `schema` ignores in
- * `X-Service-Ignored-Fields`, also in a refusal: the field's own name where it is nested, at most 10 names, and never a
- * value. A live key gets no such header.
+ * Reads and validates a request's body. Names the body's fields that `schema` ignores in `X-Service-Ignored-Fields`, also in a
+ * refusal: the field's own name where it is nested, at most 10 names, never a value, and no name that may be a secret itself.
  */
-export function bodyOf<T>(schema: Joi.Schema<T>): (ctx: RequestContext, caller: Caller) => Promise<T> {
+export function bodyOf<T>(schema: Joi.Schema<T>): (ctx: RequestContext) => Promise<T> {
   const known = knownFields(schema.describe());
-  return async (ctx, { mode }) => {
+  return async (ctx) => {
     const body = await readJsonBody(ctx);
-    if (mode === 'test') {
-      const names = new Set<string>();
-      addIgnored(names, body as object, known);
-      if (names.size > 0) ctx.set('X-Service-Ignored-Fields', [...names].join(', '));
-    }
+    const names = new Set<string>();
+    addIgnored(names, body as object, known);
+    if (names.size > 0) ctx.set('X-Service-Ignored-Fields', [...names].join(', '));
     return validate(schema, body);
   };
 }
@@ -33,7 +31,7 @@ function addIgnored(names: Set<string>, part: object, known: KnownFields): void 
     if (names.size === maxNames) return;
     const inside = known.get(name);
     if (!inside) {
-      if (printableName.test(name)) names.add(name);
+      if (nameForm.test(name) && !mayBeSecret.test(name)) names.add(name);
     } else if (inside.size > 0) {
       const value = (part as Record<string, unknown>)[name];
       // A value of another type is refused as a whole.

@@ -8,12 +8,14 @@ import type { RequestContext } from '../types.ts';
 import { originOf } from './authenticate.ts';
 import { bodyOf } from './ignored-fields.ts';
 import { idempotencyKeySchema, newRideSchema, scenarioSchema } from './schemas.ts';
+import { warnOfRide } from './warnings.ts';
 
 /** Validates a creation: its body (contract, section 4.1), Idempotency-Key and test scenario. Throws a 400, 408 or 413. */
 export function newRide(config: Pick<Config, 'environment' | 'webhookLocalTargets'>) {
   const body = bodyOf(newRideSchema(config));
   return async (ctx: RequestContext, key: Caller): Promise<NewRide> => {
-    const request = rideRequest(await body(ctx, key));
+    const request = rideRequest(await body(ctx));
+    warnOfRide(ctx, request);
     const { 'idempotency-key': idempotencyKey, 'x-service-test-scenario': scenario } = ctx.headers;
     return {
       key,

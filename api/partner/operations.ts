@@ -325,6 +325,9 @@ export const serviceInformation: Operation<'GET'> = {
   errors: [],
 };
 
+/** The five operations of the contract (sections 1 and 2.6). All others are additions (section 10). */
+export const contractOperations: readonly Operation[] = [createRide, retrieveRide, listOffers, acceptOffer, cancelRide];
+
 /** In the order of the reference. Every route of `partnerRoutes` is here, and nothing else. */
 export const partnerOperations: readonly Operation[] = [
   createRide,

@@ -2,6 +2,7 @@ import type { Context } from '../../shared/context.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { listKeyRides } from '../../shared/rides/list-rides.ts';
 import { withReportedPosition } from '../../shared/rides/reported-position.ts';
+import type { Operation } from '../docs/operation.ts';
 import { get, list, post, type Route, rideIdOf } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
 import { authenticate, authenticateForRide, originOf } from './authenticate.ts';
@@ -28,6 +29,7 @@ import {
 } from './presenters.ts';
 import { acceptSchema, listSchema } from './schemas.ts';
 import type { WaitingPolls } from './waiting-polls.ts';
+import { withWarnings } from './warnings.ts';
 
 /** Every route of the partner API: the service information (contract, section 2.6) and the operations (section 4). */
 export function partnerRoutes(service: Context, creation: RideCreation, polls: WaitingPolls): Route[] {
@@ -62,9 +64,9 @@ export function partnerRoutes(service: Context, creation: RideCreation, polls: W
     }),
     post(operations.acceptOffer, {
       authenticate: caller,
-      validate: async (ctx, key) => {
-        const { offerId } = await acceptBody(ctx, key);
-        return { keyId: key.keyId, rideId: rideIdOf(ctx), offerId, origin: originOf(ctx) };
+      validate: async (ctx, { keyId }) => {
+        const { offerId } = await acceptBody(ctx);
+        return { keyId, rideId: rideIdOf(ctx), offerId, origin: originOf(ctx) };
       },
       act: ({ keyId, rideId, offerId, origin }) =>
         applyAction(service, rideId, { action: 'accept', offerId }, { keyId }, origin),
@@ -87,7 +89,15 @@ export function partnerRoutes(service: Context, creation: RideCreation, polls: W
     name: 'Ride Partner API',
     version: 'v1',
     docs: config.docsUrl,
-    endpoints: routes.map(({ operation: { method, path } }) => `${method} ${path}`),
+    endpoints: operations.contractOperations.map(endpointOf),
+    additionalEndpoints: routes
+      .map(({ operation }) => operation)
+      .filter((operation) => !operations.contractOperations.includes(operation))
+      .map(endpointOf),
   };
-  return [...routes, get(operations.serviceInformation, { authenticate: caller, present: () => information })];
+  return [...routes, get(operations.serviceInformation, { authenticate: caller, present: () => information })].map(
+    withWarnings,
+  );
 }
+
+const endpointOf = ({ method, path }: Operation): string => `${method} ${path}`;

@@ -60,6 +60,24 @@ describe('X-Service-Ignored-Fields', () => {
     expect(named(await partner.createRide(many))?.split(', ')).to.deep.equal(Object.keys(many).slice(0, 10));
   });
 
+  it('leaves out a name that may be a key, a secret, a token or a phone number itself', async () => {
+    const live = await api.partner('live');
+    const secrets = [
+      live.key,
+      `whsec_${'a'.repeat(32)}`,
+      'my_svc_live_abc',
+      '4kDq0ZrT8mXw2LpNc7VbYa',
+      'a4kDq0ZrT8',
+      't12025550143',
+    ];
+    const answer = await live.createRide({
+      ...Object.fromEntries(secrets.map((name) => [name, 1])),
+      line_2: 1,
+      note2: 1,
+    });
+    expect([answer.status, named(answer)]).to.deep.equal([201, 'line_2, note2']);
+  });
+
   it('leaves out names of other characters, or of more than 40', async () => {
     const odd = ['', 'a b', 'a,b', 'a.b', 'a-b', 'ä', 'a\r\nX-Injected: 1', '\u0000', 'x'.repeat(41), '__proto__'];
     const body = `{${odd.map((name) => `${JSON.stringify(name)}:1,`).join('')}${JSON.stringify(validRide).slice(1)}`;
@@ -71,10 +89,12 @@ describe('X-Service-Ignored-Fields', () => {
     );
   });
 
-  it('is for test keys alone', async () => {
+  it('comes with a live key too', async () => {
     const live = await api.partner('live');
-    const answer = await live.createRide({ webhookURL: 'x' });
-    expect([answer.status, named(answer)]).to.deep.equal([201, null]);
+    const answer = await live.createRide({ webhookURL: 'sEcReT' });
+    expect([answer.status, named(answer)]).to.deep.equal([201, 'webhookURL']);
+    const refused = await live.createRide({ pickup: { latitude: lat, lng } });
+    expect([refused.status, named(refused)]).to.deep.equal([400, 'latitude']);
   });
 
   it('is not needed to learn of WEBHOOK_LOCAL_TARGETS in development: the 400 names it', async () => {

@@ -48,7 +48,7 @@ describe('routes', () => {
     call(api.url + path, { method, headers });
 
   for (const path of ['/v1', '/v1/', '/api/v1', '/api/v1/']) {
-    it(`GET ${path} answers the service information, with a key`, async () => {
+    it(`GET ${path} lists exactly the five operations of the contract as endpoints, with a key`, async () => {
       const { status, body, headers } = await ask('GET', path);
       expect(status).to.equal(200);
       expect(headers.get('content-type')).to.match(/^application\/json/);
@@ -58,11 +58,13 @@ describe('routes', () => {
         docs: 'https://docs.example/api',
         endpoints: [
           'POST /rides',
-          'GET /rides',
           'GET /rides/:rideId',
           'GET /rides/:rideId/offers',
           'POST /rides/:rideId/accept',
           'POST /rides/:rideId/cancel',
+        ],
+        additionalEndpoints: [
+          'GET /rides',
           'GET /rides/:rideId/events',
           'GET /events',
           'POST /rides/:rideId/fare',

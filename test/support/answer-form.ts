@@ -47,7 +47,7 @@ const successes: { status: number; has: string[]; mayHave: string[] }[] = [
       'testMode',
     ],
   },
-  { status: 200, has: ['name', 'version', 'docs', 'endpoints'], mayHave: [] },
+  { status: 200, has: ['name', 'version', 'docs', 'endpoints', 'additionalEndpoints'], mayHave: [] },
   // The health checks, outside the versioned base.
   { status: 200, has: ['status'], mayHave: [] },
 ];

@@ -9,6 +9,7 @@ import { blockInfo, hrefOf, parseMarkdown } from '../../../api/docs/markdown.ts'
 import { madePages, pageNames, readVerifiers, versionsOf } from '../../../api/docs/pages.ts';
 import { driverOperations } from '../../../api/drivers/operations.ts';
 import { partnerOperations } from '../../../api/partner/operations.ts';
+import { warnings } from '../../../api/partner/warnings.ts';
 import { type ErrorCode, errorCodes, publicErrorOf } from '../../../shared/errors.ts';
 import { eventSchemas } from '../../../shared/rides/event-schemas.ts';
 import { testScenarios } from '../../../shared/rides/ride-types.ts';
@@ -208,8 +209,15 @@ describe('the documentation', () => {
   });
 
   it('explains every scenario of test mode', () => {
-    const rows = [...textOf('test-mode').matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+    const [scenarios = ''] = textOf('test-mode').split('\n## Warnings\n');
+    const rows = [...scenarios.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
     expect(rows).to.deep.equal([...testScenarios]);
+  });
+
+  it('explains every warning of test mode as the code does', () => {
+    const [, section = ''] = textOf('test-mode').split('\n## Warnings\n');
+    const rows = [...section.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, code, about]) => [code, about]);
+    expect(rows).to.deep.equal(Object.entries(warnings));
   });
 
   it('shows every operation and event of the OpenAPI document in the references', () => {

@@ -1,0 +1,75 @@
+import { AppError } from '../../shared/errors.ts';
+import { greatCircleKm } from '../../shared/rides/position.ts';
+import type { Location, RideRequest } from '../../shared/rides/ride-types.ts';
+import type { Route } from '../http/route.ts';
+import type { RequestContext } from '../types.ts';
+
+/** The doubts that an answer to a test key can name: the code of each, and when it is named. A code is never renamed. */
+export const warnings = {
+  places_far_apart: 'Pickup and destination are more than 1,000 km apart. Latitude and longitude may be swapped.',
+  fare_not_in_cents: 'The fare has more than two decimals.',
+  phone_without_digits: "The passenger's phone number has no digit.",
+  max_price_below_fare:
+    'The `maxPrice` of `autoAccept` is below the fare, so an offer of your fare is not accepted automatically.',
+  unknown_query_parameter: 'The query has a parameter that the operation does not know. It is ignored.',
+} as const;
+
+export type Warning = keyof typeof warnings;
+
+const farKm = 1_000;
+
+/** Notes a doubt about a valid request. Only an answer to a test key names it (`withWarnings`). */
+export function warn(ctx: RequestContext, warning: Warning): void {
+  ctx.state.warnings = (ctx.state.warnings ?? new Set()).add(warning);
+}
+
+export function warnOfRide(
+  ctx: RequestContext,
+  { pickup, destination, fare, passenger, autoAccept }: RideRequest,
+): void {
+  warnOfPlaces(ctx, pickup, destination);
+  warnOfFare(ctx, fare);
+  if (passenger?.phone && !/\p{Nd}/u.test(passenger.phone)) warn(ctx, 'phone_without_digits');
+  if (autoAccept && autoAccept.maxPrice < fare) warn(ctx, 'max_price_below_fare');
+}
+
+export function warnOfPlaces(ctx: RequestContext, pickup: Location, destination: Location): void {
+  if (greatCircleKm(pickup, destination) > farKm) warn(ctx, 'places_far_apart');
+}
+
+export function warnOfFare(ctx: RequestContext, fare: number): void {
+  // The shortest text of a number has the decimals that were sent. Only a number below 0.000001 has an exponent.
+  if (/\.\d{3}|e-/.test(String(fare))) warn(ctx, 'fare_not_in_cents');
+}
+
+/**
+ * The route, whose answers to a test key name the doubts about the request in `X-Service-Warnings`. A request that is invalid has
+ * its 400 and no warnings.
+ */
+export function withWarnings({ operation, handle }: Route): Route {
+  const known: object = operation.query?.describe().keys ?? {};
+
+  function name(ctx: RequestContext): void {
+    if (ctx.state.caller?.mode !== 'test') return;
+    if (Object.keys(ctx.query).some((parameter) => !Object.hasOwn(known, parameter))) {
+      warn(ctx, 'unknown_query_parameter');
+    }
+    if (ctx.state.warnings) ctx.set('X-Service-Warnings', [...ctx.state.warnings].join(', '));
+  }
+
+  return {
+    operation,
+    async handle(ctx, next) {
+      try {
+        await handle(ctx, next);
+        name(ctx);
+      } catch (error) {
+        if (error instanceof AppError && validStatuses.has(error.status)) name(ctx);
+        throw error;
+      }
+    },
+  };
+}
+
+/** The statuses of errors that a valid request can get. */
+export const validStatuses: ReadonlySet<number> = new Set([404, 409, 429]);
