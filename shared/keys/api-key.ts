@@ -27,8 +27,8 @@ export interface ApiKey {
   place?: number;
   /** The deliveries that failed in a row, until one succeeds (webhooks/delivery-health.ts). */
   failing?: Failing;
-  /** When the account was last told by mail that this key's deliveries fail. */
-  warnedAt?: Date;
+  /** When the account got the mails of the last 24 hours that this key's deliveries fail. */
+  outageMailsAt?: Date[];
   /** When a worker last used the delivery settings for longer than 250 ms, because MongoDB was slow (delivery-settings.ts). */
   settingsHeldAt?: Date;
   /** When the next redelivery of an event of this key may be sent. */

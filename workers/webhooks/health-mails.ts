@@ -7,28 +7,35 @@ import { isOutageOfMongo, wasNeverSent } from '../../shared/mongo/outage.ts';
 import { failuresToTell } from '../../shared/webhooks/delivery-health.ts';
 import { type FailureCode, failureReasons } from '../../shared/webhooks/failure-reasons.ts';
 
-/** A receiver that fails and works by turns is told of once in this time. */
-const quietMs = 3_600_000;
+/** A receiver that fails and works by turns is reported this often in 24 hours at most. */
+const mostMailsADay = 4;
+const dayMs = 24 * 3_600_000;
 
 /**
- * Tells the account by mail that the deliveries of a key fail, once for one run of failures. The update decides who does it:
- * of several processes one, and after a crash nobody, since the mail may have been sent.
+ * Reports to the account by mail that the deliveries of a key fail: once for each outage, also when one follows soon after a
+ * recovery, and at most 4 times in 24 hours. An outage beyond these is reported at its first failure after that, if it lasts.
+ * The update decides who does it: of several processes one, and after a crash nobody, since the mail may have been sent.
  */
 export async function tellOfFailures(ctx: Context, keyId: string): Promise<void> {
-  const isQuiet = { $gt: ['$warnedAt', { $subtract: ['$$NOW', quietMs] }] };
+  const ofLastDay = {
+    $filter: {
+      input: { $ifNull: ['$outageMailsAt', []] },
+      cond: { $gt: ['$$this', { $subtract: ['$$NOW', dayMs] }] },
+    },
+  };
   const key = await keys.findOneAndUpdate(
     {
       _id: keyId,
       'failing.inRow': { $gte: failuresToTell },
       'failing.isTold': { $ne: true },
-      $expr: { $not: isQuiet },
+      $expr: { $lt: [{ $size: ofLastDay }, mostMailsADay] },
     },
-    { $set: { 'failing.isTold': true }, $currentDate: { warnedAt: true } },
+    [{ $set: { 'failing.isTold': true, outageMailsAt: { $concatArrays: [ofLastDay, ['$$NOW']] } } }],
     { returnDocument: 'after' },
   );
   if (!key?.failing) return;
   const isSent = await mailTo(ctx, key, failureMail(ctx, key, key.failing));
-  if (!isSent) await keys.updateOne({ _id: keyId }, { $unset: { 'failing.isTold': '', warnedAt: '' } });
+  if (!isSent) await keys.updateOne({ _id: keyId }, { $unset: { 'failing.isTold': '' }, $pop: { outageMailsAt: 1 } });
 }
 
 /** Tells the account by mail that an event has arrived again. */

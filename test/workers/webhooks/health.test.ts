@@ -196,13 +196,29 @@ describe('the health of deliveries', () => {
       expect(await mailsTo(key.email)).to.have.length(2);
     });
 
-    it('once in an hour at most, where it fails and works by turns', async () => {
+    it('reports a new outage at once after a recovery', async () => {
       const key = await keyOf();
-      for (let turns = 0; turns < 3; turns++) await note(key.keyId, ...times(5, refused), delivered);
-      expect(await mailsTo(key.email)).to.have.length(2);
-      await keys.updateOne({ _id: key.keyId }, { $set: { warnedAt: new Date(Date.now() - 3_600_001) } });
-      await note(key.keyId, ...times(5, refused));
-      expect(await mailsTo(key.email)).to.have.length(3);
+      await note(key.keyId, ...times(5, refused), delivered, ...times(5, refused));
+      const fail = 'Webhooks of your key "Hotel desk" fail';
+      expect(await subjectsTo(key.email)).to.deep.equal([fail, 'Webhooks of your key "Hotel desk" work again', fail]);
+    });
+
+    it('reports 4 outages in 24 hours, and a fifth that lasts when the first is older', async () => {
+      const key = await keyOf();
+      for (let outages = 0; outages < 4; outages++) await note(key.keyId, ...times(5, refused), delivered);
+      await note(key.keyId, ...times(9, refused));
+      expect(await mailsTo(key.email)).to.have.length(8);
+      await keys.updateOne({ _id: key.keyId }, [
+        {
+          $set: {
+            outageMailsAt: {
+              $concatArrays: [[{ $subtract: ['$$NOW', 24 * 3_600_000] }], { $slice: ['$outageMailsAt', 1, 3] }],
+            },
+          },
+        },
+      ]);
+      await note(key.keyId, refused, refused);
+      expect(await mailsTo(key.email)).to.have.length(9);
     });
 
     it('again at the next failure, when it certainly could not be sent', async () => {
