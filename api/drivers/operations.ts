@@ -54,7 +54,7 @@ export const reportPosition: Operation<'PUT'> = {
   path: '/me/position',
   summary: 'Report your position',
   description:
-    'Says where you are; do it every few seconds. A report that is older than the last one changes nothing. After 60 seconds of silence no ride is opened to you until the next report.',
+    'Says where you are; do it every few seconds. A report whose `at` is older than that of the last one leaves the position as it is, but counts as heard. After 60 seconds of silence no ride is opened to you until the next report.',
   tag: 'driver',
   body: {
     schema: reportSchema,

@@ -14,7 +14,7 @@ export function presentMe(
   nowMs: number,
 ): Shape<typeof answers.profile> {
   const { driverId, name, rating, vehicle, plate, carType, seats } = driver;
-  const isHeard = position !== null && nowMs - position.seenAt.getTime() < reportLifeMs;
+  const isHeard = position !== null && Math.abs(nowMs - position.seenAt.getTime()) < reportLifeMs;
   return {
     driverId,
     name,

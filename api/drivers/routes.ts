@@ -11,6 +11,7 @@ import { type DriverStep, takeDriverStep } from '../../shared/rides/driver-steps
 import { readRide } from '../../shared/rides/read-ride.ts';
 import type { Origin } from '../../shared/rides/ride-types.ts';
 import { settleDriver } from '../../shared/rides/settle-driver.ts';
+import { unauthorized } from '../http/given-key.ts';
 import { readJsonBody } from '../http/json-body.ts';
 import { get, paramOf, post, put, type Route, remove, rideIdOf } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
@@ -65,10 +66,9 @@ export function driverRoutes(
     }),
     put(operations.reportPosition, {
       authenticate: authenticatePatiently,
-      validate: withBody(reportSchema, ({ at = service.now(), ...report }, { driverId }) => ({
+      validate: withBody(reportSchema, ({ at, ...report }, { driverId }) => ({
         driverId,
-        // A clock that is ahead would make every later report of another device an older one.
-        report: { ...report, at: new Date(Math.min(at, service.now())) } satisfies Report,
+        report: { ...report, ...(at !== undefined && { at: new Date(Math.min(at, latestMs)) }) } satisfies Report,
       })),
       act: ({ driverId, report }) => reports.add(driverId, report),
       present: () => null,
@@ -108,12 +108,18 @@ export function driverRoutes(
   ];
 }
 
+/** The latest time that a Date can hold. */
+const latestMs = 8.64e15;
+
 const originOf = (ctx: RequestContext): Origin => ({ by: 'driver', requestId: ctx.state.requestId });
 
 /** Resolves with whether rides are opened to the driver from now on: a driver who is on a ride goes online after it. */
 async function putOnline(service: Context, driver: ActiveDriver, place: Point): Promise<boolean> {
   await goOnline(driver, place, new Date(service.now()));
-  return (await settleDriver(service, driver.driverId)) === null;
+  const { rideId, isActive } = await settleDriver(service, driver.driverId);
+  // Suspended since the request was authenticated, so offline again.
+  if (!isActive) throw unauthorized();
+  return rideId === null;
 }
 
 /** Reads and validates the body of a request, and makes the input of a route from it. */

@@ -20,7 +20,9 @@ export const reportSchema = body<Point & { heading?: number; at?: number }>('Dri
     .integer()
     .min(0)
     .empty(null)
-    .description('When the car was there, as Unix time in milliseconds. Without it, or in the future: now.'),
+    .description(
+      'The time on your own clock, as Unix time in milliseconds. It orders your reports. Without it, reports count in the order in which they arrive.',
+    ),
 });
 
 export const offerSchema = body<{ price: number; etaMinutes: number }>('DriverOffer', {

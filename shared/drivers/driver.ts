@@ -5,6 +5,12 @@ import { sha256 } from '../ids.ts';
 import { isWellFormedDriverKey } from '../keys/key-format.ts';
 import { timeLimit } from '../mongo/durability.ts';
 
+/** A driver's live offer on a ride, or, without `offerId`, the moving ride of the driver. */
+export interface Commitment {
+  rideId: string;
+  offerId?: string;
+}
+
 /** A driver, who takes part with a secret key of their own. */
 export interface DriverRecord {
   _id: string;
@@ -25,6 +31,8 @@ export interface DriverRecord {
   revokedAt?: Date;
   /** Since when the driver's rides and offers have to be ended, because the driver was suspended or revoked. */
   leavesSince?: Date;
+  /** The ride and the offers that are still to be ended of a driver who was resumed. Later ones are not affected. */
+  left?: Commitment[];
 }
 
 const driverSchema = new mongoose.Schema<DriverRecord>(
@@ -44,6 +52,7 @@ const driverSchema = new mongoose.Schema<DriverRecord>(
     suspendedAt: Date,
     revokedAt: Date,
     leavesSince: Date,
+    left: [{ _id: false, rideId: String, offerId: String }],
   },
   { versionKey: false, autoIndex: false },
 );

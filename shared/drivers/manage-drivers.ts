@@ -4,8 +4,10 @@ import { type CarType, carTypes } from '../car-types.ts';
 import { AppError } from '../errors.ts';
 import { newDriverId, sha256 } from '../ids.ts';
 import { keyHint, newDriverKey } from '../keys/key-format.ts';
+import { commitmentsOf } from '../rides/driver-rides.ts';
 import { DriverModel, type DriverRecord, drivers } from './driver.ts';
 import { driverSessions } from './driver-session.ts';
+import { goOffline } from './positions.ts';
 
 export interface NewDriver {
   name: string;
@@ -55,11 +57,28 @@ export async function suspendDriver(driverId: string): Promise<void> {
   await driverSessions.endAll(driverId);
 }
 
-/** Accepts the driver's key again. The driver signs in anew. */
+/**
+ * Accepts the driver's key again. The driver is offline and signs in anew. The ride and the offers that the suspension was
+ * to end are still ended, if no sweep came in between; later ones are not.
+ */
 export async function resumeDriver(driverId: string): Promise<void> {
   // Also a session that was made while the driver was being suspended.
   await driverSessions.endAll(driverId);
-  await change(driverId, { $unset: { suspendedAt: '' } });
+  for (;;) {
+    const driver = await drivers.findOne({ _id: driverId, revokedAt: { $exists: false } });
+    if (!driver) throw unknownDriver();
+    if (!driver.suspendedAt) return;
+    // While the driver is still suspended, so that nothing that comes after the resume is among it.
+    const left = [...(driver.left ?? []), ...(await commitmentsOf(driverId))];
+    await goOffline(driverId);
+    const { matchedCount } = await drivers.updateOne(
+      { _id: driverId, suspendedAt: driver.suspendedAt, revokedAt: { $exists: false } },
+      left.length > 0
+        ? { $set: { left, leavesSince: new Date() }, $unset: { suspendedAt: '' } }
+        : { $unset: { suspendedAt: '', leavesSince: '', left: '' } },
+    );
+    if (matchedCount > 0) return;
+  }
 }
 
 /** Gives the driver a new secret key and returns it; the old one is dead at once. A ride goes on. */
@@ -81,5 +100,7 @@ const hashed = (key: string) => ({ hash: sha256(key), hint: keyHint(key) });
 
 async function change(driverId: string, update: mongoose.mongo.UpdateFilter<DriverRecord>): Promise<void> {
   const { matchedCount } = await drivers.updateOne({ _id: driverId, revokedAt: { $exists: false } }, update);
-  if (matchedCount === 0) throw new AppError('not_found', { message: 'No active driver has this id' });
+  if (matchedCount === 0) throw unknownDriver();
 }
+
+const unknownDriver = () => new AppError('not_found', { message: 'No active driver has this id' });

@@ -2,7 +2,7 @@ import { type CarType, carTypes } from '../car-types.ts';
 import { haversineKm, type Point } from '../haversine.ts';
 import { timeLimit } from '../mongo/durability.ts';
 import { zonesAround } from './cells.ts';
-import { type DriverPosition, placesIndex, positions, reportLifeMs } from './positions.ts';
+import { type DriverPosition, heardLately, placesIndex, positions } from './positions.ts';
 
 /** A driver who may be asked. */
 export interface Nearby {
@@ -55,7 +55,7 @@ const usableFor = ({ carType, passengerCount }: Wanted, passed: readonly string[
   available: true,
   carType: carType === 'regular' ? { $in: [...carTypes] } : carType,
   seats: { $gte: passengerCount },
-  seenAt: { $gte: new Date(now.getTime() - reportLifeMs) },
+  seenAt: heardLately(now),
   _id: { $nin: [...passed] },
 });
 

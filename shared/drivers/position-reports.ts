@@ -73,7 +73,7 @@ export function positionReports({ now }: Pick<Context, 'now'>): PositionReports 
     add: (driverId, report) =>
       new Promise((resolve, reject) => {
         const { report: other, done } = waiting.get(driverId) ?? { report, done: [] };
-        const newest = other.at > report.at ? other : report;
+        const newest = other.at && report.at && other.at > report.at ? other : report;
         waiting.set(driverId, { report: newest, done: [...done, { resolve, reject }] });
         schedule();
       }),

@@ -16,17 +16,22 @@ export interface DriverPosition {
   cells: number[];
   /** Degrees clockwise from north. A driver who reports none keeps the last one. */
   heading: number;
-  /** When the driver was there, as the driver reports it, and never in the future. */
+  /** When the driver was there, and never in the future. See `shownAt`. */
   at: Date;
-  /** When the service heard from the driver last. */
+  /** The last report's time on the phone's clock, which may be wrong. It orders the reports of the phone, and nothing else. */
+  phoneAt?: Date;
+  /** When the service heard from the driver last, on MongoDB's clock. */
   seenAt: Date;
   /** When a report was written last; going online does not count. */
   reportedAt?: Date;
   /** Whether the driver wants rides. */
   isOnline: boolean;
-  /** The moving ride of the driver, as of `settledAt`. The rides decide; this keeps busy drivers out of the index. */
+  /** Counts how often the driver went online, so that a late `goOffline` of the service does not undo a newer `goOnline`. */
+  onlines?: number;
+  /** The moving ride of the driver. The rides decide; this keeps busy drivers out of the index. */
   rideId?: string;
-  settledAt?: Date;
+  /** Counts the writes of `rideId`, so that an older state never replaces a newer one. */
+  rideNotes?: number;
   /** Online and without a ride: only these are in the index of places. */
   available: boolean;
   carType?: CarType;
@@ -48,13 +53,19 @@ export const positions = PositionModel.collection as unknown as mongoose.mongo.C
 /** A driver who has not reported for this long is not asked, and counts as offline. */
 export const reportLifeMs = 60_000;
 
+/** A condition on `seenAt`: heard from within the last minute. A time in the future is from before MongoDB's clock was set back. */
+export const heardLately = (now: Date) => around(now, reportLifeMs);
+
+const around = (now: Date, ms: number) => ({ $gte: new Date(now.getTime() - ms), $lte: new Date(now.getTime() + ms) });
+
 /** Losing the last reports in a crash of MongoDB does no harm: the drivers report again. */
 export const notJournaled = { w: 1, journal: false } as const;
 
 /** Where a driver is, as the driver reports it. */
 export interface Report extends Point {
   heading?: number;
-  at: Date;
+  /** The time on the phone's clock, where the phone reports it. */
+  at?: Date;
 }
 
 /** A report as it is shown. */
@@ -71,79 +82,108 @@ export async function goOnline(
   place: Point,
   now: Date,
 ): Promise<void> {
-  const online = { ...placed(place), at: now, seenAt: now, carType, seats, isOnline: true };
-  const kept = { heading: { $ifNull: ['$heading', 0] }, requests: { $ifNull: ['$requests', []] } };
+  const online = { ...placed(place), at: now, seenAt: '$$NOW', carType, seats, isOnline: true };
+  const kept = {
+    heading: { $ifNull: ['$heading', 0] },
+    requests: { $ifNull: ['$requests', []] },
+    onlines: { $add: [{ $ifNull: ['$onlines', 0] }, 1] },
+  };
   await positions.updateOne({ _id: driverId }, [{ $set: { ...online, ...kept, available: withoutRide } }], {
     upsert: true,
     ...timeLimit(),
   });
 }
 
-/** Takes a driver offline: no further ride is opened to the driver. A ride that the driver is on goes on. */
-export async function goOffline(driverId: string): Promise<void> {
-  await positions.updateOne({ _id: driverId }, { $set: { isOnline: false, available: false } }, timeLimit());
+/**
+ * Takes a driver offline: no further ride is opened to the driver. A ride that the driver is on continues. With `onlines`
+ * it does nothing if the driver has gone online since that was read.
+ */
+export async function goOffline(driverId: string, counts?: Pick<PositionCounts, 'onlines'>): Promise<void> {
+  const filter = { _id: driverId, ...(counts && { onlines: counts.onlines ?? { $exists: false } }) };
+  await positions.updateOne(filter, { $set: { isOnline: false, available: false } }, timeLimit());
 }
 
 const minReportMs = 1_000;
+/** Without a newer position for this long, a report is written whatever its time: the phone's clock was set back. */
+const staleForMs = 60_000;
 
 /**
- * Writes reports, each of another driver, in one command. A report that is older than the driver's last one, or that
- * another process has written within the last second, changes nothing.
+ * Writes reports, each of another driver, in one command. A report that is older than the last one on the phone's own
+ * clock, or that comes within a second of a report that another process has written, leaves the position as it is; the
+ * driver still counts as heard.
  */
 export async function writeReports(reports: ReadonlyMap<string, Report>, now: Date): Promise<void> {
   const entries = [...reports];
   const updates = entries.map(([driverId, { heading, at, ...place }]): Update<DriverPosition> => {
-    const report = { ...placed(place), at, seenAt: now, reportedAt: now, ...(heading !== undefined && { heading }) };
-    const lately = new Date(now.getTime() - minReportMs);
+    const report = {
+      ...{ ...placed(place), at: shownAt(at, now), seenAt: '$$NOW', reportedAt: now },
+      ...(heading !== undefined && { heading }),
+      ...(at && { phoneAt: at }),
+    };
+    const isStale = at && { phoneAt: { $gte: at }, reportedAt: around(now, staleForMs) };
     return {
-      filter: { _id: driverId, at: { $lt: at }, $nor: [{ reportedAt: { $gt: lately } }] },
+      filter: { _id: driverId, $nor: [{ reportedAt: around(now, minReportMs - 1) }, ...(isStale ? [isStale] : [])] },
       change: [{ $set: { ...report, available: { $and: ['$isOnline', withoutRide] } } }],
     };
   });
   const outcomes = await updateDocuments(positions, updates, notJournaled);
   const unmatched = entries.filter((_, index) => outcomes[index] === false);
-  if (unmatched.length > 0) await insertNew(unmatched, now);
+  if (unmatched.length > 0) await insertOrHear(unmatched, now);
 }
 
-/** A driver who has never been online has no document yet. */
-async function insertNew(reports: readonly [string, Report][], now: Date): Promise<void> {
+/** The phone's time where it can be right. A clock that is ahead, or behind by more than a minute, is not believed. */
+function shownAt(at: Date | undefined, now: Date): Date {
+  return at && at <= now && at.getTime() >= now.getTime() - staleForMs ? at : now;
+}
+
+/** A driver who has never been online has no document yet. For others, only the time when they were heard changes. */
+async function insertOrHear(reports: readonly [string, Report][], now: Date): Promise<void> {
   await positions.bulkWrite(
-    reports.map(([driverId, { heading = 0, at, ...place }]) => ({
-      updateOne: {
-        filter: { _id: driverId },
-        update: {
-          $setOnInsert: {
-            ...{ ...placed(place), heading, at, seenAt: now, reportedAt: now },
-            ...{ isOnline: false, available: false, requests: [] },
-          },
-        },
-        upsert: true,
-      },
-    })),
+    reports.map(([driverId, { heading = 0, at, ...place }]) => {
+      const first = {
+        ...{ ...placed(place), heading, at: shownAt(at, now), reportedAt: now, isOnline: false, requests: [] },
+        ...(at && { phoneAt: at }),
+      };
+      const missing = Object.entries(first).map(([field, value]) => [field, { $ifNull: [`$${field}`, value] }]);
+      const available = { $and: [{ $ifNull: ['$isOnline', false] }, withoutRide] };
+      const update = [{ $set: { ...Object.fromEntries(missing), seenAt: '$$NOW', available } }];
+      return { updateOne: { filter: { _id: driverId }, update, upsert: true } };
+    }),
     { ordered: false, writeConcern: notJournaled },
   );
 }
 
 /** Takes drivers out of the index who have not reported for a minute. Their next report brings them back. */
 export async function dropSilent(now: Date): Promise<number> {
+  const { $gte, $lte } = heardLately(now);
   const { modifiedCount } = await positions.updateMany(
-    { available: true, seenAt: { $lt: new Date(now.getTime() - reportLifeMs) } },
+    { available: true, $or: [{ seenAt: { $lt: $gte } }, { seenAt: { $gt: $lte } }] },
     { $set: { available: false } },
     { writeConcern: notJournaled, ...timeLimit() },
   );
   return modifiedCount;
 }
 
+/** What a run reads of a position first, so that it changes the position only if no other run was faster. */
+export type PositionCounts = Pick<DriverPosition, 'onlines' | 'rideNotes'>;
+
+/** Resolves with null for a driver who was never online and never reported. */
+export const readCounts = (driverId: string): Promise<PositionCounts | null> =>
+  positions.findOne<PositionCounts>({ _id: driverId }, { ...timeLimit(), projection: { onlines: 1, rideNotes: 1 } });
+
 /**
- * Notes which moving ride a driver has, or none, as the rides told it at `asOf`. What was told earlier changes nothing,
- * so that two runs at a time leave the later truth.
+ * Notes which moving ride a driver has, or none, as the rides show it after `counts` was read. Resolves with false, and
+ * changes nothing, if another run has noted a ride since. No clock is compared: MongoDB's can be set back.
  */
-export async function noteRide(driverId: string, rideId: string | null, asOf: Date): Promise<void> {
-  const isNews = rideId ? { settledAt: { $gte: asOf } } : { settledAt: { $gt: asOf } };
-  const change = rideId
-    ? { rideId, settledAt: asOf, available: false }
-    : { rideId: '$$REMOVE', settledAt: asOf, available: '$isOnline' };
-  await positions.updateOne({ _id: driverId, $nor: [isNews] }, [{ $set: change }], timeLimit());
+export async function noteRide(driverId: string, rideId: string | null, counts: PositionCounts): Promise<boolean> {
+  const { rideNotes } = counts;
+  const change = rideId ? { rideId, available: false } : { rideId: '$$REMOVE', available: '$isOnline' };
+  const { matchedCount } = await positions.updateOne(
+    { _id: driverId, rideNotes: rideNotes ?? { $exists: false } },
+    [{ $set: { ...change, rideNotes: (rideNotes ?? 0) + 1 } }],
+    timeLimit(),
+  );
+  return matchedCount === 1;
 }
 
 const shownFields = { lat: 1, lng: 1, heading: 1, at: 1, seenAt: 1, isOnline: 1, requests: 1 } as const;

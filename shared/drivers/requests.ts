@@ -1,5 +1,5 @@
 import { type Update, updateDocuments } from '../mongo/commands.ts';
-import { type DriverPosition, notJournaled, positions, reportLifeMs } from './positions.ts';
+import { type DriverPosition, heardLately, notJournaled, positions } from './positions.ts';
 
 /** How many open requests a driver has at most. */
 export const maxRequests = 5;
@@ -24,7 +24,7 @@ export async function takeSlots(rideId: string, slots: readonly RequestSlot[], n
       filter: {
         _id: driverId,
         available: true,
-        seenAt: { $gte: new Date(now.getTime() - reportLifeMs) },
+        seenAt: heardLately(now),
         requests: { $eq: [...requests] },
       },
       change: { $set: { requests: [...open, rideId] } },

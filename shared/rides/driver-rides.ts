@@ -1,7 +1,7 @@
 import type mongoose from 'mongoose';
 import { batch } from '../batch.ts';
-import { type DriverRecord, drivers, isActive } from '../drivers/driver.ts';
-import { committedReads } from '../mongo/durability.ts';
+import { type Commitment, type DriverRecord, drivers, isActive } from '../drivers/driver.ts';
+import { committedReads, timeLimit } from '../mongo/durability.ts';
 import { rides } from './ride.ts';
 import { movingStatuses, type Offer, type Ride } from './ride-types.ts';
 
@@ -133,6 +133,24 @@ export async function movingRidesOf(driverIds: readonly string[]): Promise<Map<s
     )
     .toArray();
   return new Map(found.map(({ _id, driver }) => [driver?.driverId ?? '', _id]));
+}
+
+/** What a suspension of the driver ends: the driver's moving ride and live offers. */
+export async function commitmentsOf(driverId: string): Promise<Commitment[]> {
+  const [moving, open] = await Promise.all([
+    movingRidesOf([driverId]),
+    rides
+      .find<Pick<Ride, '_id' | 'offers'>>(
+        { mode: 'live', status: 'bidding', 'asked.driverId': driverId },
+        { ...timeLimit(), projection: { offers: 1 }, batchSize: 1_000 },
+      )
+      .toArray(),
+  ]);
+  const offered = open.flatMap(({ _id: rideId, offers }) => {
+    const offer = offers.find((each) => each.driver.driverId === driverId && !each.withdrawnAt);
+    return offer ? [{ rideId, offerId: offer.offerId }] : [];
+  });
+  return [...[...moving.values()].map((rideId) => ({ rideId })), ...offered];
 }
 
 /** Of these rides, those that still take offers. */

@@ -125,6 +125,9 @@ describe('a dispatch round', () => {
       await driverAt(place, 0.5),
     ];
     await goOffline(offline);
+    const unheard = await driverAt(place, 0.1);
+    // From before MongoDB's clock was set back by an hour.
+    await positions.updateOne({ _id: unheard }, { $set: { seenAt: new Date(ctx.now() + 3_600_000) } });
     await positions.updateOne({ _id: silent }, { $set: { seenAt: new Date(ctx.now() - 61_000) } });
     const taken = await dispatchedRide(ctx, somewhere());
     const { offerId } = await offerOn(ctx, taken, { driver: newDriver({ driverId: busy }) });

@@ -19,6 +19,8 @@ const trailMs = 2_500;
 /** What lies between two reports that are further apart is not known, and not drawn. */
 const maxGapMs = 10_000;
 const maxJumpMeters = 500;
+/** A report that is this much older than the last one is not a late one: the service's clock was set back. */
+const clockStepMs = 60_000;
 
 /** Where to draw the car at any time (Unix ms, server's clock). A simulated one follows its leg, a real one its reports. */
 export function createCar() {
@@ -29,7 +31,7 @@ export function createCar() {
     learn(state: TrackState): void {
       leg = state.leg;
       if (!state.position) reports = [];
-      else if (state.position.at > (reports.at(-1)?.at ?? 0)) reports = [...reports, state.position].slice(-10);
+      else reports = withReport(reports, state.position);
     },
     at(now: number): CarView | null {
       if (leg) return { ...placeOnLeg(leg, now), isOld: false };
@@ -37,6 +39,12 @@ export function createCar() {
       return last ? { ...between(reports, now - trailMs), isOld: now - last.at > oldReportMs } : null;
     },
   };
+}
+
+function withReport(reports: Report[], report: Report): Report[] {
+  const last = reports.at(-1)?.at ?? 0;
+  if (report.at < last - clockStepMs) return [report];
+  return report.at > last ? [...reports, report].slice(-10) : reports;
 }
 
 /** The place between the two reports around a time, or the nearest report where there are no two, or too far apart. */

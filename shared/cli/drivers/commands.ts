@@ -45,12 +45,14 @@ export interface ListedDriver {
 
 async function listedDrivers(): Promise<ListedDriver[]> {
   const found = await listDrivers();
-  return found.map(({ _id, hint, createdAt, suspendedAt, revokedAt, rotatedAt: _, leavesSince: __, ...driver }) => ({
-    driverId: _id,
-    ...driver,
-    key: hint,
-    createdAt: createdAt.toISOString(),
-    suspendedAt: suspendedAt?.toISOString() ?? null,
-    revokedAt: revokedAt?.toISOString() ?? null,
-  }));
+  return found.map(
+    ({ _id, hint, createdAt, suspendedAt, revokedAt, rotatedAt: _, leavesSince: __, left: ___, ...driver }) => ({
+      driverId: _id,
+      ...driver,
+      key: hint,
+      createdAt: createdAt.toISOString(),
+      suspendedAt: suspendedAt?.toISOString() ?? null,
+      revokedAt: revokedAt?.toISOString() ?? null,
+    }),
+  );
 }

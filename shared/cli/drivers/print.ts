@@ -13,7 +13,7 @@ const nextSteps: Record<Exclude<CommandName, 'list'>, string> = {
   create: 'Keep the secret key: it is not shown again.',
   rotate: 'Keep the secret key: it is not shown again. The old one is dead.',
   suspend: 'The key is dead on its next request. Offers and ride end within seconds.',
-  resume: 'The key is accepted again.',
+  resume: 'The key is accepted again. The driver is offline.',
   revoke: 'The key is dead on its next request. Offers and ride end within seconds.',
 };
 

@@ -145,21 +145,21 @@ describe("the drivers' gateway", () => {
       expect(body.available).to.equal(false);
     });
 
-    it('changes nothing with an `at` that is older, or that of the last report', async () => {
-      const { get, put, post } = await newGatewayDriver(api);
-      const online = somewhere();
-      await post('/me/online', online);
-      const { at } = (await get('/me')).body.position;
+    it('keeps the position for an `at` that is older, or that of the last report', async () => {
+      const { get, put } = await newGatewayDriver(api);
+      const last = somewhere();
+      const at = api.ctx.now();
+      await put('/me/position', { ...last, at });
       for (const older of [at, at - 1, 0]) {
         expect((await put('/me/position', { ...somewhere(), at: older })).status).to.equal(204);
-        expect((await get('/me')).body.position).to.include({ ...online, at });
+        expect((await get('/me')).body.position).to.include({ ...last, at });
       }
       const newer = somewhere();
       await put('/me/position', { ...newer, at: at + 1 });
       expect((await get('/me')).body.position).to.include({ ...newer, at: at + 1 });
     });
 
-    it('takes an `at` in the future for now, so that a clock that is ahead stops nothing', async () => {
+    it('shows an `at` in the future as now', async () => {
       const { get, put } = await newGatewayDriver(api);
       await put('/me/position', { ...somewhere(), at: api.ctx.now() + 3_600_000 });
       const { at } = (await get('/me')).body.position;
@@ -168,6 +168,76 @@ describe("the drivers' gateway", () => {
       await put('/me/position', next);
       expect((await get('/me')).body.position).to.include(next);
     });
+
+    for (const [clock, aheadMs] of [
+      ['10 minutes slow', -600_000],
+      ['an hour fast', 3_600_000],
+    ] as const) {
+      it(`keeps a driver whose phone has a clock ${clock} available, at the reported place`, async () => {
+        const { driverId, get, put, post } = await newGatewayDriver(api);
+        await post('/me/online', somewhere());
+        const longAgo = new Date(api.ctx.now() - 59_000);
+        for (let seconds = 2; seconds > 0; seconds--) {
+          await positions.updateOne({ _id: driverId }, { $set: { seenAt: longAgo } });
+          const place = somewhere();
+          await put('/me/position', { ...place, at: api.ctx.now() + aheadMs });
+          const stored = await positions.findOne({ _id: driverId });
+          expect(stored?.seenAt.getTime()).to.be.above(longAgo.getTime());
+          const { available, position } = (await get('/me')).body;
+          expect({ available, position }).to.deep.include({ available: true }).and.nested.include({
+            'position.lat': place.lat,
+            'position.lng': place.lng,
+          });
+          expect(position.at).to.be.within(api.ctx.now() - 30_000, api.ctx.now());
+        }
+      });
+    }
+
+    it('hears a driver from a report that is older than the last one', async () => {
+      const { driverId, get, put, post } = await newGatewayDriver(api);
+      await post('/me/online', somewhere());
+      const at = api.ctx.now();
+      await put('/me/position', { ...somewhere(), at });
+      const longAgo = new Date(api.ctx.now() - 61_000);
+      await positions.updateOne({ _id: driverId }, { $set: { seenAt: longAgo, available: false } });
+      await put('/me/position', { ...somewhere(), at: at - 1 });
+      expect((await get('/me')).body.available).to.equal(true);
+      expect(await positions.findOne({ _id: driverId })).to.include({ available: true });
+    });
+
+    it('moves the car again a minute after the phone’s clock was set back', async () => {
+      const { driverId, get, put } = await newGatewayDriver(api);
+      await put('/me/position', { ...somewhere(), at: api.ctx.now() });
+      const reportedAt = new Date(api.ctx.now() - 61_000);
+      await positions.updateOne({ _id: driverId }, { $set: { reportedAt } });
+      const place = somewhere();
+      await put('/me/position', { ...place, at: api.ctx.now() - 3_600_000 });
+      expect((await get('/me')).body.position).to.include(place);
+    });
+
+    for (const [step, aheadMs] of [
+      ['back', 3_600_000],
+      ['forward', -3_600_000],
+    ] as const) {
+      it(`moves the car on the next report after MongoDB’s clock went ${step} by an hour`, async () => {
+        const { driverId, get, put, post } = await newGatewayDriver(api);
+        await post('/me/online', somewhere());
+        const at = api.ctx.now();
+        await put('/me/position', { ...somewhere(), at });
+        // All times are from before the step.
+        const before = new Date(at + aheadMs);
+        await positions.updateOne({ _id: driverId }, { $set: { at: before, seenAt: before, reportedAt: before } });
+        expect((await get('/me')).body.available).to.equal(false);
+        const place = somewhere();
+        await put('/me/position', { ...place, at: at + 1 });
+        expect((await get('/me')).body)
+          .to.deep.include({ available: true })
+          .and.nested.include({
+            'position.lat': place.lat,
+            'position.lng': place.lng,
+          });
+      });
+    }
 
     it('keeps the last heading where none is reported', async () => {
       const { get, put } = await newGatewayDriver(api);

@@ -54,6 +54,10 @@ describe('the car on a live map', () => {
     expect(reportedCar([0, 40, -74, 0], [4, 40.006, -74, 0]).at(5)).to.include({ lat: 40 });
   });
 
+  it('follows the reports after the service’s clock was set back by an hour', () => {
+    expect(reportedCar([3_600, 41, -74, 0], [1, 40, -74, 0], [3, 40.001, -74, 0]).at(6)).to.include({ lat: 40.001 });
+  });
+
   it('ignores a report that is older than the one it has', () => {
     expect(reportedCar([4, 41, -74, 0], [1, 40, -74, 0]).at(20)).to.include({ lat: 41 });
   });

@@ -24,7 +24,7 @@ const places = {
   'between noting a ride and withdrawing offers': {
     server: 'mongo',
     when: 'answered',
-    has: ['update\0', 'positions\0', 'settledAt\0'],
+    has: ['update\0', 'positions\0', 'rideNotes\0'],
   },
   'before the claim': { server: 'mongo', when: 'asked', has: [update, '$claim.until'] },
   'between claim and send': { server: 'mongo', when: 'answered', has: [update, '$claim.until'] },

@@ -1,0 +1,150 @@
+import { expect } from 'chai';
+import { drivers } from '../../../shared/drivers/driver.ts';
+import { resumeDriver, suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
+import { goOffline, goOnline, noteRide, positions, readCounts } from '../../../shared/drivers/positions.ts';
+import { sweep } from '../../../workers/sweeper/sweep.ts';
+import type { Client } from '../../support/client.ts';
+import { type GatewayDriver, newGatewayDriver, person, runDispatch, somewhere } from '../../support/drivers.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+import { storedRide } from '../../support/stored-rides.ts';
+
+describe('a driver who is suspended and resumed before the next sweep', () => {
+  let api: TestApi;
+  let partner: Client;
+  before(async () => {
+    api = await startTestApi();
+  });
+  beforeEach(async () => {
+    partner = await api.partner('live');
+  });
+  after(() => api.close());
+
+  const terms = { price: 20, etaMinutes: 5 };
+  async function openRide(pickup = somewhere()): Promise<string> {
+    const { rideId } = (await partner.createRide({ pickup })).body;
+    await runDispatch(api.ctx, rideId);
+    return rideId;
+  }
+  const offerBy = async (driver: GatewayDriver, rideId: string): Promise<string> =>
+    (await driver.post(`/requests/${rideId}/offers`, terms)).body.offerId;
+  const accept = (rideId: string, offerId: string) => partner.post(`/rides/${rideId}/accept`, { offerId });
+  const sweepOnce = () => sweep(api.ctx, { everything: false });
+  async function suspendAndResume({ driverId }: GatewayDriver): Promise<void> {
+    await suspendDriver(driverId);
+    await resumeDriver(driverId);
+  }
+
+  it('keeps a ride that is accepted after the resume', async () => {
+    const place = somewhere();
+    const driver = await newGatewayDriver(api, { at: place });
+    await suspendAndResume(driver);
+    await driver.post('/me/online', place);
+    const rideId = await openRide(place);
+    expect((await accept(rideId, await offerBy(driver, rideId))).status).to.equal(200);
+    await sweepOnce();
+    await runDispatch(api.ctx, rideId, 'driver');
+    expect((await driver.get('/ride')).body.ride).to.include({ rideId, status: 'driver_arriving' });
+  });
+
+  it('keeps a ride whose offer is from before the suspension, if it is accepted after the resume', async () => {
+    const place = somewhere();
+    const driver = await newGatewayDriver(api, { at: place });
+    const rideId = await openRide(place);
+    const offerId = await offerBy(driver, rideId);
+    await suspendAndResume(driver);
+    expect((await accept(rideId, offerId)).status).to.equal(200);
+    await sweepOnce();
+    expect(await storedRide(rideId)).to.include({ status: 'driver_arriving' });
+  });
+
+  it('loses the ride and the offers from before the suspension, and keeps later offers', async () => {
+    const place = somewhere();
+    const [driver, bidder] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
+    const [taken, open] = [await openRide(place), await openRide(place)];
+    await accept(taken, await offerBy(driver, taken));
+    const earlier = await offerBy(bidder, open);
+    await suspendAndResume(driver);
+    await suspendAndResume(bidder);
+    await bidder.post('/me/online', place);
+    const next = await openRide(place);
+    const later = await offerBy(bidder, next);
+    await sweepOnce();
+    expect(await storedRide(taken)).to.include({ status: 'cancelled', cancelledBy: 'driver' });
+    const liveOffers = async (rideId: string) =>
+      (await storedRide(rideId)).offers.flatMap(({ offerId, withdrawnAt }) => (withdrawnAt ? [] : offerId));
+    expect(await liveOffers(open)).not.to.include(earlier);
+    expect(await liveOffers(next)).to.deep.equal([later]);
+  });
+
+  it('is offline after the resume, and available after going online', async () => {
+    const place = somewhere();
+    const driver = await newGatewayDriver(api, { at: place });
+    await openRide(place);
+    await suspendAndResume(driver);
+    expect((await driver.get('/me')).body.available).to.equal(false);
+    expect((await driver.post('/me/online', place)).body).to.deep.equal({ available: true });
+    await sweepOnce();
+    expect((await driver.get('/me')).body.available).to.equal(true);
+    expect(await positions.findOne({ _id: driver.driverId })).to.include({ isOnline: true, available: true });
+  });
+
+  it('stays online when a sweep that began before the resume takes the driver offline late', async () => {
+    const driver = await newGatewayDriver(api, { at: somewhere() });
+    await suspendDriver(driver.driverId);
+    const counts = (await readCounts(driver.driverId)) ?? {};
+    await resumeDriver(driver.driverId);
+    expect((await driver.post('/me/online', somewhere())).body).to.deep.equal({ available: true });
+    await goOffline(driver.driverId, counts);
+    expect((await driver.get('/me')).body.available).to.equal(true);
+  });
+
+  it('has nothing left to settle after the next sweep', async () => {
+    const place = somewhere();
+    const driver = await newGatewayDriver(api, { at: place });
+    await offerBy(driver, await openRide(place));
+    await suspendAndResume(driver);
+    await sweepOnce();
+    const stored = await drivers.findOne({ _id: driver.driverId });
+    expect(stored).not.to.have.any.keys('leavesSince', 'left', 'suspendedAt');
+  });
+});
+
+describe("the note of a driver's ride", () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi();
+  });
+  after(() => api.close());
+
+  it('never replaces a newer one, whatever the clocks say', async () => {
+    const { driverId } = await newGatewayDriver(api, { at: somewhere() });
+    const before = (await readCounts(driverId)) ?? {};
+    expect(await noteRide(driverId, 'ride_newer', before)).to.equal(true);
+    expect(await noteRide(driverId, null, before)).to.equal(false);
+    expect(await positions.findOne({ _id: driverId })).to.include({ rideId: 'ride_newer', available: false });
+  });
+
+  it('frees the driver after a ride when MongoDB’s clock was set back by an hour', async () => {
+    const place = somewhere();
+    const driver = await newGatewayDriver(api, { at: place });
+    const partner = await api.partner('live');
+    const { rideId } = (await partner.createRide({ pickup: place })).body;
+    await runDispatch(api.ctx, rideId);
+    const { offerId } = (await driver.post(`/requests/${rideId}/offers`, { price: 20, etaMinutes: 5 })).body;
+    await partner.post(`/rides/${rideId}/accept`, { offerId });
+    await runDispatch(api.ctx, rideId, 'driver');
+    // As an earlier version noted it, on a clock that was an hour ahead.
+    const settledAt = new Date(api.ctx.now() + 3_600_000);
+    await positions.updateOne({ _id: driver.driverId }, { $set: { settledAt } as object });
+    await partner.post(`/rides/${rideId}/cancel`);
+    await runDispatch(api.ctx, rideId, 'driver');
+    expect(await positions.findOne({ _id: driver.driverId })).to.include({ available: true });
+  });
+
+  it('survives going online', async () => {
+    const { driverId } = await newGatewayDriver(api, { at: somewhere() });
+    await noteRide(driverId, 'ride_of_the_driver', (await readCounts(driverId)) ?? {});
+    await goOnline({ driverId, ...person }, somewhere(), new Date(api.ctx.now()));
+    expect(await positions.findOne({ _id: driverId })).to.include({ rideId: 'ride_of_the_driver', available: false });
+  });
+});
