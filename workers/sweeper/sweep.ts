@@ -157,16 +157,20 @@ function timerJobs({ ctx, everything, overdue }: Sweep, ride: DueRide): NeededJo
   }));
 }
 
+/** A claim that lies ahead of MongoDB's clock has no certain end, so its job looks at it (webhooks/ahead.ts). */
+const isHeld = ({ at, until }: Pick<Claim, 'at' | 'until'>, now: Date): boolean => at <= now && until > now;
+
 type UnsettledRide = Outbox & { claim?: Claim };
 
 function unsettledEvents(current: Sweep): Walk<UnsettledRide> {
-  const { everything, overdue, swept } = current;
+  const { everything, now, overdue, swept } = current;
   return {
     collection: rides as never,
     by: 'unsettledSince',
     filter: { unsettled: { $gt: 0 } },
     projection: { keyId: 1, seq: 1, settledSeq: 1, claim: 1 },
     until: everything ? null : overdue,
+    isAhead: (since) => since.getTime() > now.getTime() + graceMs,
     async visit(unsettled) {
       const needed = await Promise.all(
         unsettled.map((ride) => neededJobs(current, ride, async () => deliveryJob(current, ride))),
@@ -180,7 +184,7 @@ function unsettledEvents(current: Sweep): Walk<UnsettledRide> {
 }
 
 function deliveryJob({ ctx, now }: Sweep, ride: UnsettledRide): NeededJob[] {
-  if (ride.settledSeq >= ride.seq || (ride.claim && ride.claim.until > now)) return [];
+  if (ride.settledSeq >= ride.seq || (ride.claim && isHeld(ride.claim, now))) return [];
   return [
     {
       pools: ['webhooks', 'webhooks-slow'],
@@ -206,7 +210,7 @@ function pendingAttempts(current: Sweep): Walk<PendingAttempt> {
     projection: { keyId: 1, rideId: 1, claim: 1 },
     until: everything ? null : overdue,
     async visit(pending) {
-      const free = pending.filter(({ claim }) => !claim || claim.until <= now);
+      const free = pending.filter(({ claim }) => !claim || !isHeld(claim, now));
       const next = await nextRedeliveries(free.flatMap(({ rideId }) => rideId ?? []));
       const isNext = ({ _id, rideId }: PendingAttempt) => rideId === undefined || next.get(rideId)?._id === _id;
       const added = await add(

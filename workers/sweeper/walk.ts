@@ -14,6 +14,8 @@ export interface Walk<D extends { _id: string }> {
   projection: object;
   /** Visits the documents up to this time, or all if null. One without a time counts as old. */
   until: Date | null;
+  /** Visits a document whose time can only be the time of before MongoDB's clock was set back. */
+  isAhead?(key: Date): boolean;
   /** Resolves with how many of these had something to do. */
   visit(documents: readonly D[]): Promise<number>;
 }
@@ -33,7 +35,7 @@ export async function walk<D extends { _id: string }>(along: Walk<D>, from: Posi
   let idle = 0;
   while (position !== 'end' && idle < bounds.maxIdle && (await bounds.mayGoOn())) {
     const { page, isLast } = await readPage(along, position);
-    const visited = page.filter((document) => isUpTo(along.until, keyOf(along, document)));
+    const visited = page.filter((document) => isDue(along, keyOf(along, document)));
     idle += visited.length - (await along.visit(visited));
     const last = page.at(-1);
     const isAtEnd = isLast || !last || visited.length < page.length;
@@ -62,4 +64,5 @@ async function readPage<D extends { _id: string }>(
 const keyOf = ({ by }: { by: Walk<never>['by'] }, document: object): unknown =>
   (document as Record<string, unknown>)[by] ?? null;
 
-const isUpTo = (until: Date | null, key: unknown): boolean => !until || !(key instanceof Date) || key <= until;
+const isDue = ({ until, isAhead }: Pick<Walk<never>, 'until' | 'isAhead'>, key: unknown): boolean =>
+  !until || !(key instanceof Date) || key <= until || isAhead?.(key) === true;

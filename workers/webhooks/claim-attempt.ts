@@ -1,6 +1,7 @@
 import { keys } from '../../shared/keys/api-key.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 import { paceMs } from '../../shared/webhooks/redeliver.ts';
+import { isAhead, isFreeOrOwn, noteAhead, outwaited } from './ahead.ts';
 import { claimMs, type Held, now } from './claim.ts';
 
 /** An attempt that is asked for by hand, claimed by this run. */
@@ -19,9 +20,8 @@ const toleranceMs = 100;
 export async function claimAttempt(attemptId: string, token: string): Promise<ClaimedAttempt | null> {
   const askedAt = now();
   const isOwn = { $eq: ['$claim.token', token] };
-  const isFreeOrOwn = { $or: [{ $lte: ['$claim.until', '$$NOW'] }, isOwn] };
   const record = await attempts.findOneAndUpdate(
-    { _id: attemptId, dueAt: { $exists: true }, $expr: isFreeOrOwn },
+    { _id: attemptId, dueAt: { $exists: true }, $expr: isFreeOrOwn(token, outwaited(attemptId)) },
     [
       {
         $set: {
@@ -49,21 +49,26 @@ export async function extendAttempt(attemptId: string, token: string, forMs: num
   await attempts.updateOne({ _id: attemptId, 'claim.token': token }, change);
 }
 
-/** How long another run may still hold an attempt that could not be claimed (ms), or null when it is done. */
+/** When to look again at an attempt that another run holds (ms), or null when it is done. */
 export async function heldForMs(attemptId: string): Promise<number | null> {
   const found = await attempts.findOne<Pick<AttemptRecord, 'claim'> & { now: Date }>(
     { _id: attemptId, dueAt: { $exists: true } },
     { projection: { claim: 1, now: '$$NOW' } },
   );
-  return found && Math.max(0, (found.claim?.until.getTime() ?? 0) - found.now.getTime());
+  if (!found?.claim) return found && 0;
+  if (isAhead(found.claim, found.now)) return noteAhead(attemptId, found.claim);
+  return Math.max(0, found.claim.until.getTime() - found.now.getTime());
 }
 
 /**
  * Whether a redelivery of this key may begin now. Keeps the pace over all processes, also when many are late and due at once.
  */
 export async function mayRedeliver(keyId: string): Promise<boolean> {
-  const isInPace = { $lte: ['$nextRedeliveryAt', { $add: ['$$NOW', toleranceMs] }] };
-  const next = { $add: [{ $max: ['$nextRedeliveryAt', '$$NOW'] }, paceMs] };
+  // Never this far ahead, unless MongoDB's clock was set back: then the pace begins again.
+  const isOutdated = { $gt: ['$nextRedeliveryAt', { $add: ['$$NOW', 10 * paceMs] }] };
+  const isInPace = { $or: [{ $lte: ['$nextRedeliveryAt', { $add: ['$$NOW', toleranceMs] }] }, isOutdated] };
+  const last = { $cond: [isOutdated, '$$NOW', { $max: ['$nextRedeliveryAt', '$$NOW'] }] };
+  const next = { $add: [last, paceMs] };
   const { matchedCount } = await keys.updateOne({ _id: keyId, $expr: isInPace }, [
     { $set: { nextRedeliveryAt: next } },
   ]);

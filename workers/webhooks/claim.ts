@@ -3,6 +3,7 @@ import { committedWrites } from '../../shared/mongo/durability.ts';
 import type { Outbox } from '../../shared/rides/outbox.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Claim, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
+import { isAhead, isFreeOrOwn, outwaited } from './ahead.ts';
 
 /** How long a claim lasts: 8 s for the attempt, and time to record its outcome. */
 export const claimMs = 12_000;
@@ -55,15 +56,16 @@ const claim = batchedUpdate<Ride, ClaimedRide>(
 
 /**
  * Claims event number seq of a ride for one run of a job, by MongoDB's clock. Resolves with the event, or null when it is
- * not the oldest unsettled one or another run holds it. Claiming again with the same token renews the claim.
+ * not the oldest unsettled one or another run holds it. Claiming again with the same token renews the claim. A claim that lies
+ * ahead of MongoDB's clock is taken over once this process has waited for its length (ahead.ts).
  */
 export async function claimEvent(rideId: string, seq: number, token: string): Promise<Claimed | null> {
   const askedAt = now();
   const isOldestUnsettled = [{ $eq: ['$settledSeq', seq - 1] }, { $gte: ['$seq', seq] }];
-  const isFreeOrOwn = { $or: [{ $lte: ['$claim.until', '$$NOW'] }, { $eq: ['$claim.token', token] }] };
   const claimed = { seq, token, at: '$$NOW', until: { $add: ['$$NOW', claimMs] } };
   // In the filter, these conditions would cost MongoDB as much again: it plans a query for more than `_id`.
-  const change = [{ $set: { claim: { $cond: [{ $and: [...isOldestUnsettled, isFreeOrOwn] }, claimed, '$claim'] } } }];
+  const mayClaim = { $and: [...isOldestUnsettled, isFreeOrOwn(token, outwaited(rideId))] };
+  const change = [{ $set: { claim: { $cond: [mayClaim, claimed, '$claim'] } } }];
   const ride = await claim({ filter: { _id: rideId }, change });
   // While this run holds the claim, the event after the last settled one is this event.
   if (!ride?.event || ride.claim?.token !== token || ride.claim.seq !== seq) return null;
@@ -119,7 +121,8 @@ export async function extendClaim(rideId: string, token: string, forMs: number):
 export type DeliveryState =
   | { state: 'settled'; outbox: Outbox | null }
   | { state: 'not_its_turn' | 'free' }
-  | { state: 'held'; remainingMs: number };
+  | { state: 'held'; remainingMs: number }
+  | { state: 'held ahead'; claim: Claim };
 
 /** Reads the state of an event's delivery, by MongoDB's clock. A ride that does not exist counts as settled. */
 export async function deliveryState(rideId: string, seq: number): Promise<DeliveryState> {
@@ -129,6 +132,7 @@ export async function deliveryState(rideId: string, seq: number): Promise<Delive
   );
   if (!ride || ride.settledSeq >= seq) return { state: 'settled', outbox: ride };
   if (ride.settledSeq < seq - 1 || ride.seq < seq) return { state: 'not_its_turn' };
+  if (ride.claim && isAhead(ride.claim, ride.now)) return { state: 'held ahead', claim: ride.claim };
   const remainingMs = (ride.claim?.until.getTime() ?? 0) - ride.now.getTime();
   return remainingMs > 0 ? { state: 'held', remainingMs } : { state: 'free' };
 }

@@ -5,6 +5,7 @@ import type { DeliveryJob } from '../../shared/queues.ts';
 import { enqueueNextDelivery } from '../../shared/rides/outbox.ts';
 import type { Handler, JobResult, Run } from '../handler.ts';
 import { withLine } from '../job-line.ts';
+import { noteAhead } from './ahead.ts';
 import { attempt, deliverySettingsOf, type Outgoing } from './attempt.ts';
 import { recordAttempt } from './attempt-log.ts';
 import { type Claimed, claimEvent, deliveryState, releaseClaim, renewableClaim } from './claim.ts';
@@ -95,6 +96,11 @@ async function endWithoutClaim(ctx: Context, { rideId, seq }: DeliveryJob): Prom
   switch (delivery.state) {
     case 'held':
       return { againInMs: delivery.remainingMs, why: 'held by another run' };
+    case 'held ahead':
+      return {
+        againInMs: noteAhead(rideId, delivery.claim),
+        why: "held by another run, by a clock ahead of MongoDB's",
+      };
     case 'free':
       return { againInMs: 100, why: 'just let go by another run' };
     case 'settled':

@@ -1,0 +1,119 @@
+import { expect } from 'chai';
+import type { Context } from '../../../shared/context.ts';
+import { keys } from '../../../shared/keys/api-key.ts';
+import { migrate } from '../../../shared/migrate.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { attempts } from '../../../shared/webhooks/attempts.ts';
+import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
+import { sweep } from '../../../workers/sweeper/sweep.ts';
+import { claimEvent } from '../../../workers/webhooks/claim.ts';
+import { claimAttempt, mayRedeliver } from '../../../workers/webhooks/claim-attempt.ts';
+import { deliver, deliverByHand, newKey, withTargets } from '../../support/deliveries.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { rideWithEvents } from '../../support/rides.ts';
+import { testContext } from '../../support/service.ts';
+import { describeOnLinux, type SteppableMongo, startSteppableMongo } from '../../support/steppable-mongo.ts';
+import { jobFor } from '../../support/stored-rides.ts';
+import { useNock } from '../../support/webhook-nock.ts';
+
+const hourMs = 3_600_000;
+
+describeOnLinux("a claim that lies ahead because MongoDB's clock was set back", function () {
+  // The first start on a machine may have to fetch packages.
+  this.timeout(120_000);
+  useNock(false);
+  const { now } = performance;
+  let passedMs = 0;
+  let mongo: SteppableMongo;
+  let ctx: Context;
+  let receiver: Receiver;
+  let keyId: string;
+  let rideId: string;
+
+  before(async () => {
+    mongo = await startSteppableMongo();
+    receiver = await startReceiver();
+    ctx = withTargets(await testContext({ MONGO_URL: mongo.url }), receiver.origin);
+    await migrate(ctx.config.secrets.keys);
+    // The worker's clock agrees with MongoDB's once that was set back.
+    ctx = { ...ctx, now: Date.now };
+  });
+  beforeEach(async () => {
+    receiver.receipts.length = 0;
+    await mongo.setClock(hourMs);
+    ({ keyId } = await newKey(ctx, receiver.url));
+    rideId = await rideWithEvents(anHourAhead(), { keyId }, 1);
+  });
+  afterEach(() => {
+    performance.now = now;
+    passedMs = 0;
+  });
+  after(async () => {
+    await ctx?.close();
+    await receiver?.close();
+    await mongo?.close();
+  });
+
+  const anHourAhead = (): Context => ({ ...ctx, now: () => Date.now() + hourMs });
+  const letPass = (ms: number) => {
+    passedMs += ms;
+    performance.now = () => now.call(performance) + passedMs;
+  };
+  const why = "held by another run, by a clock ahead of MongoDB's";
+
+  it('is waited for its length and then taken over', async () => {
+    await claimEvent(rideId, 1, 'a run that ended');
+    await mongo.setClock(0);
+    expect(await deliver(ctx, rideId, 1)).to.deep.equal({ againInMs: 3_000, why });
+    letPass(6_000);
+    expect(await deliver(ctx, rideId, 1)).to.deep.equal({ againInMs: 3_000, why });
+    expect(receiver.receipts).to.have.length(0);
+    letPass(6_000);
+    expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+  });
+
+  it('is waited for its whole length again after its run has renewed it', async () => {
+    await claimEvent(rideId, 1, 'a run that works');
+    await mongo.setClock(1_800_000);
+    expect(await deliver(ctx, rideId, 1)).to.include({ why });
+    letPass(12_000);
+    await claimEvent(rideId, 1, 'a run that works');
+    await mongo.setClock(0);
+    expect(await deliver(ctx, rideId, 1)).to.include({ why });
+    letPass(11_000);
+    expect(await deliver(ctx, rideId, 1)).to.include({ why });
+    expect(receiver.receipts).to.have.length(0);
+  });
+
+  it('is renewed and settled by its own run', async () => {
+    await claimEvent(rideId, 1, 'a run that works');
+    await mongo.setClock(0);
+    expect(await deliver(ctx, rideId, 1, { token: 'a run that works' })).to.include({ result: 'delivered' });
+  });
+
+  it('has a job again when Redis lost it', async () => {
+    await claimEvent(rideId, 1, 'a run that ended');
+    await ctx.redis.flushall();
+    await mongo.setClock(0);
+    await sweep(ctx, { everything: false });
+    expect((await jobFor(ctx, 'webhooks', `${rideId}_1`))?.data).to.include({ rideId, seq: 1 });
+    expect((await rides.findOne({ _id: rideId }))?.claim?.token).to.equal('a run that ended');
+  });
+
+  it('on a test event is waited for its length and then taken over', async () => {
+    const accountId = (await keys.findOne({ _id: keyId }))?.accountId ?? '';
+    const attemptId = await sendTestEvent(anHourAhead(), keyId, { accountId });
+    await claimAttempt(attemptId, 'a run that ended');
+    await mongo.setClock(0);
+    expect(await deliverByHand(ctx, attemptId)).to.deep.equal({ againInMs: 3_000, why: 'held by another run' });
+    letPass(12_000);
+    expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
+    expect(await attempts.findOne({ _id: attemptId })).to.include({ state: 'done' });
+  });
+
+  it('leaves the pace of resends as it was', async () => {
+    expect(await mayRedeliver(keyId)).to.equal(true);
+    await mongo.setClock(0);
+    expect(await mayRedeliver(keyId)).to.equal(true);
+  });
+});
