@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { applyAction } from '../../shared/rides/apply-action.ts';
+import { rides } from '../../shared/rides/ride.ts';
 import { autoAccept } from '../../workers/auto-accept.ts';
 import { sweep } from '../../workers/sweeper/sweep.ts';
 import type { Client } from '../support/client.ts';
@@ -106,16 +107,66 @@ describe('auto-accept', () => {
     expect((await storedRide(second)).acceptedOfferId).to.equal(offerId);
   });
 
-  it('is left alone where the only driver has taken another ride, and takes the next offer', async () => {
+  /** A ride whose only fitting offer is of a driver who is on another ride. */
+  async function rideOfBusyDriver() {
     const driver = newDriver();
     const [first, second] = [await newRideWith(), await newRideWith()];
     await offerOn(api.ctx, first, { driver });
-    await offerOn(api.ctx, second, { driver });
+    const { offerId } = await offerOn(api.ctx, second, { driver });
     await due(first);
-    expect(await due(second)).to.include({ result: 'done', status: 'bidding' });
-    const { offerId } = await offerOn(api.ctx, second);
-    await due(second);
-    expect((await storedRide(second)).acceptedOfferId).to.equal(offerId);
+    expect(await due(second))
+      .to.have.property('againInMs')
+      .that.is.within(1, 10_000);
+    const free = () => applyAction(api.ctx, first, { action: 'cancel', by: 'partner' }, 'anyone');
+    return { rideId: second, offerId, free };
+  }
+
+  it('takes the next offer where the only driver has taken another ride', async () => {
+    const { rideId } = await rideOfBusyDriver();
+    const { offerId } = await offerOn(api.ctx, rideId);
+    await run(rideId);
+    expect((await storedRide(rideId)).acceptedOfferId).to.equal(offerId);
+  });
+
+  it('accepts the fitting offer of a busy driver as soon as the driver is free', async () => {
+    const { rideId, offerId, free } = await rideOfBusyDriver();
+    expect(await due(rideId)).to.have.property('againInMs');
+    await free();
+    expect(await due(rideId)).to.include({ result: 'done', status: 'driver_arriving' });
+    expect((await storedRide(rideId)).acceptedOfferId).to.equal(offerId);
+  });
+
+  it('accepts the offer of a driver who became free once, by a job that the sweeper adds and by a duplicate', async () => {
+    const { rideId, offerId, free } = await rideOfBusyDriver();
+    await free();
+    await (await jobFor(api.ctx, 'bidding', `${rideId}_auto_accept`))?.remove();
+    await makeDue(rideId, 'auto_accept');
+    await sweep(api.ctx, { everything: false });
+    const job = await jobFor(api.ctx, 'bidding', `${rideId}_auto_accept`);
+    expect(job?.data).to.deep.equal({ rideId, timer: 'auto_accept' });
+    await Promise.all([run(rideId), run(rideId)]);
+    const ride = await storedRide(rideId);
+    expect(ride.acceptedOfferId).to.equal(offerId);
+    expect(statusesSent(ride)).to.deep.equal(['offer.received', 'driver_arriving']);
+  });
+
+  it('never accepts the offer of a driver who becomes free after the bidding time', async () => {
+    const { rideId, free } = await rideOfBusyDriver();
+    await endBidding(rideId);
+    await free();
+    expect(await due(rideId)).to.include({ result: 'done', status: 'bidding' });
+    expect(await storedRide(rideId)).to.include({ status: 'bidding' });
+  });
+
+  it('is not tried again in the last moments of the bidding time, nor once the busy driver’s offer is withdrawn', async () => {
+    const [over, withdrawn] = [await rideOfBusyDriver(), await rideOfBusyDriver()];
+    await rides.updateOne({ _id: over.rideId }, { $set: { biddingEndsAt: new Date(api.ctx.now() + 1_000) } });
+    const { rideId, offerId } = withdrawn;
+    await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId }, 'anyone');
+    for (const each of [over, withdrawn]) {
+      await due(each.rideId);
+      expect(await timersOf(each.rideId)).not.to.include('auto_accept');
+    }
   });
 
   it('goes on with the script of a test ride', async () => {
