@@ -8,6 +8,16 @@ import type { Action, Step } from './actions.ts';
 const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 export const money = (amount: number): string => dollars.format(amount);
 export const kilometers = (km: number): string => `${km.toFixed(1)} km`;
+/**
+ * The address that calls a number, or undefined for a text without digits. Only digits and a leading `+` are kept: a partner's text
+ * must not make the phone dial a service code.
+ */
+export function callAddress(phone: string): string | undefined {
+  const [, plus = '', digits = ''] = /^[^\d+]*(\+?)(.*)$/s.exec(phone) ?? [];
+  const number = digits.replace(/\D/g, '');
+  return number ? `tel:${plus}${number}` : undefined;
+}
+
 const people = (count: number): string => (count === 1 ? '1 passenger' : `${count} passengers`);
 
 const carWords: Record<CarType, string> = { regular: 'Any car', comfort: 'Comfort car', family: 'Family car' };

@@ -9,8 +9,11 @@ export function redirectToHttps(
   return (ctx, next) => {
     if (config.environment !== 'production' || cameOverHttps(ctx, config.trustedProxyHops)) return next();
     ctx.status = 308;
-    // From the configured address, never from `Host`: a client may write anything there.
-    ctx.redirect(new URL(ctx.url, `${config.publicBaseUrl}/`).href);
+    // From the configured address, never from `Host` or a request target with a host: a client may write anything there.
+    const address = new URL(config.publicBaseUrl);
+    address.pathname = ctx.path;
+    address.search = ctx.search;
+    ctx.redirect(address.href);
     ctx.body = '';
   };
 }

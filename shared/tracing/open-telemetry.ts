@@ -1,18 +1,25 @@
 import {
   type Attributes,
+  type Context,
   context,
   propagation,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
   SpanStatusCode,
+  TraceFlags,
   trace,
 } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 import type { TraceSettings } from '../config.ts';
 import { describeError } from '../errors.ts';
 import { onlyAllowed } from '../log-fields.ts';
@@ -34,8 +41,8 @@ export function openTelemetry(settings: TraceSettings, processName: string, log:
   const serviceName = settings.serviceName ?? `rides-${processName}`;
   const provider = new TracerProvider({
     resource: defaultResource().merge(resourceFromAttributes({ 'service.name': serviceName })),
-    // By the trace's id alone, so that all processes decide alike, and no client decides.
-    sampler: new TraceIdRatioBasedSampler(settings.share),
+    // Decided where a trace begins here, and kept by all that follows, in other processes too.
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(settings.share) }),
     spanProcessors: [new BatchSpanProcessor({ exporter: withWarning(exporter, log) })],
   });
   trace.setGlobalTracerProvider(provider);
@@ -46,7 +53,7 @@ export function openTelemetry(settings: TraceSettings, processName: string, log:
   return {
     jobs: jobTelemetry(tracerName),
     async span({ name, kind, traceparent }, work, end) {
-      const parent = kind === 'server' ? contextOf(traceparent) : context.active();
+      const parent = kind === 'server' ? contextOf(traceparent, Math.random() < settings.share) : context.active();
       const span = tracer.startSpan(name, { kind: kinds[kind] }, parent);
       try {
         const result = await context.with(trace.setSpan(parent, span), work);
@@ -81,9 +88,16 @@ export function openTelemetry(settings: TraceSettings, processName: string, log:
 
 const kinds: Record<SpanStart['kind'], SpanKind> = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
 
-/** The trace that a client has begun. Its `tracestate` is left out: it may hold anything. */
-const contextOf = (traceparent?: string) =>
-  traceparent ? propagation.extract(ROOT_CONTEXT, { traceparent }) : ROOT_CONTEXT;
+/**
+ * The trace that a client has begun. Its flag does not decide whether the trace is kept, and neither does its id, which a client can
+ * choose as well. Its `tracestate` is left out: it may hold anything.
+ */
+function contextOf(traceparent: string | undefined, isSampled: boolean): Context {
+  const begun = traceparent && trace.getSpanContext(propagation.extract(ROOT_CONTEXT, { traceparent }));
+  if (!begun) return ROOT_CONTEXT;
+  const traceFlags = isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
+  return trace.setSpanContext(ROOT_CONTEXT, { ...begun, traceFlags });
+}
 
 function note(span: Span, fields: object, hasFailed: boolean): void {
   span.setAttributes(attributesOf(fields));

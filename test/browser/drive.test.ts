@@ -130,7 +130,7 @@ describe("the driver's page", () => {
     await page.getByText('You were chosen', { exact: true }).waitFor();
     await page.getByText('1 Main Street, side entrance').waitFor();
     await page.getByText('Two suitcases').waitFor();
-    expect(await page.getByRole('link', { name: /^Call/ }).getAttribute('href')).to.equal('tel:%2B12025550111');
+    expect(await page.getByRole('link', { name: /^Call/ }).getAttribute('href')).to.equal('tel:+12025550111');
     expect(await page.getByRole('link', { name: 'Open in maps' }).first().getAttribute('href')).to.equal(
       `geo:${place.lat},${place.lng}?q=${place.lat},${place.lng}`,
     );

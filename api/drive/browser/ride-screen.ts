@@ -1,5 +1,5 @@
 import type { ShownRide } from '../../drivers/shown.ts';
-import { kilometers, money, rideWords } from '../words.ts';
+import { callAddress, kilometers, money, rideWords } from '../words.ts';
 import { element, mapAddress, setAction, setText } from './elements.ts';
 
 /** The ride that the driver was chosen for: where to go now, whom to ask, and the next step. */
@@ -34,9 +34,9 @@ function showPassenger({ name, phone }: NonNullable<ShownRide['passenger']> = {}
   element('passenger').hidden = !name && !phone;
   setText(element('passenger-name'), name || 'Passenger');
   const link = element<HTMLAnchorElement>('passenger-phone');
-  const number = (phone ?? '').replace(/[^\d+*#]/g, '');
-  link.hidden = !number;
-  link.href = `tel:${encodeURIComponent(number)}`;
+  const address = callAddress(phone ?? '');
+  link.hidden = !address;
+  link.href = address ?? '';
   setText(link, `Call ${phone}`);
 }
 

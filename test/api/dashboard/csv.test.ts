@@ -13,6 +13,8 @@ describe('a row of CSV', () => {
     ['two\r\nlines', '"two\r\nlines"'],
     ['Empfang Süd 🛎', 'Empfang Süd 🛎'],
     ["it's", "it's"],
+    ['Desk; lobby', '"Desk; lobby"'],
+    ['Desk\tlobby', '"Desk\tlobby"'],
   ] as const) {
     it(`quotes ${JSON.stringify(text)} as RFC 4180 wants it`, () => {
       expect(csvRow([text])).to.equal(`${cell}\r\n`);
@@ -24,8 +26,18 @@ describe('a row of CSV', () => {
     ['+1', "'+1"],
     ['-1', "'-1"],
     ['@SUM(A1)', "'@SUM(A1)"],
-    ['\t=1', "'\t=1"],
-    ['\r=1', `"'\r=1"`],
+    ['＝1+1', "'＝1+1"],
+    ['＋1', "'＋1"],
+    ['－1', "'－1"],
+    ['＠SUM(A1)', "'＠SUM(A1)"],
+    ['\t=1', `"'\t'=1"`],
+    ['\r=1', `"'\r'=1"`],
+    ['\ta', `"'\ta"`],
+    ['Desk;=1+1', `"Desk;'=1+1"`],
+    ['Desk;;＝1;-2', `"Desk;;'＝1;'-2"`],
+    ['Desk;"=1', `"Desk;""'=1"`],
+    ['Desk\t@a', `"Desk\t'@a"`],
+    ['Desk\r\n+1', `"Desk\r\n'+1"`],
     ['=HYPERLINK("https://evil.example","x")', `"'=HYPERLINK(""https://evil.example"",""x"")"`],
   ] as const) {
     it(`keeps a spreadsheet from running ${JSON.stringify(text)}`, () => {
@@ -34,6 +46,6 @@ describe('a row of CSV', () => {
   }
 
   it('leaves what only holds such a sign as it is', () => {
-    expect(csvRow(['a=b', '1-2', 'x@y', ' =1'])).to.equal('a=b,1-2,x@y, =1\r\n');
+    expect(csvRow(['a=b', '1-2', 'x@y', ' =1', 'a＝b'])).to.equal('a=b,1-2,x@y, =1,a＝b\r\n');
   });
 });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { type EventStream, openEventStream } from '../../support/event-stream.ts';
+import { rawRequest, requestText } from '../../support/raw-http.ts';
 import { offerOn } from '../../support/rides.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
 
@@ -128,6 +129,27 @@ describe('pages', () => {
     expect(answer.status).to.equal(308);
     expect(answer.headers.get('location')).to.equal('https://rides.example/track/some?query=1');
   });
+
+  const targets: [target: string, location: string | undefined][] = [
+    ['http://evil.example/track/x?a=b', 'https://rides.example/track/x?a=b'],
+    ['https://evil.example:81/track/x', 'https://rides.example/track/x'],
+    ['http://rides.example@evil.example/track/x', 'https://rides.example/track/x'],
+    ['/track/..//evil.example/', 'https://rides.example//evil.example/'],
+    ['/track/../\\\\evil.example', 'https://rides.example///evil.example'],
+    ['/track/x?next=//evil.example', 'https://rides.example/track/x?next=//evil.example'],
+    ['/track/%0d%0aSet-Cookie:a', 'https://rides.example/track/%0d%0aSet-Cookie:a'],
+    ['//evil.example/track/x', undefined],
+    ['/\\evil.example/track/x', undefined],
+    ['http://evil.example\\@rides.example/track/x', undefined],
+  ];
+  for (const [target, location] of targets) {
+    it(`are redirected to the path and query on our own host, asked for as ${target}`, async () => {
+      const lines = [`GET ${target} HTTP/1.1`, 'Host: rides.example', 'Connection: close'];
+      const found = (await rawRequest(api.url, requestText(lines))).headers.location;
+      expect(found).to.equal(location);
+      expect(new URL(found ?? 'https://rides.example').hostname).to.equal('rides.example');
+    });
+  }
 
   it('answer errors as pages, with a policy that allows our own scripts and the tiles alone', async () => {
     const answer = await get('/track/nothing');
