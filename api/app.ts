@@ -7,6 +7,7 @@ import { docsPart } from './docs/docs-part.ts';
 import { driveParts } from './drive/drive-parts.ts';
 import { driversPart } from './drivers/drivers-part.ts';
 import { createGateway } from './drivers/gateway.ts';
+import { answerInTime } from './http/answer-in-time.ts';
 import { findPart } from './http/find-part.ts';
 import { handleErrors } from './http/handle-errors.ts';
 import { noRoute } from './http/no-route.ts';
@@ -31,6 +32,7 @@ export function listenerOf(service: Context, parts: readonly Part[]): ReturnType
   app.use(findPart(parts));
   if (service.tracing) app.use(traceRequest(service.tracing));
   app.use(handleErrors(service.log));
+  app.use(answerInTime(service.log));
   app.use(wellFormed);
   app.use((ctx, next) => ctx.state.part.handle(ctx, next));
   app.use(noRoute);
@@ -38,7 +40,7 @@ export function listenerOf(service: Context, parts: readonly Part[]): ReturnType
 }
 
 /** The parts of the service. `more` are parts that only a development stack or a test has. */
-export function createApp(service: Context, more: Part[] = []): App {
+export function createApp(service: Context, more: Part[] = []): App & { parts: readonly Part[] } {
   const wake = subscribeToRideChanges(service);
   const creation = rideCreation(service);
   const gateway = createGateway(service, wake);
@@ -54,6 +56,7 @@ export function createApp(service: Context, more: Part[] = []): App {
     healthPart(service),
   ];
   return {
+    parts,
     callback: () => listenerOf(service, parts),
     endHeld() {
       gateway.endStreams();

@@ -12,6 +12,8 @@ export interface RequestState {
   startedAt: number;
   /** Since when the handler waits, for the body or for events, by `performance.now()`; undefined while it does not. */
   waitsSince?: number;
+  /** The time limit has passed, and the 503 is sent: nothing else can answer the request. */
+  isLate?: true;
   /** The route for the log where no router notes its pattern. Never a path: it may hold a secret token. */
   route?: string;
   /** The partner's key that the request was made with. */

@@ -14,8 +14,6 @@ export interface DashboardRoute {
   method: 'GET' | 'POST';
   path: string;
   handle: Middleware;
-  /** The response stays open: the time limit of an answer does not hold for it. */
-  isStream?: true;
 }
 
 /** A request of somebody who has signed in. */
@@ -106,7 +104,6 @@ export function signedInRoutes(service: Context) {
       method: 'GET',
       path,
       handle: (ctx) => known(ctx, open),
-      isStream: true,
     }),
     /** A form that changes something. While the account is suspended, it is answered 403. */
     action: (

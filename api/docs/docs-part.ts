@@ -10,11 +10,17 @@ import { type Documentation, documentation } from './documentation.ts';
 
 /** The documentation: pages, the same as Markdown, the OpenAPI document and `/llms.txt`. It needs no key and no scripts. */
 export function docsPart({ config }: Pick<Context, 'config'>): Part {
+  let made: Documentation | undefined;
+  const docs = () => {
+    made ??= documentation(config);
+    return made;
+  };
   return {
     name: 'docs',
     owns: (path) => path === '/docs' || path.startsWith('/docs/') || path === '/llms.txt',
     headers: new Map([...pageHeaders(), ['Cache-Control', 'no-cache']]),
-    handle: compose<RequestContext>([redirectToHttps(config), serve(config)]),
+    routes: () => docs().paths.map((path) => ({ method: 'GET', path })),
+    handle: compose<RequestContext>([redirectToHttps(config), serve(docs)]),
     renderError: pageError,
   };
 }
@@ -23,11 +29,9 @@ export function docsPart({ config }: Pick<Context, 'config'>): Part {
  * A browser asks each time, and is told in a few bytes that its copy is still right. The documentation is made when it is first
  * asked for: it would make each start of a process longer.
  */
-function serve(config: Context['config']): Middleware {
-  let docs: Documentation | undefined;
+function serve(docs: () => Documentation): Middleware {
   return (ctx) => {
-    docs ??= documentation(config);
-    const answer = docs.answerTo(ctx.path === '/docs/' ? '/docs' : ctx.path);
+    const answer = docs().answerTo(ctx.path === '/docs/' ? '/docs' : ctx.path);
     if (!answer) throw new AppError('not_found');
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
       throw new AppError('method_not_allowed', { headers: { Allow: 'GET, HEAD' } });

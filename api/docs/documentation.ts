@@ -29,6 +29,8 @@ export interface DocAnswer {
 export interface Documentation {
   openApi: OpenApiDocument;
   pages: readonly DocPage[];
+  /** All that `answerTo` answers. */
+  paths: readonly string[];
   /** The answer to a path such as `/docs/webhooks`, `/docs/webhooks.md`, `/docs/openapi.json` or `/llms.txt`. */
   answerTo(path: string): DocAnswer | undefined;
 }
@@ -68,6 +70,7 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
   return {
     openApi: JSON.parse(openApiText),
     pages,
+    paths: [...render.keys()],
     answerTo(path) {
       const content = rendered.has(path) ? undefined : render.get(path)?.();
       if (content) rendered.set(path, packed(content));

@@ -2,10 +2,9 @@ import compose from 'koa-compose';
 import type { Context } from '../../shared/context.ts';
 import { driverSessions } from '../../shared/drivers/driver-session.ts';
 import type { Gateway } from '../drivers/gateway.ts';
-import { answerInTime } from '../http/answer-in-time.ts';
 import { jsonError } from '../http/json-error.ts';
 import { requireHttps } from '../http/require-https.ts';
-import { routerOf } from '../http/route.ts';
+import { namesOf, routerOf } from '../http/route.ts';
 import { refuseForeignChanges } from '../http/same-origin.ts';
 import { dataHeaders } from '../http/security-headers.ts';
 import { pageHeaders } from '../pages/headers.ts';
@@ -34,18 +33,13 @@ function dataPart(service: Context, gateway: Gateway): Part {
   const cookie = driverCookie(config);
   const sessions = endWithSessions(service, driverSessions.living);
   const stream = gateway.stream(bySession.authenticate, (ctx, opened) => sessions.watch(opened, cookie.read(ctx)));
+  const routes = [stream, ...gateway.routes(bySession)];
   return {
     name: 'drive-data',
     owns: (path) => isBelow(path, dataBase),
     headers: new Map([...dataHeaders, ['Cache-Control', 'no-store']]),
-    handle: compose<RequestContext>([
-      requireHttps(config),
-      refuseForeignChanges(config),
-      // A stream is never answered in time: it goes on.
-      routerOf(dataBase, [stream]),
-      answerInTime,
-      routerOf(dataBase, gateway.routes(bySession)),
-    ]),
+    routes: () => namesOf(dataBase, routes),
+    handle: compose<RequestContext>([requireHttps(config), refuseForeignChanges(config), routerOf(dataBase, routes)]),
     renderError: jsonError,
     async close() {
       sessions.close();
@@ -55,16 +49,13 @@ function dataPart(service: Context, gateway: Gateway): Part {
 
 function pagePart(service: Context): Part {
   const { config } = service;
+  const routes = driveRoutes(service);
   return {
     name: 'drive',
     owns: (path) => isBelow(path, base),
     headers: new Map([...pageHeaders({ uses: ['geolocation', 'screen-wake-lock'] }), ['Cache-Control', 'no-store']]),
-    handle: compose<RequestContext>([
-      redirectToHttps(config),
-      refuseForeignChanges(config),
-      answerInTime,
-      routerOf(base, driveRoutes(service)),
-    ]),
+    routes: () => namesOf(base, routes),
+    handle: compose<RequestContext>([redirectToHttps(config), refuseForeignChanges(config), routerOf(base, routes)]),
     renderError: pageError,
   };
 }

@@ -1,9 +1,8 @@
 import compose from 'koa-compose';
 import type { Context } from '../../shared/context.ts';
-import { answerInTime } from '../http/answer-in-time.ts';
 import { jsonError } from '../http/json-error.ts';
 import { requireHttps } from '../http/require-https.ts';
-import { routerOf } from '../http/route.ts';
+import { namesOf, routerOf } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
 import type { Part } from '../part.ts';
 import type { Middleware, RequestContext } from '../types.ts';
@@ -19,18 +18,13 @@ export function driversPart({ config }: Pick<Context, 'config'>, gateway: Gatewa
     await byKey.authenticate(ctx);
     await next();
   };
+  const routes = [gateway.stream(byKey.authenticate), ...gateway.routes(byKey)];
   return {
     name: 'drivers',
     owns: (path) => path === base || path.startsWith(`${base}/`),
     headers: new Map([...dataHeaders, ['Cache-Control', 'no-store']]),
-    handle: compose<RequestContext>([
-      requireHttps(config),
-      // A stream is never answered in time: it goes on.
-      routerOf(base, [gateway.stream(byKey.authenticate)]),
-      answerInTime,
-      routerOf(base, gateway.routes(byKey)),
-      requireKey,
-    ]),
+    routes: () => namesOf(base, routes),
+    handle: compose<RequestContext>([requireHttps(config), routerOf(base, routes), requireKey]),
     renderError: jsonError,
   };
 }

@@ -1,29 +1,62 @@
 import { AppError } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/logger.ts';
 import type { Middleware, RequestContext } from '../types.ts';
+import { answerFailure } from './handle-errors.ts';
 
 /** Every request is answered within 3 s of its arrival, whatever MongoDB does. The time that the handler waits does not count. */
 const limitMs = 2_900;
 
 /**
- * Answers 503 when the middleware behind it, authentication included, has not answered in time. That middleware still runs
- * to its end: if it creates the ride after all, the rate limit's charge stays, otherwise the charge is refunded.
+ * The one time limit of a request, for every part: sends a 503 when the middleware behind it has not begun an answer in
+ * time. The 503 is sent whole in the tick of the timer, because Koa ignores every later write to a response that is sent. The
+ * late middleware still runs to its end: if it creates the ride after all, the rate limit's charge stays, otherwise the
+ * charge is refunded. Nothing throws inside the timer, because that would end the process.
  */
-export const answerInTime: Middleware = (ctx, next) =>
-  new Promise((resolve, reject) => {
-    const check = () => {
-      const left = leftMs(ctx);
-      // The limit has moved: the handler has waited meanwhile, or still waits.
-      if (left > 0) timer = setTimeout(check, left);
-      else {
-        ignoreLateAnswer(ctx);
-        reject(new AppError('unconfirmed'));
-      }
-    };
-    let timer = setTimeout(check, leftMs(ctx));
-    next()
-      .finally(() => clearTimeout(timer))
-      .then(resolve, reject);
-  });
+export const answerInTime =
+  (log: Logger): Middleware =>
+  (ctx, next) =>
+    new Promise<unknown>((resolve, reject) => {
+      let timer: NodeJS.Timeout;
+      const check = () => {
+        const left = leftMs(ctx);
+        // The limit has moved: the handler has waited in the meantime, or still waits.
+        if (left > 0) timer = setTimeout(check, left);
+        // A stream is answered when it begins.
+        else if (!ctx.headerSent) refuse(ctx, log, resolve, reject);
+      };
+      const handled = next();
+      timer = setTimeout(check, leftMs(ctx));
+      handled.finally(() => clearTimeout(timer)).then(resolve, reject);
+    });
+
+function refuse(
+  ctx: RequestContext,
+  log: Logger,
+  resolve: (_: undefined) => void,
+  reject: (error: unknown) => void,
+): void {
+  try {
+    ctx.state.isLate = true;
+    answerFailure(ctx, new AppError('unconfirmed'), log);
+    sendNow(ctx);
+    resolve(undefined);
+  } catch (error) {
+    reject(error);
+  }
+}
+
+/** Sends the answer as Koa would, but in this tick. */
+function sendNow({ response, res }: RequestContext): void {
+  const { body } = response;
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  response.length = Buffer.byteLength(text);
+  res.end(text);
+}
+
+/** A response that stays open cannot begin for a request that was answered late. Throws the error of the 503 that was sent. */
+export function assertInTime({ state }: RequestContext): void {
+  if (state.isLate) throw new AppError('unconfirmed');
+}
 
 const leftMs = ({ state }: RequestContext): number =>
   Math.max(0, Math.ceil(state.startedAt + limitMs - (state.waitsSince ?? performance.now())));
@@ -36,14 +69,4 @@ export function pauseTimeLimit({ state }: RequestContext): () => void {
     state.startedAt += performance.now() - since;
     state.waitsSince = undefined;
   };
-}
-
-/** The late middleware still writes its answer to the context, perhaps while the 503 is being sent: those writes do nothing. */
-function ignoreLateAnswer(ctx: RequestContext): void {
-  const { response } = ctx;
-  Object.defineProperties(ctx, {
-    status: { get: () => response.status, set() {} },
-    body: { get: () => response.body, set() {} },
-    set: { value() {} },
-  });
 }

@@ -9,6 +9,7 @@ const noPart: Part = {
   name: 'none',
   owns: () => true,
   headers: dataHeaders,
+  routes: () => [],
   handle: (_ctx, next) => next(),
   renderError: jsonError,
 };

@@ -13,14 +13,7 @@ export function handleErrors(log: Logger): Middleware {
       await next();
       nameStatus(ctx);
     } catch (thrown) {
-      const { requestId, part } = ctx.state;
-      const error = publicError(thrown);
-      if (error.status >= 500) {
-        log.error({ requestId, part: part.name, error: describeError(thrown) }, 'request failed');
-      }
-      // The status is already sent: closing the connection tells the client that its answer is incomplete.
-      if (ctx.headerSent) ctx.res.destroy();
-      else answer(ctx, error);
+      answerFailure(ctx, thrown, log);
     }
   };
 }
@@ -31,7 +24,18 @@ function nameStatus({ response, headerSent }: RequestContext): void {
   response.set(errorCodeHeader, codeOfStatus(status));
 }
 
-/** Writes to the response itself: after a timeout, `answerInTime` ignores writes through the context. */
+/** Logs the failure of a request if it is the service's own, and makes the answer. */
+export function answerFailure(ctx: RequestContext, thrown: unknown, log: Logger): void {
+  const { requestId, part } = ctx.state;
+  const error = publicError(thrown);
+  if (error.status >= 500) {
+    log.error({ requestId, part: part.name, error: describeError(thrown) }, 'request failed');
+  }
+  // The status is already sent: closing the connection tells the client that its answer is incomplete.
+  if (ctx.headerSent) ctx.res.destroy();
+  else answer(ctx, error);
+}
+
 function answer(ctx: RequestContext, error: AppError): void {
   const { response, state } = ctx;
   ctx.respond = true;

@@ -1,5 +1,6 @@
 import Router from '@koa/router';
 import type { Method, Operation } from '../docs/operation.ts';
+import type { RouteName } from '../part.ts';
 import type { Middleware, RequestContext, RequestState } from '../types.ts';
 
 export interface Route {
@@ -89,11 +90,20 @@ export const remove: RouteInSteps<'DELETE'> = inSteps;
 export function routerOf(base: string, routes: readonly (Route | PageRoute)[]): Middleware {
   const router = new Router<RequestState>({ prefix: base });
   for (const route of routes) {
-    const { method, path } = 'operation' in route ? route.operation : route;
+    const { method, path } = nameOf(route);
     router.register(path, [method], route.handle);
   }
   return router.routes() as Middleware;
 }
+
+/** The names of the routes below a base. */
+export const namesOf = (base: string, routes: readonly (Route | RouteName)[]): RouteName[] =>
+  routes.map((route) => {
+    const { method, path } = nameOf(route);
+    return { method, path: base + path };
+  });
+
+const nameOf = <Name extends RouteName>(route: Route | Name) => ('operation' in route ? route.operation : route);
 
 /** A part of the path that the route's pattern names. */
 export const paramOf = (ctx: RequestContext, name: string): string =>

@@ -12,6 +12,7 @@ export function healthPart({ log }: Pick<Context, 'log'>): Part {
     name: 'health',
     owns: (path) => healthPaths.includes(path),
     headers: dataHeaders,
+    routes: () => healthPaths.map((path) => ({ method: 'GET', path })),
     async handle(ctx) {
       ctx.respond = false;
       ctx.state.route = ctx.path;

@@ -22,6 +22,7 @@ export function operatorsSignIn(cookie: ReturnType<typeof operatorsCookie>): Par
     name: 'operators',
     owns: (candidate) => candidate === path || candidate === `${path}/`,
     headers: new Map([...pageHeaders(), ['Cache-Control', 'no-store']]),
+    routes: () => ['GET', 'POST'].map((method) => ({ method, path })),
     async handle(ctx) {
       ctx.state.route = path;
       if (ctx.method === 'GET' || ctx.method === 'HEAD') {

@@ -120,6 +120,7 @@ export async function queueBoard(queues: Queues, admit: Middleware): Promise<Par
     name: 'queue board',
     owns: (path) => path === queueBoardPath || path.startsWith(`${queueBoardPath}/`),
     headers: new Map([...dataHeaders, ['Content-Security-Policy', contentPolicy], ['Cache-Control', 'no-store']]),
+    routes: () => ['', '/api/queues'].map((page) => ({ method: 'GET', path: queueBoardPath + page })),
     handle: compose<RequestContext>([admit, readOnly, ownPage, adapter.registerPlugin() as unknown as Middleware]),
     renderError: jsonError,
   };

@@ -1,5 +1,5 @@
 import type { Part } from '../part.ts';
-import { assetBase, serveAssets } from './assets.ts';
+import { assetBase, assetUrl, serveAssets } from './assets.ts';
 import { pageHeaders } from './headers.ts';
 import { pageError } from './page-error.ts';
 
@@ -8,6 +8,7 @@ export const assetsPart = (): Part => ({
   name: 'assets',
   owns: (path) => path.startsWith(assetBase),
   headers: pageHeaders(),
+  routes: () => [{ method: 'GET', path: assetUrl('styles.css') }],
   handle: serveAssets(),
   renderError: pageError,
 });

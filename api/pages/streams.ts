@@ -1,5 +1,6 @@
 import { AppError } from '../../shared/errors.ts';
 import { streamsOpen } from '../../shared/metrics/metrics.ts';
+import { assertInTime } from '../http/answer-in-time.ts';
 import { HeldResponses } from '../http/held-responses.ts';
 import type { RequestContext } from '../types.ts';
 
@@ -51,6 +52,7 @@ export function createStreams(limits: { all: number; perClient: number }): Strea
 
   return {
     open(ctx, client) {
+      assertInTime(ctx);
       countIn(client);
       ctx.set({
         'Content-Type': 'text/event-stream; charset=utf-8',

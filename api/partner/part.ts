@@ -1,10 +1,9 @@
 import compose from 'koa-compose';
 import type { Context } from '../../shared/context.ts';
 import type { Wake } from '../../shared/wake.ts';
-import { answerInTime } from '../http/answer-in-time.ts';
 import { jsonError } from '../http/json-error.ts';
 import { requireHttps } from '../http/require-https.ts';
-import { routerOf } from '../http/route.ts';
+import { namesOf, routerOf } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
 import type { Part } from '../part.ts';
 import type { Middleware, RequestContext } from '../types.ts';
@@ -32,8 +31,9 @@ export function partnerParts(service: Context, { wake, creation }: { wake: Wake;
     name: 'partner',
     owns: (path) => path === base || path.startsWith(`${base}/`),
     headers,
+    routes: () => namesOf(base, routes),
     // A route authenticates by itself; requireKey is for the paths and methods that have no route.
-    handle: compose<RequestContext>([httpsOnly, answerInTime, routerOf(base, routes), requireKey]),
+    handle: compose<RequestContext>([httpsOnly, routerOf(base, routes), requireKey]),
     renderError: jsonError,
     endHeld: polls.endAll,
     close: async () => polls.close(),

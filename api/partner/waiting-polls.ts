@@ -6,6 +6,7 @@ import { isAfter, latestPlaces, type Place, shownAfterMs } from '../../shared/ri
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import type { Wake } from '../../shared/wake.ts';
+import { assertInTime } from '../http/answer-in-time.ts';
 import { type HeldRequest, HeldRequests } from '../http/held-requests.ts';
 import type { RequestContext } from '../types.ts';
 
@@ -128,6 +129,7 @@ export function waitingPolls(service: Context, wake: Wake): WaitingPolls {
 
   return {
     async wait(ctx, awaited, ms) {
+      assertInTime(ctx);
       const { keyId } = awaited;
       const count = perKey.get(keyId) ?? 0;
       if (count >= mostPerKey || held.size >= service.config.streams.all) {

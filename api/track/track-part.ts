@@ -1,4 +1,3 @@
-import Router from '@koa/router';
 import compose from 'koa-compose';
 import { batchedFind } from '../../shared/batch.ts';
 import type { Context } from '../../shared/context.ts';
@@ -10,6 +9,7 @@ import type { Ride } from '../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';
 import type { Wake } from '../../shared/wake.ts';
 import { clientAddress } from '../http/client-address.ts';
+import { namesOf, type PageRoute, paramOf, routerOf } from '../http/route.ts';
 import { errorPage } from '../pages/error-page.tsx';
 import { followRides } from '../pages/followed-rides.ts';
 import { pageHeaders } from '../pages/headers.ts';
@@ -17,7 +17,7 @@ import { pageError } from '../pages/page-error.ts';
 import { redirectToHttps } from '../pages/redirect-to-https.ts';
 import { createStreams } from '../pages/streams.ts';
 import type { Part } from '../part.ts';
-import type { Middleware, RequestContext, RequestState } from '../types.ts';
+import type { RequestContext } from '../types.ts';
 import { trackPage } from './page.tsx';
 import { type TrackedRide, type TrackState, trackFields, trackState } from './track-state.ts';
 
@@ -46,27 +46,32 @@ export function trackPart(service: Context, wake: Wake): Part {
     lookMs: 2_000,
   });
 
-  const router = new Router<RequestState>({ prefix: base });
-  const get = (path: string, answer: (ctx: RequestContext, found: Tracked) => void) =>
-    router.register(path, ['GET'], async (ctx: RequestContext) => answer(ctx, await tracked(ctx)));
-  get('/:token', (ctx, { state }) => {
-    ctx.type = 'html';
-    ctx.body = trackPage(state, config.tiles);
+  const get = (path: string, answer: (ctx: RequestContext, found: Tracked) => void): PageRoute => ({
+    method: 'GET',
+    path,
+    handle: async (ctx) => answer(ctx, await tracked(ctx)),
   });
-  get('/:token/state', (ctx, { state }) => {
-    ctx.body = state;
-  });
-  get('/:token/events', (ctx, { ride, state }) => {
-    if (hasEnded(state.status)) ctx.status = 204;
-    else followed.follow(ride, state, () => streams.open(ctx, clientAddress(ctx, config.trustedProxyHops)));
-  });
+  const routes = [
+    get('/:token', (ctx, { state }) => {
+      ctx.type = 'html';
+      ctx.body = trackPage(state, config.tiles);
+    }),
+    get('/:token/state', (ctx, { state }) => {
+      ctx.body = state;
+    }),
+    get('/:token/events', (ctx, { ride, state }) => {
+      if (hasEnded(state.status)) ctx.status = 204;
+      else followed.follow(ride, state, () => streams.open(ctx, clientAddress(ctx, config.trustedProxyHops)));
+    }),
+  ];
 
   const tileOrigin = config.tiles && new URL(config.tiles.url).origin;
   return {
     name: 'track',
     owns: (path) => path === base || path.startsWith(`${base}/`),
     headers: new Map([...pageHeaders({ tileOrigin, referrer: 'strict-origin' }), ['Cache-Control', 'no-store']]),
-    handle: compose<RequestContext>([redirectToHttps(config), router.routes() as unknown as Middleware]),
+    routes: () => namesOf(base, routes),
+    handle: compose<RequestContext>([redirectToHttps(config), routerOf(base, routes)]),
     renderError: (error, ctx) => {
       if (error.code !== 'link_not_found') return pageError(error, ctx);
       ctx.response.type = 'html';
@@ -87,7 +92,7 @@ interface Tracked {
 
 /** The ride of the link. Throws `link_not_found`, the same for a token that is malformed, unknown or has run out. */
 async function tracked(ctx: RequestContext): Promise<Tracked> {
-  const { token } = (ctx as unknown as { params: { token: string } }).params;
+  const token = paramOf(ctx, 'token');
   const found = tokenForm.test(token) ? await findByToken(token) : null;
   const ride = found && (await withReportedPosition(found));
   const state = ride && trackState(ride);

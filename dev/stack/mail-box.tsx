@@ -19,6 +19,7 @@ export function mailBox(service: Context): Part {
   return {
     name: 'mail box',
     owns: (path) => path === mailBoxPath,
+    routes: () => [{ method: 'GET', path: mailBoxPath }],
     headers: new Map([...pageHeaders(), ['Cache-Control', 'no-store']]),
     handle: compose<RequestContext>([onlyLocal('mail box', mailBoxPath), showMails(service)]),
     renderError: pageError,

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
-import { answerInTime } from '../../api/http/answer-in-time.ts';
 import { type HeldRequest, HeldRequests } from '../../api/http/held-requests.ts';
 import { type Serving, serve, silenceMs } from '../../api/http/serve.ts';
 import type { RequestContext } from '../../api/types.ts';
@@ -27,12 +26,11 @@ describe('a request that waits before it is answered', () => {
       note = resolve;
     });
     const part = testPart({
-      handle: (request) =>
-        answerInTime(request, async () => {
-          const held = requests.hold(request, 60_000);
-          note({ request, held });
-          request.body = { isReleased: await held.over };
-        }),
+      async handle(request) {
+        const held = requests.hold(request, 60_000);
+        note({ request, held });
+        request.body = { isReleased: await held.over };
+      },
       endHeld: () => requests.endAll(),
     });
     server = await serve(ctx, createApp(ctx, [part]));

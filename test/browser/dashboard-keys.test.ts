@@ -298,6 +298,7 @@ function partWith(pages: Record<string, string>): Part {
   return {
     name: 'shown',
     owns: (path) => path in pages,
+    routes: () => [],
     headers: pageHeaders(),
     handle: (ctx) => {
       ctx.type = 'html';

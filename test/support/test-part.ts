@@ -7,6 +7,7 @@ export const testPart = (fields: Pick<Part, 'handle'> & Partial<Part>): Part => 
   name: 'test',
   owns: (path) => path === '/test' || path.startsWith('/test/'),
   headers: dataHeaders,
+  routes: () => [],
   renderError: jsonError,
   ...fields,
 });

@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import { createApp, listenerOf } from '../../api/app.ts';
+import { type Serving, serve } from '../../api/http/serve.ts';
+import { operatorsParts } from '../../api/ops/operators-pages.ts';
+import type { Part, RouteName } from '../../api/part.ts';
+import type { Context } from '../../shared/context.ts';
+import { driverSessions } from '../../shared/drivers/driver-session.ts';
+import { sha256 } from '../../shared/ids.ts';
+import { validRide } from '../support/client.ts';
+import { newFormId, signedIn } from '../support/dashboard.ts';
+import { newGatewayDriver } from '../support/drivers.ts';
+import { type MongoProxy, startMongoProxy } from '../support/mongo-proxy.ts';
+import { startTestApi, testContext } from '../support/service.ts';
+
+/** Only ends a hang: each answer comes after 3 s, but all of them share a busy machine. */
+const patience = () => AbortSignal.timeout(60_000);
+const opsToken = 'a-token-of-operators-1';
+
+/** Parts that ask MongoDB before they answer anything that a caller with a key or a session sends. */
+const needsMongo = ['partner', 'drivers', 'drive-data'];
+
+describe('a MongoDB that answers after 3 s', () => {
+  let proxy: MongoProxy;
+  let ctx: Context;
+  let parts: readonly Part[];
+  let api: Serving;
+  let ops: Serving;
+  let signedInHeaders: (part: Part) => Record<string, string>;
+
+  before(async () => {
+    const direct = await startTestApi();
+    const { cookie } = await signedIn(direct);
+    const partner = await direct.key();
+    const driver = await newGatewayDriver(direct);
+    const session = { driverId: driver.driverId, keyHash: sha256(driver.key) };
+    const cookies = `${cookie}; driver_session=${await driverSessions.start(session, direct.ctx.now())}`;
+    const operator = await operatorsCookieOf(direct.ctx);
+    await direct.close();
+    signedInHeaders = ({ name }) => ({
+      cookie: `${cookies}; ${operator}`,
+      authorization: `Bearer ${name === 'drivers' ? driver.key : partner.key}`,
+    });
+
+    proxy = await startMongoProxy(process.env.TEST_MONGO_URL ?? '');
+    ctx = await testContext({ MONGO_URL: proxy.url, OPS_TOKEN: opsToken });
+    const app = createApp(ctx);
+    const pages = await operatorsParts(ctx);
+    parts = [...app.parts, ...pages];
+    api = await serve(ctx, app);
+    ops = await serve(ctx, { callback: () => listenerOf(ctx, pages) });
+    proxy.delayAnswers(3_000);
+  });
+  after(async () => {
+    proxy.delayAnswers(0);
+    await ops.close();
+    await api.close();
+    await ctx.close();
+    await proxy.close();
+  });
+
+  const isOperators = ({ name }: Part) => name === 'queue board' || name === 'operators';
+  const send = async (part: Part, { method, path }: RouteName, headers: Record<string, string> = {}) => {
+    const { port } = isOperators(part) ? ops : api;
+    const isForm = ['dashboard', 'drive', 'operators'].includes(part.name);
+    const body = isForm ? new URLSearchParams({ formId: newFormId() }) : JSON.stringify(validRide);
+    const answer = await fetch(`http://127.0.0.1:${port}${path.replace(':month', '2026-11').replace(/:\w+/g, id)}`, {
+      method,
+      redirect: 'manual',
+      signal: patience(),
+      headers: { 'sec-fetch-site': 'same-origin', ...(!isForm && { 'content-type': 'application/json' }), ...headers },
+      ...(method !== 'GET' && method !== 'DELETE' && { body }),
+    });
+    await answer.text();
+    return { route: `${method} ${path}`, part: part.name, status: answer.status };
+  };
+  const sendAll = (headersOf?: (part: Part) => Record<string, string>) =>
+    Promise.all(parts.flatMap((part) => part.routes().map((route) => send(part, route, headersOf?.(part)))));
+
+  // Mocha fails a test during which an exception is not caught: it would end a process of the service.
+  it('ends no process on any route, and each is answered, without a key or session', async () => {
+    const answers = await sendAll();
+    expect(answers.map(({ part }) => part)).to.include.members(parts.map(({ name }) => name));
+    expect(answers.filter(({ status }) => status === 500)).to.deep.equal([]);
+  });
+
+  it('ends no process on any route, and each is answered in time, with a key or session', async () => {
+    const answers = await sendAll(signedInHeaders);
+    expect(answers.filter(({ status }) => status === 500)).to.deep.equal([]);
+    for (const { part, status, route } of answers) if (needsMongo.includes(part)) expect(status, route).to.equal(503);
+    expect(answers.find(({ route }) => route === 'GET /dashboard/')?.status).to.equal(503);
+  });
+});
+
+/** Of the form of a track token, and of no other thing that exists. */
+const id = 'a'.repeat(22);
+
+async function operatorsCookieOf(service: Context): Promise<string> {
+  const { config } = service;
+  const pages = await operatorsParts({ ...service, config: { ...config, secrets: { ...config.secrets, opsToken } } });
+  const server = await serve(service, { callback: () => listenerOf(service, pages) });
+  const answer = await fetch(`http://127.0.0.1:${server.port}/ops`, {
+    method: 'POST',
+    redirect: 'manual',
+    body: new URLSearchParams({ token: opsToken }),
+  });
+  await server.close();
+  return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+}
