@@ -28,6 +28,7 @@ const errorTable = {
   on_a_ride: [409, 'The driver is on a ride'],
   not_own_ride: [409, "This is not the driver's own ride"],
   illegal_step: [409, 'The ride is not in a status that allows this step'],
+  key_changed: [409, 'Somebody changed this key a moment ago. Nothing was changed now'],
   not_sent_yet: [409, 'This event has not been sent yet: it will be, by itself'],
   not_erasable: [409, 'The ride has not ended, or has something left to send'],
   idempotency_conflict: [409, 'This Idempotency-Key was used with a different request'],

@@ -4,15 +4,22 @@ const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** A uniformly random base62 string, with about 5.95 bits of entropy per character. */
 export function randomBase62(length: number): string {
-  let text = '';
-  while (text.length < length) {
-    for (const byte of randomBytes(length * 2)) {
-      // 248 is the largest multiple of 62 in a byte; larger bytes would make the first digits more likely.
-      if (byte < 248 && text.length < length) text += base62[byte % 62];
-    }
-  }
-  return text;
+  return derivedBase62(length, () => randomBytes(length * 2));
 }
+
+/**
+ * A base62 text that is the same for the same source of bytes, and uniform if these are. `bytesOf` gives the bytes of block
+ * 0, 1 and so on, as many blocks as are needed.
+ */
+export function derivedBase62(length: number, bytesOf: (block: number) => Buffer): string {
+  let text = '';
+  for (let block = 0; text.length < length; block += 1) text += digitsOf(bytesOf(block));
+  return text.slice(0, length);
+}
+
+/** 248 is the largest multiple of 62 in a byte; larger bytes would make the first digits more likely, and are dropped. */
+const digitsOf = (bytes: Buffer): string =>
+  [...bytes.filter((byte) => byte < 248)].map((byte) => base62[byte % 62]).join('');
 
 /** A number in base62, padded with zeros on the left, so that texts of equal width sort like the numbers. */
 export function toBase62(value: number, width: number): string {
@@ -59,3 +66,9 @@ export function eventId(rideId: string, seq: number): string {
 
 /** SHA-256 of a UTF-8 text, in hexadecimal. */
 export const sha256 = (text: string): string => hash('sha256', text);
+
+/** An id that is the same for the same form of the dashboard: an insert with it is made once, however often it is sent. */
+export const formsKeyId = (form: string): string => `key_${derivedFrom(form, 'key', 14)}`;
+export const formsOfferId = (form: string): string => `offer_${derivedFrom(form, 'offer', 16)}`;
+const derivedFrom = (form: string, kind: string, length: number): string =>
+  derivedBase62(length, (block) => Buffer.from(sha256(`${kind} ${block} ${form}`), 'hex'));

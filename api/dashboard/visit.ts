@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Account } from '../../shared/accounts/account.ts';
+import { type SentForm, sentForm } from '../../shared/accounts/sent-form.ts';
 import { accountOfSession } from '../../shared/accounts/session.ts';
-import { earlierSubmission } from '../../shared/accounts/submission.ts';
 import type { Context } from '../../shared/context.ts';
 import { AppError, type ErrorCode, errorCodeHeader } from '../../shared/errors.ts';
 import { type Form, readForm } from '../http/form-body.ts';
@@ -30,10 +30,12 @@ export interface Visit {
 export interface Sending extends Visit {
   form: Form;
   /**
-   * Notes that this form is sent, before it takes effect, and resolves with what an earlier sending of the same form was
-   * about, or with null for the first. Throws a 400 for a form without its one-time id.
+   * Names the form. Its name is written together with its effect, and ids are derived from it, so that sending it again
+   * completes what the first sending did not, and changes nothing else.
    */
-  earlier(about: string): Promise<string | null>;
+  sent: SentForm;
+  /** When the request arrived. */
+  arrivedAt: Date;
 }
 
 /** What a route answers: a page (200, or the status given, with the code of an error for a status of 400 or more), the address of the page to see next (303), or a file. */
@@ -73,6 +75,7 @@ export function findAccount(service: Context): (ctx: RequestContext) => Promise<
  */
 export function signedInRoutes(service: Context) {
   const accountOf = findAccount(service);
+  const cookie = sessionCookie(service.config);
   const visited = async (ctx: RequestContext, answer: (visit: Visit) => Answer | Promise<Answer>): Promise<void> => {
     const account = await accountOf(ctx);
     respond(ctx, account ? await answer(visitOf(ctx, account)) : { see: signInPath(ctx) });
@@ -105,7 +108,9 @@ export function signedInRoutes(service: Context) {
       path,
       handle: (ctx) => known(ctx, open),
     }),
-    /** A form that changes something. While the account is suspended, it is answered 403. */
+    /**
+     * A form that changes something. Without its one-time id it is answered 400, and while the account is suspended 403.
+     */
     action: (
       path: string,
       act: (sending: Sending) => Answer | Promise<Answer>,
@@ -113,13 +118,15 @@ export function signedInRoutes(service: Context) {
     ): DashboardRoute => ({
       method: 'POST',
       path,
-      handle: (ctx) =>
-        visited(ctx, async (visit) => {
+      handle: (ctx) => {
+        const arrivedAt = new Date();
+        return visited(ctx, async (visit) => {
           if (visit.account.suspendedAt && !evenSuspended) return suspended;
           const form = await readForm(ctx);
-          const earlier = (about: string) => earlierSubmission(visit.account._id, formIdOf(form), about, service.now());
-          return act({ ...visit, form, earlier });
-        }),
+          const sent = sentForm(visit.account._id, formIdOf(form), cookie.read(ctx));
+          return act({ ...visit, form, sent, arrivedAt });
+        });
+      },
     }),
   };
 }

@@ -1,8 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config.ts';
+import { derivedBase62 } from '../ids.ts';
 
 /** What an HMAC is for. Each purpose has a key of its own, derived from SECRETS_KEY. */
-type Purpose = 'sign-in codes' | 'device cookies';
+type Purpose = 'sign-in codes' | 'device cookies' | 'new API keys' | 'new signing secrets';
 
 type Secrets = Pick<Config['secrets'], 'keys'>;
 
@@ -19,6 +20,17 @@ export function isMacOf({ keys }: Secrets, purpose: Purpose, text: string, mac: 
     return expected.length === given.length && timingSafeEqual(expected, given);
   });
   return matches.includes(true);
+}
+
+/**
+ * 32 base62 characters (190 bits) for each listed SECRETS_KEY, derived from it and a text; the first SECRETS_KEY comes first.
+ * Nobody can derive them without SECRETS_KEY, and the same text gives the same ones again.
+ */
+export function secretsFor({ keys }: Secrets, purpose: Purpose, text: string): [string, ...string[]] {
+  const derive = (key: Secrets['keys'][number]) =>
+    derivedBase62(32, (block) => Buffer.from(macUnder(key, purpose, `${block} ${text}`), 'base64url'));
+  const [first, ...others] = keys;
+  return [derive(first), ...others.map(derive)];
 }
 
 function macUnder({ key }: Secrets['keys'][number], purpose: Purpose, text: string): string {

@@ -1,4 +1,5 @@
 import mongoose from 'mongoose';
+import type { AppliedForm } from '../accounts/sent-form.ts';
 import { batchedFind } from '../batch.ts';
 import { sha256 } from '../ids.ts';
 import type { Mode } from '../mode.ts';
@@ -19,6 +20,8 @@ export interface ApiKey {
   createdAt: Date;
   lastUsedAt?: Date;
   rotatedAt?: Date;
+  /** When the signing secret was last rolled. Missing where an earlier version rolled it. */
+  rolledAt?: Date;
   revokedAt?: Date;
   /** Since when the operator refuses this key, or all keys of its account (suspend.ts). */
   suspendedAt?: Date;
@@ -33,6 +36,8 @@ export interface ApiKey {
   settingsHeldAt?: Date;
   /** When the next redelivery of an event of this key may be sent. */
   nextRedeliveryAt?: Date;
+  /** The forms of the dashboard that made or changed it, the latest last. */
+  forms?: AppliedForm[];
 }
 
 export interface Failing {
@@ -57,10 +62,12 @@ const keySchema = new mongoose.Schema<ApiKey>(
     createdAt: { type: Date, required: true },
     lastUsedAt: Date,
     rotatedAt: Date,
+    rolledAt: Date,
     revokedAt: Date,
     suspendedAt: Date,
     accountSuspendedAt: Date,
     place: Number,
+    forms: { type: [{ _id: false, id: String, at: Date, isChange: Boolean }], default: undefined },
   },
   { versionKey: false, autoIndex: false },
 );

@@ -11,13 +11,16 @@ const driversForm = formOf('driver');
 const checksum = (text: string): string => toBase62(crc32(text), checksumLength);
 const hasChecksum = (text: string): boolean => text.slice(-checksumLength) === checksum(text.slice(0, -checksumLength));
 
-function newKey(kind: Mode | 'driver'): string {
-  const body = `svc_${kind}_${randomBase62(secretLength)}`;
+function newKey(kind: Mode | 'driver', secret = randomBase62(secretLength)): string {
+  const body = `svc_${kind}_${secret}`;
   return body + checksum(body);
 }
 
-/** A new secret API key (contract, section 5.2): the mode's prefix, 190 random bits and a checksum. */
-export const newApiKey = (mode: Mode): string => newKey(mode);
+/**
+ * A new secret API key (contract, section 5.2): the mode's prefix, 32 base62 characters (190 bits), random unless given, and
+ * a checksum.
+ */
+export const newApiKey = (mode: Mode, secret?: string): string => newKey(mode, secret);
 
 /** A new secret key of a driver, made like a partner's. */
 export const newDriverKey = (): string => newKey('driver');
@@ -31,5 +34,5 @@ export const isWellFormedDriverKey = (text: string): boolean => driversForm.test
 /** The part of a key that may be shown: its prefix and its last four characters, which belong to the checksum. */
 export const keyHint = (key: string): string => `${key.slice(0, key.lastIndexOf('_') + 1)}...${key.slice(-4)}`;
 
-/** A new webhook signing secret (contract, section 5.9): 190 random bits. */
-export const newSigningSecret = (): string => `whsec_${randomBase62(32)}`;
+/** A new webhook signing secret (contract, section 5.9): 32 base62 characters (190 bits), random unless given. */
+export const newSigningSecret = (secret = randomBase62(secretLength)): string => `whsec_${secret}`;

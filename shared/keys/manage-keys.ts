@@ -1,19 +1,16 @@
+import type { SentForm } from '../accounts/sent-form.ts';
 import type { Config } from '../config.ts';
 import { AppError } from '../errors.ts';
-import { newKeyId, sha256 } from '../ids.ts';
+import { formsKeyId, newKeyId, sha256 } from '../ids.ts';
 import type { Mode } from '../mode.ts';
 import { suspendWithAccount } from '../suspend.ts';
 import { checkGivenTarget } from '../targets/given-target.ts';
 import { type ApiKey, KeyModel, keys } from './api-key.ts';
+import { activeKeyOf, changeKey, type KeyOwner, ownedBy, unknownKey } from './change-key.ts';
 import { decrypt, encrypt } from './encryption.ts';
 import { keyHint, newApiKey, newSigningSecret } from './key-format.ts';
 import { insertInFreePlace } from './places.ts';
-
-/**
- * On whose behalf a key is read or changed: for an account, a key of another account counts as unknown. `anyone` is for
- * an operator.
- */
-export type KeyOwner = { accountId: string } | 'anyone';
+import { apiKeysOf } from './replace-secret.ts';
 
 export type KeySettings = Pick<Config, 'environment' | 'webhookLocalTargets' | 'secrets'>;
 
@@ -50,28 +47,55 @@ export async function createKey(config: KeySettings, wish: KeyWish): Promise<New
   return made;
 }
 
+/** The answer to a form that made a key at this time. */
+export interface KeyOfForm {
+  keyId: string;
+  at: Date;
+  /** Missing where another session sent the form, or its key is no longer in use. */
+  made?: NewKey;
+}
+
 /**
- * As `createKey`, with an id that the caller chose, for an account that may have `most` active keys. Resolves with
- * `exists` when a key has this id, and with `full` when the account has as many; concurrent calls do not exceed it.
+ * As `createKey`, once for each form, for an account that may have `most` active keys; concurrent calls do not exceed it. The
+ * same form in the same session gets the same key again, while it is in use. Resolves with `full` when the account has as
+ * many keys and the form has made none.
  */
-export async function createKeyWithin(
+export async function createKeyByForm(
   config: KeySettings,
-  { keyId, most, ...wish }: KeyWish & { keyId: string; most: number },
-): Promise<NewKey | 'exists' | 'full'> {
-  const { record, made } = newRecord(config, wish, keyId);
-  const outcome = await insertInFreePlace(record, most);
-  if (outcome === 'inserted') await suspendWithAccount(record);
-  return outcome === 'inserted' ? made : outcome;
+  { form, most, ...wish }: KeyWish & { form: SentForm; most: number },
+): Promise<KeyOfForm | 'full'> {
+  const keyId = formsKeyId(form.id);
+  const [key] = apiKeysOf(config.secrets, keyId, wish.mode, form);
+  const { record, made } = newRecord(config, wish, keyId, key);
+  const at = record.createdAt;
+  const outcome = await insertInFreePlace({ ...record, forms: [{ id: form.id, at, isChange: true }] }, most);
+  if (outcome === 'full') return outcome;
+  await suspendWithAccount(record);
+  return outcome === 'inserted' ? { keyId, at, made } : madeBefore(config, keyId, form);
+}
+
+async function madeBefore(config: KeySettings, keyId: string, form: SentForm): Promise<KeyOfForm> {
+  const record = await keys.findOne({ _id: keyId });
+  if (!record) throw unknownKey();
+  const { mode, name, webhookUrl = null, hash, createdAt: at, revokedAt } = record;
+  const key = apiKeysOf(config.secrets, keyId, mode, form).find((candidate) => sha256(candidate) === hash);
+  if (!key || revokedAt) return { keyId, at };
+  const signingSecret = decrypt(record.signingSecret, config.secrets.keys, keyId);
+  return { keyId, at, made: { keyId, key, mode, name, webhookUrl, signingSecret } };
 }
 
 /** Whether a text can be the name of a key. Blanks around it do not count. */
 export const isKeyName = (text: string): boolean => text.trim() !== '' && text.trim().length <= 100;
 
-function newRecord(config: KeySettings, wish: KeyWish, keyId: string): { record: ApiKey; made: NewKey } {
+function newRecord(
+  config: KeySettings,
+  wish: KeyWish,
+  keyId: string,
+  key = newApiKey(wish.mode),
+): { record: ApiKey; made: NewKey } {
   const { accountId, mode, webhookUrl } = wish;
   const name = checkedName(wish.name);
   if (webhookUrl !== undefined) assertWebhookUrl(config, webhookUrl);
-  const key = newApiKey(mode);
   const signingSecret = newSigningSecret();
   const record = {
     _id: keyId,
@@ -100,39 +124,36 @@ export async function findKey(keyId: string, owner: KeyOwner): Promise<KeyFacts>
 }
 
 /**
- * Gives the key a new secret and returns it; it cannot be read again. The old secret stops working at once; rides,
- * webhook URL, signing secret and counts stay (contract, section 5.5). Like every change below, throws `not_found` for
- * a key that is unknown, revoked or of another owner.
+ * Revokes a key: its next request, to any process, is refused. Its rides go on and their events are sent. Like every change
+ * below, throws `not_found` for a key that is unknown, revoked or of another owner, and is made once for each form.
  */
-export async function rotateKey(keyId: string, owner: KeyOwner): Promise<{ keyId: string; key: string }> {
-  const { mode } = await activeKey(keyId, owner);
-  const key = newApiKey(mode);
-  await changeActive(keyId, owner, { hash: sha256(key), hint: keyHint(key), rotatedAt: new Date() });
-  return { keyId, key };
-}
-
-/** Revokes a key: its next request, to any process, is refused. Its rides go on and their events are sent. */
-export async function revokeKey(keyId: string, owner: KeyOwner): Promise<void> {
-  await changeActive(keyId, owner, { revokedAt: new Date() }, { place: 1 });
+export async function revokeKey(keyId: string, owner: KeyOwner, form?: string): Promise<void> {
+  await changeKey(keyId, owner, () => ({ set: { revokedAt: new Date() }, unset: { place: 1 } }), form);
 }
 
 /** Refuses a key from its next request on, until `resumeKey`. Its rides go on and their events are sent. */
 export async function suspendKey(keyId: string): Promise<void> {
-  await changeActive(keyId, 'anyone', { suspendedAt: new Date() });
+  await changeKey(keyId, 'anyone', () => ({ set: { suspendedAt: new Date() } }));
 }
 
 /** Accepts a suspended key again, unless its account is suspended. */
 export async function resumeKey(keyId: string): Promise<void> {
-  await changeActive(keyId, 'anyone', {}, { suspendedAt: 1 });
+  await changeKey(keyId, 'anyone', () => ({ unset: { suspendedAt: 1 } }));
 }
 
 /**
  * Gives the key another name, and resolves with whether it had a different one. Throws `invalid_request` for a name that
  * is not 1 to 100 characters.
  */
-export async function renameKey(keyId: string, name: string, owner: KeyOwner): Promise<boolean> {
+export async function renameKey(keyId: string, name: string, owner: KeyOwner, form?: string): Promise<boolean> {
   const checked = checkedName(name);
-  return (await changeActive(keyId, owner, { name: checked })).name !== checked;
+  const { applied } = await changeKey(
+    keyId,
+    owner,
+    (key) => ({ set: { name: checked }, on: ['name'], isSame: key.name === checked }),
+    form,
+  );
+  return applied.isChange;
 }
 
 /**
@@ -144,13 +165,17 @@ export async function setWebhookUrl(
   keyId: string,
   webhookUrl: string | null,
   owner: KeyOwner,
+  form?: string,
 ): Promise<boolean> {
   if (webhookUrl !== null) assertWebhookUrl(config, webhookUrl);
-  const before =
-    webhookUrl === null
-      ? await changeActive(keyId, owner, {}, { webhookUrl: 1 })
-      : await changeActive(keyId, owner, { webhookUrl });
-  return (before.webhookUrl ?? null) !== webhookUrl;
+  const change = webhookUrl === null ? { unset: { webhookUrl: 1 as const } } : { set: { webhookUrl } };
+  const { applied } = await changeKey(
+    keyId,
+    owner,
+    (key) => ({ ...change, on: ['webhookUrl'], isSame: (key.webhookUrl ?? null) === webhookUrl }),
+    form,
+  );
+  return applied.isChange;
 }
 
 /** The signing secret of the key, for its owner to see. Throws as `deliverySettings` does (delivery-settings.ts). */
@@ -163,20 +188,6 @@ export async function viewSigningSecret(
   return decrypt(signingSecret, config.secrets.keys, keyId);
 }
 
-/**
- * Gives the key a new signing secret. Every request written after `untilSettingsApply` is signed with it (contract, section
- * 6, rule 7): the caller waits for that before it answers.
- */
-export async function rollSigningSecret(
-  config: KeySettings,
-  keyId: string,
-  owner: KeyOwner,
-): Promise<{ keyId: string; signingSecret: string }> {
-  const signingSecret = newSigningSecret();
-  await changeActive(keyId, owner, { signingSecret: encrypt(signingSecret, config.secrets.keys, keyId) });
-  return { keyId, signingSecret };
-}
-
 function checkedName(name: string): string {
   if (!isKeyName(name)) throw new AppError('invalid_request', { message: 'name must be 1 to 100 characters' });
   return name.trim();
@@ -187,34 +198,8 @@ function assertWebhookUrl(config: KeySettings, url: string): void {
   if (refusal) throw new AppError('invalid_request', { message: `webhookUrl ${refusal}` });
 }
 
-const ownedBy = (owner: KeyOwner) => (owner === 'anyone' ? {} : { accountId: owner.accountId });
-
-const activeKeyOf = (keyId: string, owner: KeyOwner) => ({
-  _id: keyId,
-  revokedAt: { $exists: false },
-  ...ownedBy(owner),
-});
-
 async function activeKey(keyId: string, owner: KeyOwner): Promise<ApiKey> {
   const found = await keys.findOne(activeKeyOf(keyId, owner));
   if (!found) throw unknownKey();
   return found;
 }
-
-/** Resolves with the key as it was before. */
-async function changeActive(
-  keyId: string,
-  owner: KeyOwner,
-  set: Partial<ApiKey>,
-  unset: { webhookUrl?: 1; place?: 1; suspendedAt?: 1 } = {},
-): Promise<Pick<ApiKey, 'name' | 'webhookUrl'>> {
-  const change = { $set: set, $unset: unset };
-  const before = await keys.findOneAndUpdate(activeKeyOf(keyId, owner), change, {
-    projection: { name: 1, webhookUrl: 1 },
-    returnDocument: 'before',
-  });
-  if (!before) throw unknownKey();
-  return before;
-}
-
-const unknownKey = () => new AppError('not_found', { message: 'No active key has this id' });

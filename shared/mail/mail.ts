@@ -19,11 +19,20 @@ export interface MailText {
  * mail is sent, however often this is repeated.
  */
 export async function sendMail(ctx: Context, mail: MailText, id = newMailId(ctx.now())): Promise<void> {
-  const createdAt = new Date(ctx.now());
-  const row: MailRow = { _id: id, state: 'waiting', createdAt, dueAt: createdAt };
-  const sealed = encrypt(JSON.stringify(mail), ctx.config.secrets.keys, row._id);
-  await insertOnce(mails, { ...row, sealed });
-  await enqueueMail(ctx, row);
+  await enqueueMail(ctx, await storeMail(ctx.config, mail, ctx.now(), id));
+}
+
+/** Stores a mail as `sendMail` does, and leaves its job to the sweeper: for a process without Redis. */
+export async function storeMail(
+  { secrets }: Pick<Config, 'secrets'>,
+  mail: MailText,
+  nowMs: number,
+  _id = newMailId(nowMs),
+): Promise<MailRow> {
+  const createdAt = new Date(nowMs);
+  const row: MailRow = { _id, state: 'waiting', createdAt, dueAt: createdAt };
+  await insertOnce(mails, { ...row, sealed: encrypt(JSON.stringify(mail), secrets.keys, _id) });
+  return row;
 }
 
 /** What a stored mail says. Throws SecretsKeyMissing or SecretDamaged. */

@@ -19,7 +19,7 @@ import { hasEnded, type RideAction, transitionOf } from './transitions.ts';
 
 /** An action of the lifecycle table with its arguments. */
 export type Command =
-  | { action: 'offer'; driver: Driver; price: number; etaMinutes: number }
+  | { action: 'offer'; driver: Driver; price: number; etaMinutes: number; newId?: string }
   | { action: 'withdrawOffer' | 'accept'; offerId: string }
   | { action: 'raiseFare'; fare: number }
   | { action: 'arrive' | 'start' | 'complete' }
@@ -44,12 +44,13 @@ export type Timing = Pick<Config, 'pickupTimeoutMs' | 'tripTimeoutMs' | 'simulat
 
 /**
  * Decides what a command changes in a ride at a time (contract, section 3). Returns null when there is nothing to
- * change, because the accepted offer is accepted again or the ride has this fare already. Throws AppError (404 or 409)
+ * change, because the accepted offer is accepted again, the ride has an offer with this id or the ride has this fare already. Throws AppError (404 or 409)
  * when the command is not allowed. `fired` is the timer that the command comes from. Pure.
  */
 export function decide(ride: RideState, command: Command, at: Date, timing: Timing, fired?: TimerName): Change | null {
   const { action } = command;
   if (command.action === 'accept' && isAccepted(ride, command.offerId)) return null;
+  if (command.action === 'offer' && ride.offers.some(({ offerId }) => offerId === command.newId)) return null;
   assertAllowed(ride, action, at);
   if (command.action === 'raiseFare' && command.fare === ride.fare) return null;
 
@@ -120,13 +121,13 @@ function withdrawn(ride: RideState, offerId: string, at: Date): Offer[] {
 }
 
 function newOffer(ride: RideState, command: Command & { action: 'offer' }, at: Date): Offer {
-  const { driver, price, etaMinutes } = command;
+  const { driver, price, etaMinutes, newId: offerId = newOfferId() } = command;
   const own = ride.offers.filter((offer) => offer.driver.driverId === driver.driverId);
   if (own.some(({ withdrawnAt }) => !withdrawnAt)) throw new AppError('offer_exists');
   // A test ride has only simulated drivers.
   if (ride.mode === 'live' && own.length >= maxOffersPerDriver) throw new AppError('driver_offers_full');
   if (ride.offers.length >= maxOffers) throw new AppError('offers_full');
-  return { offerId: newOfferId(), price, etaMinutes, driver, at };
+  return { offerId, price, etaMinutes, driver, at };
 }
 
 /** In test mode the car drives a simulated leg; in live mode its position comes from the driver. */

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { AppError } from '../errors.ts';
+import { formsOfferId } from '../ids.ts';
 import { changeRide, type Decision } from './change-ride.ts';
 import { type Command, decide } from './decide.ts';
 import type { Origin, RideState, RideStatus } from './ride-types.ts';
@@ -31,18 +32,25 @@ export async function takeHandStep(
   const decision: Decision = (ride, at) => {
     if (ride.mode !== 'test') throw new AppError('live_ride');
     if (lacksDriver(step.step, ride.status)) throw new AppError('illegal_step');
-    return decide(ride, commandOf(ride, step), at, ctx.config);
+    return decide(ride, commandOf(ride, step, origin), at, ctx.config);
   };
   const ride = await changeRide(ctx, { rideId, owner }, decision, origin);
   if (!ride) throw new AppError('ride_not_found');
   return ride;
 }
 
-function commandOf(ride: RideState, step: HandStep): Command {
+function commandOf(ride: RideState, step: HandStep, { form }: Origin): Command {
   switch (step.step) {
     case 'offer': {
       const { driver, price, etaMinutes } = nextSimulatedOffer(ride);
-      return { action: 'offer', driver, price: step.price ?? price, etaMinutes: step.etaMinutes ?? etaMinutes };
+      return {
+        action: 'offer',
+        driver,
+        price: step.price ?? price,
+        etaMinutes: step.etaMinutes ?? etaMinutes,
+        // A form that is sent again makes the same offer.
+        ...(form && { newId: formsOfferId(form) }),
+      };
     }
     case 'withdraw':
       return { action: 'withdrawOffer', offerId: step.offerId };

@@ -31,6 +31,8 @@ export type Actor = 'partner' | 'driver' | 'simulator' | 'timeout' | 'dashboard'
 export interface Origin {
   by: Actor;
   requestId?: string;
+  /** The form of the dashboard that asked for it (accounts/sent-form.ts). */
+  form?: string;
 }
 
 export const cancellers = ['partner', 'driver', 'timeout'] as const;

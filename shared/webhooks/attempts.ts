@@ -55,6 +55,10 @@ export interface AttemptRecord {
 
   /** By hand: the request that asked for it. */
   requestId?: string;
+  /** By hand: the form of the dashboard that asked for it (SentForm). */
+  form?: string;
+  /** A resend: until it is done, it is the only one of its event. Missing in those of earlier versions. */
+  isOnlyResend?: true;
   /** By hand: where its job stands. */
   state?: 'waiting' | 'claimed' | 'done';
   /** By hand: how often it was claimed. */
@@ -80,6 +84,17 @@ attemptSchema.index(ofRide, { partialFilterExpression: { rideId: { $exists: true
 const isPending = { dueAt: { $exists: true } };
 attemptSchema.index({ dueAt: 1, _id: 1 }, { partialFilterExpression: isPending });
 attemptSchema.index({ rideId: 1, dueAt: 1, _id: 1 }, { partialFilterExpression: isPending });
+// At most one pending resend of each event, also when two people ask at the same moment. Pending resends of earlier versions
+// may be duplicates: they lack the mark, so they do not hinder the creation of this index.
+attemptSchema.index(
+  { rideId: 1, seq: 1 },
+  { unique: true, partialFilterExpression: { isOnlyResend: true, dueAt: { $exists: true } } },
+);
+// A form asks for each event once, however often it is sent.
+attemptSchema.index(
+  { form: 1, rideId: 1, seq: 1 },
+  { unique: true, partialFilterExpression: { form: { $exists: true } } },
+);
 
 export const AttemptModel = mongoose.model('Attempt', attemptSchema);
 export const attempts = AttemptModel.collection as unknown as mongoose.mongo.Collection<AttemptRecord>;
@@ -89,9 +104,10 @@ export interface AccountOwner {
   accountId: string;
 }
 
-/** Who asks for an attempt, and with which request (the X-Request-Id of its response). */
+/** Who asks for an attempt, with which request (the X-Request-Id of its response) and which form (SentForm). */
 export interface AskedBy extends AccountOwner {
   requestId?: string;
+  form?: string;
 }
 
 /** An attempt in a list. */
@@ -120,6 +136,35 @@ export async function attemptOf(attemptId: string, { accountId }: AccountOwner):
   if (!found) throw new AppError('not_found');
   return found;
 }
+
+/** The attempt that an earlier sending of a form has asked for. */
+export const attemptOfForm = async (
+  form: string | undefined,
+): Promise<Pick<AttemptRecord, '_id' | 'keyId' | 'dueAt'> | null> =>
+  form === undefined
+    ? null
+    : attempts.findOne({ form }, { projection: { keyId: 1, dueAt: 1 }, sort: { _id: 1 }, ...timeLimit() });
+
+/**
+ * Inserts an attempt that is asked for, and resolves with it; with null where its form has asked for it before, or a resend
+ * of the same event is pending.
+ */
+export const insertUnlessTaken = async (record: AttemptRecord): Promise<AttemptRecord | null> =>
+  (await insertUntilTaken([record])) === 1 ? record : null;
+
+/** Inserts attempts in their order up to the first of which this is so. Resolves with how many it has inserted. */
+export async function insertUntilTaken(records: readonly AttemptRecord[]): Promise<number> {
+  if (records.length === 0) return 0;
+  try {
+    return (await attempts.insertMany([...records], { ordered: true })).insertedCount;
+  } catch (error) {
+    const { MongoBulkWriteError } = mongoose.mongo;
+    if (error instanceof MongoBulkWriteError && error.code === duplicateKey) return error.insertedCount;
+    throw error;
+  }
+}
+
+const duplicateKey = 11_000;
 
 /** The attempts of a ride, the oldest first: its events' and the redeliveries. None for a ride of another account. */
 export async function attemptsOfRide(

@@ -6,7 +6,15 @@ import { timeLimit } from '../mongo/durability.ts';
 import { rides } from '../rides/ride.ts';
 import type { Ride, RideEvent } from '../rides/ride-types.ts';
 import { enqueueNextRedeliveries } from './attempt-jobs.ts';
-import { type AskedBy, type AttemptRecord, attempts, listAttempts } from './attempts.ts';
+import {
+  type AskedBy,
+  type AttemptRecord,
+  attemptOfForm,
+  attempts,
+  insertUnlessTaken,
+  insertUntilTaken,
+  listAttempts,
+} from './attempts.ts';
 
 /** The most events that one request sends again. */
 export const mostAtOnce = 500;
@@ -31,7 +39,7 @@ interface Again {
 export async function redeliver(
   ctx: Context,
   { rideId, seq }: { rideId: string; seq: number },
-  { accountId, requestId }: AskedBy,
+  { accountId, requestId, form }: AskedBy,
 ): Promise<string> {
   const ride = await rides.findOne<RideWithEvents>(
     { _id: rideId, accountId },
@@ -41,16 +49,16 @@ export async function redeliver(
   if (!ride || !event) throw new AppError('not_found');
   if (!event.delivery) throw new AppError('not_sent_yet');
   if (!event.body) throw new AppError('body_erased');
-  const waiting = await attempts.findOne(
-    { rideId, seq, dueAt: { $exists: true } },
-    { projection: { _id: 1 }, ...timeLimit() },
-  );
-  if (waiting) return waiting._id;
-  const record = redelivery({ ride, event }, ctx.now(), requestId);
-  await attempts.insertOne(record);
+  const record = redelivery({ ride, event }, ctx.now(), { requestId, form });
+  const asked = (await askedFor(record)) ?? (await insertUnlessTaken(record)) ?? (await askedFor(record));
   await enqueueNextRedeliveries(ctx, [rideId]);
-  return record._id;
+  return (asked ?? record)._id;
 }
+
+/** The attempt that an earlier sending of the same form has asked for, or else the pending one of the same event. */
+const askedFor = async ({ form, rideId, seq }: AttemptRecord): Promise<Pick<AttemptRecord, '_id'> | null> =>
+  (await attemptOfForm(form)) ??
+  attempts.findOne({ rideId, seq, dueAt: { $exists: true } }, { projection: { _id: 1 }, ...timeLimit() });
 
 /**
  * Sends the events of a key again whose attempt was made since then and that have not arrived, the oldest first, 500 at most:
@@ -62,21 +70,50 @@ export async function redeliverFailed(
   ctx: Context,
   keyId: string,
   since: Date,
-  { accountId, requestId }: AskedBy,
+  { accountId, requestId, form }: AskedBy,
 ): Promise<number> {
   if (!(await keys.findOne({ _id: keyId, accountId }, { projection: { _id: 1 }, ...timeLimit() }))) {
     throw new AppError('not_found');
   }
-  const again = await undelivered(keyId, accountId, since);
-  if (again.length === 0) return 0;
-  const [last] = await listAttempts({ accountId }, { keyId, outcome: 'waiting', limit: 1 });
-  const startMs = Math.max(ctx.now(), (last?.at.getTime() ?? 0) + paceMs);
-  await attempts.insertMany(again.map((one, index) => redelivery(one, startMs + index * paceMs, requestId)));
-  await enqueueNextRedeliveries(ctx, [...new Set(again.map(({ ride }) => ride._id))]);
-  return again.length;
+  let sent = 0;
+  for (let isDone = false; !isDone; ) {
+    const before = await askedBefore(form);
+    const again = await undelivered(keyId, accountId, since, before);
+    const [last] = await listAttempts({ accountId }, { keyId, outcome: 'waiting', limit: 1 });
+    const startMs = Math.max(ctx.now(), (last?.at.getTime() ?? 0) + paceMs);
+    // In their order and only up to one that somebody else has asked for in the meantime: those that follow it are planned
+    // again, after it. So the resends of a ride are due in the order of its events.
+    const inserted = await insertUntilTaken(
+      again.map((one, index) => redelivery(one, startMs + index * paceMs, { requestId, form })),
+    );
+    sent += inserted;
+    isDone = inserted === again.length;
+    if (isDone) sent = Math.max(sent, before.events.size + inserted);
+    await enqueueNextRedeliveries(ctx, [...new Set([...before.rideIds, ...again.map(({ ride }) => ride._id)])]);
+  }
+  return sent;
 }
 
-async function undelivered(keyId: string, accountId: string, since: Date): Promise<Again[]> {
+/** The events that a form has asked for, and since when. Its repeat asks only for those that its first sending missed. */
+interface AskedBefore {
+  events: Set<string>;
+  rideIds: string[];
+  since?: Date;
+}
+
+async function askedBefore(form: string | undefined): Promise<AskedBefore> {
+  if (form === undefined) return { events: new Set(), rideIds: [] };
+  const found = await attempts.find({ form }, { projection: { rideId: 1, seq: 1, at: 1 }, ...timeLimit() }).toArray();
+  const since = found.map(({ at }) => at).sort((a, b) => a.getTime() - b.getTime())[0];
+  const events = new Set(found.map(({ rideId, seq }) => idOf(rideId, seq)));
+  return { events, rideIds: found.flatMap(({ rideId = [] }) => rideId), ...(since && { since }) };
+}
+
+async function undelivered(keyId: string, accountId: string, since: Date, before: AskedBefore): Promise<Again[]> {
+  const most = mostAtOnce - before.events.size;
+  const isMissed = ({ ride, event }: Again) =>
+    !before.events.has(idOf(ride._id, event.seq)) &&
+    !(before.since && event.delivery && event.delivery.at > before.since);
   const found: Again[] = [];
   const filter = { keyId, undeliveredAt: { $gte: since } };
   const order = { keyId: 1, undeliveredAt: 1 } as const;
@@ -87,16 +124,16 @@ async function undelivered(keyId: string, accountId: string, since: Date): Promi
     batchSize: pageSize,
   });
   try {
-    while (found.length < mostAtOnce) {
+    while (found.length < most) {
       const page = await nextPage(cursor);
       if (page.length === 0) break;
       const own = page.filter((ride) => ride.accountId === accountId);
-      found.push(...(await withoutRedelivered(own.flatMap((ride) => failedEvents(ride, since)))));
+      found.push(...(await withoutRedelivered(own.flatMap((ride) => failedEvents(ride, since)))).filter(isMissed));
     }
   } finally {
     await cursor.close();
   }
-  return found.sort(byTime).slice(0, mostAtOnce);
+  return found.sort(byTime).slice(0, Math.max(0, most));
 }
 
 async function nextPage(cursor: { next(): Promise<RideWithEvents | null> }): Promise<RideWithEvents[]> {
@@ -122,13 +159,18 @@ async function withoutRedelivered(events: readonly Again[]): Promise<Again[]> {
   const rideIds = [...new Set(events.map(({ ride }) => ride._id))];
   const filter = { rideId: { $in: rideIds }, kind: 'redelivery', outcome: { $in: ['waiting', 'delivered'] } } as const;
   const projection = { rideId: 1, seq: 1 };
-  const idOf = (rideId: string | undefined, seq: number | undefined) => `${rideId}_${seq}`;
   const redelivered = new Set<string>();
   for await (const { rideId, seq } of attempts.find(filter, { projection })) redelivered.add(idOf(rideId, seq));
   return events.filter(({ ride, event }) => !redelivered.has(idOf(ride._id, event.seq)));
 }
 
-function redelivery({ ride, event }: Again, dueMs: number, requestId?: string): AttemptRecord {
+const idOf = (rideId: string | undefined, seq: number | undefined): string => `${rideId}_${seq}`;
+
+function redelivery(
+  { ride, event }: Again,
+  dueMs: number,
+  { requestId, form }: Pick<AskedBy, 'requestId' | 'form'>,
+): AttemptRecord {
   const at = new Date(dueMs);
   return {
     _id: newAttemptId(dueMs),
@@ -144,6 +186,8 @@ function redelivery({ ride, event }: Again, dueMs: number, requestId?: string): 
     state: 'waiting',
     tries: 0,
     dueAt: at,
+    isOnlyResend: true,
     ...(requestId && { requestId }),
+    ...(form && { form }),
   };
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { isWellFormedKey, newApiKey } from '../../shared/keys/key-format.ts';
-import { revokeKey, rotateKey } from '../../shared/keys/manage-keys.ts';
+import { revokeKey } from '../../shared/keys/manage-keys.ts';
+import { rotateKey } from '../../shared/keys/replace-secret.ts';
 import { call, validRide } from '../support/client.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rotateKey } from '../../shared/keys/manage-keys.ts';
+import { rotateKey } from '../../shared/keys/replace-secret.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { timerJobId } from '../../shared/rides/timers.ts';
 import { type Client, clientOf, validRide } from '../support/client.ts';

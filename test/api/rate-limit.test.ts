@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import { rotateKey } from '../../shared/keys/manage-keys.ts';
+import { rotateKey } from '../../shared/keys/replace-secret.ts';
 import { UnconfirmedRide } from '../../shared/rides/create-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { type Answer, clientOf } from '../support/client.ts';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { revokeKey, rotateKey } from '../../shared/keys/manage-keys.ts';
+import { revokeKey } from '../../shared/keys/manage-keys.ts';
+import { rotateKey } from '../../shared/keys/replace-secret.ts';
 import { type Answer, clientOf } from '../support/client.ts';
 import { rawRequest, requestText } from '../support/raw-http.ts';
 import { rideIn } from '../support/rides.ts';

@@ -3,6 +3,7 @@ import type { Context } from '../../shared/context.ts';
 import { describeError } from '../../shared/errors.ts';
 import { type ApiKey, type Failing, keys } from '../../shared/keys/api-key.ts';
 import { sendMail } from '../../shared/mail/mail.ts';
+import { oneLine, utc } from '../../shared/mail/wording.ts';
 import { isOutageOfMongo, wasNeverSent } from '../../shared/mongo/outage.ts';
 import { failuresToTell } from '../../shared/webhooks/delivery-health.ts';
 import { type FailureCode, failureReasons } from '../../shared/webhooks/failure-reasons.ts';
@@ -84,9 +85,3 @@ function recoveryMail({ config }: Context, key: ApiKey, { inRow, since }: Failin
 
 const linkTo = ({ publicBaseUrl }: Context['config'], keyId: string): string =>
   `${publicBaseUrl}/dashboard/deliveries?key=${keyId}`;
-
-/** A name is a partner's text: without line breaks it can add no line, and no header, to a mail. */
-const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
-
-/** `2026-01-31 09:05 UTC` */
-const utc = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;

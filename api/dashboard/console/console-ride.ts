@@ -39,6 +39,7 @@ export const consoleFields = {
   'events.at': 1,
   'events.body': 1,
   'events.delivery': 1,
+  'events.form': 1,
   now: '$$NOW',
 } as const;
 

@@ -45,7 +45,8 @@ export function consoleRoutes(service: Context, { creation, streams }: ConsolePa
     return ridePage({ config, account, ride, keyName: key.name, webhookUrl: key.webhookUrl, refusal });
   }
 
-  async function start({ ctx, account, form }: Sending): Promise<Answer> {
+  async function start(sending: Sending): Promise<Answer> {
+    const { ctx, account, form } = sending;
     const keys = await listKeys({ accountId: account._id });
     const key = keys.find(({ _id }) => _id === form.text('key'));
     if (!key) throw new AppError('not_found');
@@ -69,7 +70,7 @@ export function consoleRoutes(service: Context, { creation, streams }: ConsolePa
       // The form's id is the Idempotency-Key: sending the form again leads to the same ride.
       const ride = await makeChange(
         ctx,
-        { key: caller, request, scenario, idempotencyKey: formIdOf(form), origin: originOf(ctx) },
+        { key: caller, request, scenario, idempotencyKey: formIdOf(form), origin: originOf(sending) },
         creation,
       );
       return { see: `${base}/${ride._id}` };
@@ -80,8 +81,15 @@ export function consoleRoutes(service: Context, { creation, streams }: ConsolePa
     }
   }
 
-  /** Changes the ride on behalf of its key. A refusal is shown on the ride's page. */
-  async function act(visit: Sending, change: (rideId: string, owner: { keyId: string }) => Promise<unknown>) {
+  /**
+   * Changes the ride on behalf of its key. A refusal is shown on the ride's page, unless the ride has the change already: by
+   * an earlier sending of the form, or by the first of two clicks.
+   */
+  async function act(
+    visit: Sending,
+    change: (rideId: string, owner: { keyId: string }) => Promise<unknown>,
+    isDone: (ride: ConsoleRide) => boolean,
+  ) {
     const { _id, keyId } = await rideOf(visit);
     const see = `${base}/${_id}`;
     try {
@@ -90,23 +98,32 @@ export function consoleRoutes(service: Context, { creation, streams }: ConsolePa
     } catch (error) {
       if (!(error instanceof AppError) || (error.status !== 409 && error.code !== 'offer_not_found')) throw error;
       const ride = await rideOf(visit);
-      // The first of two clicks has done it.
-      if (error.code === 'ride_ended' && ride.cancelledBy === 'partner') return { see };
+      if (isDone(ride) || ride.events.some(({ form }) => form === visit.sent.id)) return { see };
       return { status: error.status, html: await showRide(visit.account, ride, error.message) };
     }
   }
 
   const command = (sending: Sending, given: Command): Promise<Answer> =>
-    act(sending, (rideId, owner) => applyAction(service, rideId, given, owner, originOf(sending.ctx)));
+    act(
+      sending,
+      (rideId, owner) => applyAction(service, rideId, given, owner, originOf(sending)),
+      ({ cancelledBy }) => given.action === 'cancel' && cancelledBy === 'partner',
+    );
 
   /** Takes a step in the place of the simulated driver. */
   async function stepByHand(sending: Sending): Promise<Answer> {
-    const { account, param, form, ctx, earlier } = sending;
+    const { account, param, form } = sending;
     const ride = await rideOf(sending);
     const asked = handStepIn(param('step'), form);
     if ('fault' in asked) return { status: 422, html: await showRide(account, ride, asked.fault) };
-    if (await earlier(ride._id)) return { see: `${base}/${ride._id}` };
-    return act(sending, (rideId, owner) => takeHandStep(service, rideId, asked.step, owner, originOf(ctx)));
+    const { step } = asked;
+    return act(
+      sending,
+      (rideId, owner) => takeHandStep(service, rideId, step, owner, originOf(sending)),
+      ({ offers }) =>
+        step.step === 'withdraw' &&
+        offers.some(({ offerId, withdrawnAt }) => offerId === step.offerId && withdrawnAt !== undefined),
+    );
   }
 
   return [
@@ -177,4 +194,8 @@ function fieldFaults(faults: Record<string, string>): Faults {
 }
 
 /** Who a change that is made here is from. */
-const originOf = (ctx: Sending['ctx']): Origin => ({ by: 'dashboard', requestId: ctx.state.requestId });
+const originOf = ({ ctx, sent }: Sending): Origin => ({
+  by: 'dashboard',
+  requestId: ctx.state.requestId,
+  form: sent.id,
+});

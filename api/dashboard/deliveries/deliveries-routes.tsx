@@ -44,9 +44,9 @@ export function deliveriesRoutes(service: Context): DashboardRoute[] {
     }),
 
     action('/deliveries/send-again', async (sending) => {
-      const { account, form, earlier } = sending;
+      const { account, form, sent } = sending;
       const typed = { key: form.text('keyId'), since: form.text('since').trim() };
-      const owner = { accountId: account._id, requestId: sending.ctx.state.requestId };
+      const asked = { accountId: account._id, requestId: sending.ctx.state.requestId, form: sent.id };
       const since = timeIn(typed.since, 'start');
       const faults: Faults = {
         ...(!typed.key && { keyId: 'Choose the key whose events are sent again' }),
@@ -54,9 +54,8 @@ export function deliveriesRoutes(service: Context): DashboardRoute[] {
       };
       if (!since || !typed.key) return showList(sending, { ...typed, faults });
       const seen = { key: typed.key, from: typed.since };
-      if (await earlier(typed.key)) return { see: addressOf(deliveriesPath, seen) };
-      const sent = await redeliverFailed(service, typed.key, since, owner);
-      return { see: addressOf(deliveriesPath, seen, { sent: String(sent) }) };
+      const count = await redeliverFailed(service, typed.key, since, asked);
+      return { see: addressOf(deliveriesPath, seen, { sent: String(count) }) };
     }),
   ];
 }

@@ -1,5 +1,6 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
+import { seenSecret } from '../../../shared/keys/replace-secret.ts';
 import { ModePill } from '../facts.tsx';
 import { ChangeForm } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
@@ -44,6 +45,9 @@ const questions = {
   },
 } as const;
 
+/** The field that says which secret the form replaces: one that is in use no longer is not replaced again. */
+export const seenField = 'seen';
+
 /** Asks once before a change that cannot be taken back. */
 export function askPage({ account, key, question }: { account: Account; key: KeyFacts; question: Question }): string {
   const { path, title, effects, button, keep } = questions[question];
@@ -65,6 +69,7 @@ export function askPage({ account, key, question }: { account: Account; key: Key
           ))}
         </ul>
         <ChangeForm action={`${keyPath(key._id)}/${path}`} class="actions">
+          {question !== 'revoke' && <input type="hidden" name={seenField} value={seenSecret[question](key)} />}
           <button class="btn destroys" type="submit">
             {button}
           </button>

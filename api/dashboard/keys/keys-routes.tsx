@@ -1,22 +1,24 @@
-import type { AuditAction } from '../../../shared/accounts/audit.ts';
-import { audit } from '../../../shared/accounts/audit.ts';
+import { type Account, operatorEmail } from '../../../shared/accounts/account.ts';
+import { type AuditAction, audit } from '../../../shared/accounts/audit.ts';
+import { isCompleted } from '../../../shared/accounts/sent-form.ts';
 import type { Context } from '../../../shared/context.ts';
 import { AppError } from '../../../shared/errors.ts';
-import { newKeyId } from '../../../shared/ids.ts';
+import { derivedAuditId, derivedMailId } from '../../../shared/ids.ts';
 import { untilSettingsApply } from '../../../shared/keys/delivery-settings.ts';
 import {
-  createKeyWithin,
+  createKeyByForm,
   findKey,
   isKeyName,
   type KeyFacts,
   listKeys,
   renameKey,
   revokeKey,
-  rollSigningSecret,
-  rotateKey,
   setWebhookUrl,
   viewSigningSecret,
 } from '../../../shared/keys/manage-keys.ts';
+import { type ReplacingForm, rollByForm, rotateByForm } from '../../../shared/keys/replace-secret.ts';
+import { type KeyNews, keyMail } from '../../../shared/mail/key-mails.ts';
+import { canSendMail, sendMail } from '../../../shared/mail/mail.ts';
 import { checkGivenTarget } from '../../../shared/targets/given-target.ts';
 import { ridesByKey } from '../../../shared/usage/usage.ts';
 import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
@@ -24,12 +26,12 @@ import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import { clientAddress } from '../../http/client-address.ts';
 import type { Faults } from '../forms.tsx';
 import { type Answer, type DashboardRoute, type Sending, signedInRoutes, type Visit } from '../visit.ts';
-import { askPage, type Question } from './ask-page.tsx';
+import { askPage, type Question, seenField } from './ask-page.tsx';
 import { type DoneName, type KeyPageState, keyPage } from './key-page.tsx';
 import { keysPage } from './keys-page.tsx';
 import { fullPage, isMode, newKeyPage } from './new-key-page.tsx';
-import { deliveriesPath, keyPath } from './paths.ts';
-import { keyShownPage, shownBeforePage } from './shown-key-page.tsx';
+import { keyPath } from './paths.ts';
+import { keyShownPage, notReplacedPage, shownBeforePage } from './shown-key-page.tsx';
 
 /** The account's keys: the list, a new one, and one key's page with all that can be done to it. */
 export function keysRoutes(service: Context): DashboardRoute[] {
@@ -37,11 +39,30 @@ export function keysRoutes(service: Context): DashboardRoute[] {
   const { page, action } = signedInRoutes(service);
   const ownerOf = ({ account }: Visit) => ({ accountId: account._id });
   const ownKey = (visit: Visit): Promise<KeyFacts> => findKey(visit.param('keyId'), ownerOf(visit));
-  const noted = ({ account, ctx }: Visit, what: AuditAction, keyId: string) =>
+  const addressOf = ({ ctx }: Visit) => clientAddress(ctx, config.trustedProxyHops);
+  const noted = (sending: Sending, what: AuditAction, keyId: string, form = sending.sent.id) =>
     audit(
-      { accountId: account._id, action: what, keyId, from: clientAddress(ctx, config.trustedProxyHops) },
+      {
+        _id: derivedAuditId(what, form),
+        accountId: sending.account._id,
+        action: what,
+        keyId,
+        from: addressOf(sending),
+      },
       service.now(),
     );
+
+  /** Notes a new key or a rotation and reports it by mail, each once for a form. */
+  async function reported(sending: Sending, what: KeyNews['what'], keyId: string, at: Date): Promise<KeyFacts> {
+    const key = await findKey(keyId, ownerOf(sending));
+    if (!isCompleted(at, service.now())) return key;
+    await noted(sending, `key_${what}`, keyId);
+    const { email } = sending.account;
+    if (email === operatorEmail || !canSendMail(config)) return key;
+    const mail = keyMail(config, email, { what, keyId, name: key.name, mode: key.mode, at, from: addressOf(sending) });
+    await sendMail(service, mail, derivedMailId(what, sending.sent.id));
+    return key;
+  }
 
   async function showKey(visit: Visit, key: KeyFacts, state: KeyPageState = {}, status = 200): Promise<Answer> {
     const owner = ownerOf(visit);
@@ -59,18 +80,18 @@ export function keysRoutes(service: Context): DashboardRoute[] {
     act: (sending: Sending, key: KeyFacts) => Promise<Answer>,
     question?: Question,
   ): DashboardRoute[] => {
-    const withActive =
-      <V extends Visit>(answer: (visit: V, key: KeyFacts) => Answer | Promise<Answer>) =>
-      async (visit: V): Promise<Answer> => {
-        const key = await ownKey(visit);
-        return key.revokedAt ? { see: keyPath(key._id) } : answer(visit, key);
-      };
+    const path = `/keys/:keyId/${name}`;
     return [
-      page(
-        `/keys/:keyId/${name}`,
-        withActive(({ account }, key) => (question ? askPage({ account, key, question }) : { see: keyPath(key._id) })),
-      ),
-      action(`/keys/:keyId/${name}`, withActive(act)),
+      page(path, async (visit) => {
+        const key = await ownKey(visit);
+        const asks = question && !key.revokedAt;
+        return asks ? askPage({ account: visit.account, key, question }) : { see: keyPath(key._id) };
+      }),
+      action(path, async (sending) => {
+        const key = await ownKey(sending);
+        const isRepeat = key.forms?.some(({ id }) => id === sending.sent.id);
+        return key.revokedAt && !isRepeat ? { see: keyPath(key._id) } : act(sending, key);
+      }),
     ];
   };
   const done = (keyId: string, what: DoneName): Answer => ({ see: `${keyPath(keyId)}?done=${what}` });
@@ -92,7 +113,7 @@ export function keysRoutes(service: Context): DashboardRoute[] {
     }),
 
     action('/keys', async (sending) => {
-      const { account, form, earlier } = sending;
+      const { account, form, sent } = sending;
       const typed = { name: form.text('name'), mode: form.text('mode') };
       const { name, mode } = typed;
       if (!isKeyName(name) || !isMode(mode)) {
@@ -102,17 +123,13 @@ export function keysRoutes(service: Context): DashboardRoute[] {
         };
         return { html: newKeyPage({ account, typed, faults }), status: 422 };
       }
-      // A repeat of the form tries the same id again: whichever sending is first makes the key, the others find it.
-      const freshId = newKeyId();
-      const keyId = (await earlier(freshId)) ?? freshId;
       const most = config.maxKeysPerAccount;
-      const made = await createKeyWithin(config, { accountId: account._id, name, mode, keyId, most });
+      const made = await createKeyByForm(config, { accountId: account._id, name, mode, form: sent, most });
       if (made === 'full') return { html: fullPage({ account, most, hasErrors: true }), status: 422 };
-      if (made === 'exists') {
-        return shownBeforePage({ account, key: await findKey(keyId, ownerOf(sending)), shownAt: 'creation' });
-      }
-      await noted(sending, 'key_created', keyId);
-      return keyShownPage({ account, key: made, shownAt: 'creation' });
+      const key = await reported(sending, 'created', made.keyId, made.at);
+      return made.made
+        ? keyShownPage({ account, key: made.made, shownAt: 'creation' })
+        : shownBeforePage({ account, key, shownAt: 'creation' });
     }),
 
     page('/keys/:keyId', async (visit) => showKey(visit, await ownKey(visit), { done: visit.query('done') })),
@@ -120,7 +137,8 @@ export function keysRoutes(service: Context): DashboardRoute[] {
     ...keyRoutes('name', async (sending, key) => {
       const name = sending.form.text('name');
       if (!isKeyName(name)) return showKey(sending, key, { faults: { name: nameFault(name) }, typed: { name } }, 422);
-      if (await renameKey(key._id, name, ownerOf(sending))) await noted(sending, 'key_renamed', key._id);
+      if (await renameKey(key._id, name, ownerOf(sending), sending.sent.id))
+        await noted(sending, 'key_renamed', key._id);
       return done(key._id, 'renamed');
     }),
 
@@ -132,7 +150,7 @@ export function keysRoutes(service: Context): DashboardRoute[] {
         const faults = { webhookUrl: `The default webhook URL ${refusal}` };
         return showKey(sending, key, { faults, typed: { webhookUrl: typed } }, 422);
       }
-      if (await setWebhookUrl(config, key._id, webhookUrl, ownerOf(sending))) {
+      if (await setWebhookUrl(config, key._id, webhookUrl, ownerOf(sending), sending.sent.id)) {
         await noted(sending, 'webhook_url_set', key._id);
       }
       await untilSettingsApply(key._id);
@@ -144,9 +162,8 @@ export function keysRoutes(service: Context): DashboardRoute[] {
         const faults = { webhookUrl: 'Save a default webhook URL first: the test event is sent there' };
         return showKey(sending, key, { faults }, 422);
       }
-      if (await sending.earlier(key._id)) return { see: deliveriesPath(key._id) };
       try {
-        const asked = { ...ownerOf(sending), requestId: sending.ctx.state.requestId };
+        const asked = { ...ownerOf(sending), requestId: sending.ctx.state.requestId, form: sending.sent.id };
         return { see: `/dashboard/deliveries/${await sendTestEvent(service, key._id, asked)}` };
       } catch (error) {
         if (!(error instanceof AppError) || error.status !== 429) throw error;
@@ -157,21 +174,25 @@ export function keysRoutes(service: Context): DashboardRoute[] {
 
     ...keyRoutes('signing-secret', async (sending, key) => {
       const signingSecret = await viewSigningSecret(config, key._id, ownerOf(sending));
-      await noted(sending, 'signing_secret_viewed', key._id);
+      // The same form in another session is another look.
+      await noted(sending, 'signing_secret_viewed', key._id, `${sending.sent.id} ${sending.sent.session}`);
       return showKey(sending, key, { signingSecret });
     }),
 
     ...keyRoutes(
       'roll-secret',
       async (sending, key) => {
-        if (await sending.earlier(key._id)) {
+        const form = replacing(sending);
+        try {
+          const { signingSecret } = await rollByForm(config, key._id, ownerOf(sending), form);
+          await noted(sending, 'signing_secret_rolled', key._id);
           await untilSettingsApply(key._id);
-          return done(key._id, 'rolled-before');
+          return signingSecret
+            ? showKey(sending, key, { signingSecret, rolled: true })
+            : done(key._id, 'rolled-before');
+        } catch (error) {
+          return replacedMeanwhile(sending.account, key, error);
         }
-        const { signingSecret } = await rollSigningSecret(config, key._id, ownerOf(sending));
-        await noted(sending, 'signing_secret_rolled', key._id);
-        await untilSettingsApply(key._id);
-        return showKey(sending, key, { signingSecret, rolled: true });
       },
       'roll',
     ),
@@ -180,10 +201,20 @@ export function keysRoutes(service: Context): DashboardRoute[] {
       'rotate',
       async (sending, key) => {
         const { account } = sending;
-        if (await sending.earlier(key._id)) return shownBeforePage({ account, key, shownAt: 'rotation' });
-        const rotated = await rotateKey(key._id, ownerOf(sending));
-        await noted(sending, 'key_rotated', key._id);
-        return keyShownPage({ account, key: { ...rotated, name: key.name, mode: key.mode }, shownAt: 'rotation' });
+        const form = replacing(sending);
+        try {
+          const rotated = await rotateByForm(config, key._id, ownerOf(sending), form);
+          const now = await reported(sending, 'rotated', key._id, rotated.at);
+          return rotated.key
+            ? keyShownPage({
+                account,
+                key: { ...rotated, key: rotated.key, name: now.name, mode: now.mode },
+                shownAt: 'rotation',
+              })
+            : shownBeforePage({ account, key: now, shownAt: 'rotation' });
+        } catch (error) {
+          return replacedMeanwhile(account, key, error);
+        }
       },
       'rotate',
     ),
@@ -191,13 +222,25 @@ export function keysRoutes(service: Context): DashboardRoute[] {
     ...keyRoutes(
       'revoke',
       async (sending, key) => {
-        await revokeKey(key._id, ownerOf(sending));
+        await revokeKey(key._id, ownerOf(sending), sending.sent.id);
         await noted(sending, 'key_revoked', key._id);
         return { see: keyPath(key._id) };
       },
       'revoke',
     ),
   ];
+}
+
+const replacing = ({ sent, form, arrivedAt }: Sending): ReplacingForm => ({
+  ...sent,
+  seen: form.text(seenField),
+  arrivedAt,
+});
+
+/** The answer to a form whose secret somebody else has replaced first. */
+function replacedMeanwhile(account: Account, key: KeyFacts, error: unknown): Answer {
+  if (!(error instanceof AppError) || error.code !== 'key_changed') throw error;
+  return { html: notReplacedPage({ account, key, message: error.message }), status: error.status };
 }
 
 const nameFault = (name: string): string =>

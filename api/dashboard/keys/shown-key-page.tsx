@@ -74,21 +74,18 @@ export function shownBeforePage({ account, key, shownAt }: ShownBeforePageProps)
           </p>
         </PageHead>
         <div class="notice">
-          {shownAt === 'creation' ? (
-            <p>It was created when this form was first sent, at {exactText(key.createdAt)}, and shown then.</p>
-          ) : (
-            <p>
-              {key.rotatedAt
-                ? `The key was last rotated at ${exactText(key.rotatedAt)}, and the new one was shown then.`
-                : 'The key has not been rotated yet.'}
-            </p>
-          )}
+          <p>
+            {shownAt === 'creation'
+              ? `It was created when this form was first sent, at ${exactText(key.createdAt)}, and shown then.`
+              : 'The key was rotated when this form was first sent, and the new one was shown then.'}
+            {key.rotatedAt && ` It was last rotated at ${exactText(key.rotatedAt)}.`}
+          </p>
           {key.revokedAt ? (
             <p>It was revoked at {exactText(key.revokedAt)}.</p>
           ) : (
             <p>
-              A key is shown only once. If you did not copy it, rotate it: it gets a new secret, and the old one stops
-              working.
+              A key is shown only in the browser that made it, and only until it is rotated. If you did not copy it,
+              rotate it: it gets a new secret, and the old one stops working.
             </p>
           )}
         </div>
@@ -99,6 +96,43 @@ export function shownBeforePage({ account, key, shownAt }: ShownBeforePageProps)
           </a>
           <a class="btn second" href={keysPath}>
             All keys
+          </a>
+        </div>
+      </>
+    ),
+  });
+}
+
+/** The answer to a form whose secret somebody else has replaced first. It shows no secret. */
+export function notReplacedPage({
+  account,
+  key,
+  message,
+}: {
+  account: Account;
+  key: KeyFacts;
+  message: string;
+}): string {
+  return dashboardPage({
+    title: 'Nothing was changed',
+    account,
+    room: 'keys',
+    test: key.mode === 'test',
+    hasErrors: true,
+    children: (
+      <>
+        <PageHead title="Nothing was changed">
+          <p>
+            {key.name} <ModePill mode={key.mode} />
+          </p>
+        </PageHead>
+        <div class="notice bad" role="alert" tabIndex={-1} data-focus>
+          <p>{message}</p>
+          <p>The secret that was shown to them works. Ask them for it, or look at the key and replace it again.</p>
+        </div>
+        <div class="actions">
+          <a class="btn second" href={keyPath(key._id)}>
+            Go to the key
           </a>
         </div>
       </>

@@ -8,7 +8,7 @@ import { redeliver } from '../../../shared/webhooks/redeliver.ts';
 import { type DashboardRoute, signedInRoutes, type Visit } from '../visit.ts';
 import { oneOf, readFilters } from './filters.tsx';
 import { pathOfId } from './find-by-id.tsx';
-import { entryPath, ridePath } from './paths.ts';
+import { entryPath } from './paths.ts';
 import { ridePage } from './ride-page.tsx';
 import { ridesPage } from './rides-page.tsx';
 
@@ -58,13 +58,13 @@ export function ridesRoutes(service: Context): DashboardRoute[] {
     page('/rides/:rideId', (visit) => showRide(visit)),
 
     action('/rides/:rideId/events/:seq/send-again', async (sending) => {
-      const { param, earlier } = sending;
+      const { param } = sending;
       const event = { rideId: param('rideId'), seq: Number(param('seq')) };
-      if (await earlier(`${event.rideId} ${event.seq}`)) return { see: ridePath(event.rideId) };
       try {
         const attemptId = await redeliver(service, event, {
           ...ownerOf(sending),
           requestId: sending.ctx.state.requestId,
+          form: sending.sent.id,
         });
         return { see: entryPath(event.rideId, `attempt-${attemptId}`) };
       } catch (error) {

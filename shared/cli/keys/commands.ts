@@ -1,34 +1,32 @@
 import { AccountModel, accountOf, operatorEmail } from '../../accounts/account.ts';
 import { type AuditAction, audit, commandLine } from '../../accounts/audit.ts';
+import type { Config } from '../../config.ts';
+import { describeError } from '../../errors.ts';
 import { untilSettingsApply } from '../../keys/delivery-settings.ts';
-import {
-  createKey,
-  findKey,
-  type KeySettings,
-  listKeys,
-  revokeKey,
-  rollSigningSecret,
-  rotateKey,
-  setWebhookUrl,
-} from '../../keys/manage-keys.ts';
+import { createKey, findKey, type KeySettings, listKeys, revokeKey, setWebhookUrl } from '../../keys/manage-keys.ts';
 import { rekeySecrets } from '../../keys/rekey.ts';
+import { rollSigningSecret, rotateKey } from '../../keys/replace-secret.ts';
+import { type KeyNews, keyMail } from '../../mail/key-mails.ts';
+import { canSendMail, storeMail } from '../../mail/mail.ts';
 import type { KeysArguments } from './arguments.ts';
 import type { CommandName } from './usage.ts';
 
-type Command = (config: KeySettings, args: KeysArguments) => Promise<object | object[]>;
+type Settings = KeySettings & Pick<Config, 'publicBaseUrl'>;
+
+type Command = (config: Settings, args: KeysArguments) => Promise<object | object[]>;
 
 /** What each command does in the connected database, and its answer. */
 export const commands: Record<CommandName, Command> = {
   create: async (config, { keyName, mode, account, 'webhook-url': webhookUrl }) => {
     const { _id: accountId } = await accountOf(account ?? operatorEmail);
     const made = await createKey(config, { accountId, name: keyName, mode, webhookUrl });
-    await noted('key_created', made.keyId);
+    await reported(config, 'created', made.keyId);
     return made;
   },
   list: async (_config, { account }) => listedKeys(account),
-  rotate: async (_config, { keyId }) => {
+  rotate: async (config, { keyId }) => {
     const rotated = await rotateKey(keyId, 'anyone');
-    await noted('key_rotated', keyId);
+    await reported(config, 'rotated', keyId);
     return rotated;
   },
   revoke: async (_config, { keyId }) => {
@@ -54,6 +52,24 @@ export const commands: Record<CommandName, Command> = {
 async function noted(action: AuditAction, keyId: string): Promise<void> {
   const { accountId } = await findKey(keyId, 'anyone');
   await audit({ accountId, action, keyId, from: commandLine }, Date.now());
+}
+
+/**
+ * Notes a new key or a rotation, and reports it to the account's address where it has one that people read. Never fails: the
+ * new secret exists already, and must be printed.
+ */
+async function reported(config: Settings, what: KeyNews['what'], keyId: string): Promise<void> {
+  try {
+    await noted(`key_${what}`, keyId);
+    const { accountId, name, mode } = await findKey(keyId, 'anyone');
+    const account = await AccountModel.findById(accountId).lean();
+    if (!account || account.email === operatorEmail || !canSendMail(config)) return;
+    const at = new Date();
+    const mail = keyMail(config, account.email, { what, keyId, name, mode, at, from: commandLine });
+    await storeMail(config, mail, at.getTime());
+  } catch (error) {
+    console.error(`The account's log or its mail lacks this: ${describeError(error).name}`);
+  }
 }
 
 export type ListedKey = {

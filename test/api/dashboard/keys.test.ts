@@ -3,16 +3,19 @@ import { createApp } from '../../../api/app.ts';
 import { keyPage } from '../../../api/dashboard/keys/key-page.tsx';
 import { serve } from '../../../api/http/serve.ts';
 import { type AuditAction, auditOf } from '../../../shared/accounts/audit.ts';
+import { sentForm } from '../../../shared/accounts/sent-form.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { deliverySettings, settingsMaxAgeMs } from '../../../shared/keys/delivery-settings.ts';
 import { isWellFormedKey } from '../../../shared/keys/key-format.ts';
 import { createKey, findKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
+import { rotateByForm, rotateKey } from '../../../shared/keys/replace-secret.ts';
 import type { Mode } from '../../../shared/mode.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 import { clientOf } from '../../support/client.ts';
 import { newFormId, type PageAnswer, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { failOnce } from '../../support/failing-mongo.ts';
 import { withLogLines } from '../../support/log-lines.ts';
+import { mailsTo } from '../../support/mails.ts';
 import { startTestApi, type TestApi, testConfig } from '../../support/service.ts';
 
 describe('the dashboard: keys', () => {
@@ -71,30 +74,55 @@ describe('the dashboard: keys', () => {
       });
     }
 
-    it('says of the same form sent again that the key exists, and offers to rotate it', async () => {
+    it('repeats the answer of the same form sent again in the same session, and of no other', async () => {
       const formId = newFormId();
       const first = await create({ formId });
       const [made] = await listKeys(owner());
       for (const name of ['Front desk', 'Another name']) {
-        const again = await create({ formId, name });
-        expect(again.status).to.equal(200);
-        expect(again.html).to.include('This key exists already').and.include('>Rotate<');
-        expect(again.html).to.include(`action="/dashboard/keys/${made?._id}/rotate"`);
-        expect(textOf(again.html, 'new-key')).to.equal(undefined);
-        expect(again.html).not.to.include(textOf(first.html, 'new-key'));
+        expect(textOf((await create({ formId, name })).html, 'new-key')).to.equal(textOf(first.html, 'new-key'));
       }
+      const elsewhere = await signedIn(api, visitor.account.email);
+      const other = await elsewhere.post('/dashboard/keys', { name: 'Front desk', mode: 'test', formId });
+      expect(other.html).to.include('This key exists already').and.include('>Rotate<');
+      expect(other.html).to.include(`action="/dashboard/keys/${made?._id}/rotate"`);
+      expect(other.html).not.to.include('new-key');
       expect(await listKeys(owner())).to.have.length(1);
       expect(await audited()).to.deep.equal(['key_created']);
     });
 
-    it('makes one key of ten sendings of a form at once, and shows it in one answer', async () => {
+    it('shows no key that is not in use: after a rotation, the form that made it says so', async () => {
+      const formId = newFormId();
+      const first = await create({ formId });
+      const [made] = await listKeys(owner());
+      await rotateKey(made?._id ?? '', owner());
+      const again = await create({ formId });
+      expect(again.html)
+        .to.include('This key exists already')
+        .and.match(/It was last rotated at [\d: -]+ UTC/);
+      expect(again.html).not.to.include('new-key').and.not.include(textOf(first.html, 'new-key'));
+    });
+
+    it('makes one key of ten sendings of a form at once, and shows it in each answer', async () => {
       const formId = newFormId();
       const answers = await Promise.all(Array.from({ length: 10 }, () => create({ formId })));
       expect(answers.map(({ status }) => status)).to.deep.equal(Array(10).fill(200));
-      const shown = answers.flatMap(({ html }) => textOf(html, 'new-key') ?? []);
-      expect(shown).to.have.length(1);
-      expect(await isAlive(shown[0] as string)).to.equal(true);
+      const shown = new Set(answers.map(({ html }) => textOf(html, 'new-key')));
+      expect(shown.size).to.equal(1);
+      expect(await isAlive([...shown][0] as string)).to.equal(true);
       expect(await listKeys(owner())).to.have.length(1);
+      expect(await audited()).to.deep.equal(['key_created']);
+    });
+
+    it('is reported to the address of the account, once for a form and without the key', async () => {
+      const formId = newFormId();
+      const { html } = await create({ formId, mode: 'live' });
+      await create({ formId, mode: 'live' });
+      const [mail, ...others] = await mailsTo(api.ctx, visitor.account.email);
+      const [made] = await listKeys(owner());
+      expect(others).to.deep.equal([]);
+      expect(mail?.subject).to.equal('A new live key "Front desk"');
+      expect(mail?.text).to.include(`https://rides.example/dashboard/keys/${made?._id}`).and.include('127.0.0.1');
+      expect(mail?.text).not.to.include(textOf(html, 'new-key')?.slice(9, -6));
     });
 
     it('makes the key of a form whose first sending failed when it is sent again', async () => {
@@ -215,19 +243,83 @@ describe('the dashboard: keys', () => {
       expect(await audited()).to.deep.equal(['key_rotated']);
     });
 
-    it('happens once for each form, however often and at once it is sent', async () => {
+    it('happens once for each form, however often and at once it is sent, and each answer shows the key', async () => {
       const { keyId } = await ownKey();
       const formId = newFormId();
       const send = () => visitor.post(`/dashboard/keys/${keyId}/rotate`, { formId });
-      const answers = await Promise.all(Array.from({ length: 5 }, send));
+      const answers = [...(await Promise.all(Array.from({ length: 5 }, send))), await send()];
+      const shown = new Set(answers.map(({ html }) => textOf(html, 'new-key')));
+      expect(shown.size).to.equal(1);
+      expect(await isAlive([...shown][0] as string)).to.equal(true);
+      expect(await audited()).to.deep.equal(['key_rotated']);
+      expect((await mailsTo(api.ctx, visitor.account.email)).map(({ subject }) => subject)).to.deep.equal([
+        'Your test key "Front desk" was rotated',
+      ]);
+    });
+
+    it('shows a key only in the session that sent the form, and only until another form rotates it', async () => {
+      const { keyId } = await ownKey();
+      const formId = newFormId();
+      const rotate = (by = visitor, fields = {}) => by.post(`/dashboard/keys/${keyId}/rotate`, fields);
+      const first = textOf((await rotate(visitor, { formId })).html, 'new-key') ?? '';
+      const elsewhere = await rotate(await signedIn(api, visitor.account.email), { formId });
+      expect(elsewhere.html).to.include('This form was sent before').and.include('>Rotate<');
+      expect(elsewhere.html).not.to.include('new-key').and.not.include(first);
+      const second = textOf((await rotate()).html, 'new-key') ?? '';
+      const again = await rotate(visitor, { formId });
+      expect(again.html)
+        .to.include('This form was sent before')
+        .and.match(/It was last rotated at [\d: -]+ UTC/);
+      expect(again.html).not.to.include('new-key').and.not.include(first).and.not.include(second);
+      expect([await isAlive(first), await isAlive(second)]).to.deep.equal([false, true]);
+    });
+
+    it('repeats its answer after SECRETS_KEY has got a new first key, and shows none without the old one', async () => {
+      const { keyId } = await ownKey();
+      const formId = newFormId();
+      const first = textOf((await visitor.post(`/dashboard/keys/${keyId}/rotate`, { formId })).html, 'new-key');
+      const [old, newer] = [7, 8].map((byte) => Buffer.alloc(32, byte).toString('base64'));
+      const config = (value: string) => testConfig({ SECRETS_KEY: value });
+      const form = {
+        ...sentForm(visitor.account._id, formId, visitor.cookie.replace('session=', '')),
+        arrivedAt: new Date(),
+      };
+      const repeated = await rotateByForm(config(`${newer},${old}`), keyId, owner(), form);
+      expect(repeated.key).to.equal(first);
+      expect(await rotateByForm(config(`${newer}`), keyId, owner(), form)).not.to.have.property('key');
+    });
+
+    it('shows one key to two people who rotate it at once, and the other is clearly refused', async () => {
+      const { keyId } = await ownKey();
+      const answers = await Promise.all([1, 2, 3].map(() => visitor.post(`/dashboard/keys/${keyId}/rotate`)));
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409]);
       const shown = answers.flatMap(({ html }) => textOf(html, 'new-key') ?? []);
       expect(shown).to.have.length(1);
-      const again = await send();
-      expect(again.html).to.include('This form was sent before').and.include('>Rotate<');
-      expect(again.html).to.match(/The key was last rotated at [\d: -]+ UTC/);
       expect(await isAlive(shown[0] as string)).to.equal(true);
+      for (const { html } of answers.filter(({ status }) => status === 409)) {
+        expect(html).to.include('Somebody rotated this key a moment ago');
+      }
       expect(await audited()).to.deep.equal(['key_rotated']);
     });
+
+    for (const [path, shows] of [
+      ['rotate', 'new-key'],
+      ['roll-secret', 'signing-secret'],
+    ] as const) {
+      it(`refuses a form of ${path} that was shown before somebody else's took effect`, async () => {
+        const { keyId } = await ownKey();
+        const seenBy = async () =>
+          /name="seen" value="(\d+)"/.exec((await visitor.get(`/dashboard/keys/${keyId}/${path}`)).html)?.[1] ?? '';
+        const seen = await seenBy();
+        const first = await visitor.post(`/dashboard/keys/${keyId}/${path}`, { seen });
+        const second = await visitor.post(`/dashboard/keys/${keyId}/${path}`, { seen });
+        expect([first.status, second.status]).to.deep.equal([200, 409]);
+        expect(textOf(first.html, shows)).to.be.a('string');
+        expect(second.html).to.include('Somebody ro').and.not.include(`"${shows}"`);
+        const fresh = await visitor.post(`/dashboard/keys/${keyId}/${path}`, { seen: await seenBy() });
+        expect(fresh.status).to.equal(200);
+      });
+    }
   });
 
   describe('revoking one', () => {
@@ -338,8 +430,10 @@ describe('the dashboard: keys', () => {
         .to.match(/^whsec_/)
         .and.not.equal(signingSecret);
       expect(await current()).to.equal(rolled);
-      const again = await send();
-      expect([again.status, again.html.includes('whsec_')]).to.deep.equal([303, false]);
+      expect(textOf((await send()).html, 'signing-secret')).to.equal(rolled);
+      const other = await signedIn(api, visitor.account.email);
+      const elsewhere = await other.post(`/dashboard/keys/${keyId}/roll-secret`, { formId });
+      expect([elsewhere.status, elsewhere.html.includes('whsec_')]).to.deep.equal([303, false]);
       expect(await current()).to.equal(rolled);
       expect(await audited()).to.deep.equal(['signing_secret_rolled']);
     });
@@ -355,7 +449,7 @@ describe('the dashboard: keys', () => {
       expect(first.status).to.equal(303);
       expect(first.headers.get('location')).to.match(/^\/dashboard\/deliveries\/\w+$/);
       const again = await send(keyId, { formId });
-      expect([again.status, again.headers.get('location')]).to.deep.equal([303, `/dashboard/deliveries?key=${keyId}`]);
+      expect([again.status, again.headers.get('location')]).to.deep.equal([303, first.headers.get('location')]);
     });
 
     it('needs a URL first', async () => {
@@ -402,6 +496,7 @@ describe('the dashboard: the most keys that an account may have', () => {
   const create = (fields: Record<string, string> = {}) =>
     visitor.post('/dashboard/keys', { name: 'Front desk', mode: 'test', ...fields });
   const byOperator = () => createKey(api.ctx.config, { ...owner(), name: 'By the operator', mode: 'test' });
+  const textOf = (html: string) => /data-testid="new-key">([^<]+)</.exec(html)?.[1];
   const activeKeys = async () => (await listKeys(owner())).filter(({ revokedAt }) => !revokedAt);
 
   it('is 20 active keys by default', () => expect(testConfig().maxKeysPerAccount).to.equal(20));
@@ -434,9 +529,9 @@ describe('the dashboard: the most keys that an account may have', () => {
 
   it('does not stop the repeat of a form whose key exists', async () => {
     const formId = newFormId();
-    await create({ formId });
+    const first = await create({ formId });
     for (const name of ['two', 'three']) await create({ name });
-    expect((await create({ formId })).html).to.include('This key exists already');
+    expect(textOf((await create({ formId })).html)).to.equal(textOf(first.html));
   });
 
   it('does not stop the operator, and leaves other accounts theirs', async () => {

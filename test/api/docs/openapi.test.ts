@@ -19,7 +19,7 @@ import { startTestApi, type TestApi } from '../../support/service.ts';
 /** Errors of pages and of the operator's commands: programs never get them. */
 const ofPeople: ErrorCode[] = [
   ...(['account_suspended', 'forbidden', 'foreign_change', 'link_not_found'] as const),
-  ...(['not_sent_yet', 'body_erased', 'not_erasable'] as const),
+  ...(['key_changed', 'not_sent_yet', 'body_erased', 'not_erasable'] as const),
 ];
 /** Of paths and methods that no operation has. */
 const ofNoOperation: ErrorCode[] = ['not_found', 'method_not_allowed'];

@@ -1,5 +1,6 @@
 import { newRideId } from '../../../shared/ids.ts';
-import { revokeKey, rotateKey } from '../../../shared/keys/manage-keys.ts';
+import { revokeKey } from '../../../shared/keys/manage-keys.ts';
+import { rotateKey } from '../../../shared/keys/replace-secret.ts';
 import type { Figure } from '../figure.ts';
 import { oneOf, type Random, seededRandom } from '../random.ts';
 import type { World } from '../world/world.ts';

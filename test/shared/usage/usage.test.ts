@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
-import { revokeKey, rotateKey } from '../../../shared/keys/manage-keys.ts';
+import { revokeKey } from '../../../shared/keys/manage-keys.ts';
+import { rotateKey } from '../../../shared/keys/replace-secret.ts';
 import { createRide } from '../../../shared/rides/create-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { dayMs, dayOf } from '../../../shared/usage/days.ts';

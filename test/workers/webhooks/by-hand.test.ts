@@ -3,7 +3,7 @@ import type { Context } from '../../../shared/context.ts';
 import { eventId } from '../../../shared/ids.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../../shared/keys/delivery-settings.ts';
-import { rollSigningSecret } from '../../../shared/keys/manage-keys.ts';
+import { rollSigningSecret } from '../../../shared/keys/replace-secret.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attemptOf, attempts } from '../../../shared/webhooks/attempts.ts';
 import { paceMs, redeliver } from '../../../shared/webhooks/redeliver.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import type { Context } from '../../../shared/context.ts';
-import { rollSigningSecret } from '../../../shared/keys/manage-keys.ts';
+import { rollSigningSecret } from '../../../shared/keys/replace-secret.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';

@@ -7,7 +7,8 @@ import {
   settingsMaxAgeMs,
   untilSettingsApply,
 } from '../../../shared/keys/delivery-settings.ts';
-import { type NewKey, rollSigningSecret, setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
+import { type NewKey, setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
+import { rollSigningSecret } from '../../../shared/keys/replace-secret.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import {

@@ -1,0 +1,36 @@
+import type { Config } from '../config.ts';
+import type { Mode } from '../mode.ts';
+import type { MailText } from './mail.ts';
+import { oneLine, utc } from './wording.ts';
+
+/** A key that was created or rotated: when, and from the address of which client, or on the command line. */
+export interface KeyNews {
+  what: 'created' | 'rotated';
+  keyId: string;
+  name: string;
+  mode: Mode;
+  at: Date;
+  from: string;
+}
+
+/** The mail that reports a new key or a rotation to the account. It holds no part of the key. */
+export function keyMail(
+  { publicBaseUrl }: Pick<Config, 'publicBaseUrl'>,
+  to: string,
+  { what, keyId, name, mode, at, from }: KeyNews,
+): MailText {
+  const named = `${mode} key "${oneLine(name)}"`;
+  const effect =
+    what === 'created'
+      ? `A new ${named} was created in your account`
+      : `The ${named} of your account was rotated: it has a new secret, and the old one has stopped working`;
+  return {
+    to,
+    subject: what === 'created' ? `A new ${named}` : `Your ${named} was rotated`,
+    text: [
+      `${effect}. This was at ${utc(at)}, from ${from === 'command line' ? "the operator's command line" : `the address ${from}`}.`,
+      'If nobody of yours did this, revoke the key at once. It is here:',
+      `${publicBaseUrl}/dashboard/keys/${keyId}`,
+    ].join('\n\n'),
+  };
+}

@@ -1,0 +1,5 @@
+/** A name is a partner's text: without line breaks it can add no line, and no header, to a mail. */
+export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+
+/** `2026-01-31 09:05 UTC` */
+export const utc = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
