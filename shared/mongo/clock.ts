@@ -18,6 +18,12 @@ export async function mongoNow(): Promise<Date> {
   return (clock as { now: Date }).now;
 }
 
+/** Receivers reject a signature that is 300 s off their clock. */
+const maxDifferenceMs = 60_000;
+
+/** Whether a time that was just read from MongoDB's clock (Unix ms) and this host's clock differ by more than a minute. */
+export const clocksDiffer = (mongoMs: number): boolean => Math.abs(mongoMs - Date.now()) > maxDifferenceMs;
+
 export interface MongoClock {
   /** The time on MongoDB's clock, in whole Unix ms. */
   now(): number;

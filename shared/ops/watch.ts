@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { describeError } from '../errors.ts';
 import { warnings } from '../metrics/metrics.ts';
 import { missingIndexes } from '../migrate.ts';
+import { clocksDiffer } from '../mongo/clock.ts';
 import { primariesOf } from '../redis-nodes.ts';
 import { readBacklog } from './backlog.ts';
 
@@ -15,6 +16,8 @@ const texts = {
   redis_not_persistent:
     'Redis keeps no append-only file: a restart loses its jobs, and the sweeper has to add them again',
   index_missing: 'MongoDB lacks an index: run migrate',
+  clocks_differ:
+    "MongoDB's clock and this process's differ by more than a minute: it delivers no events until they agree",
   backlog_grows: 'events or timers wait, and longer than a minute ago',
 } as const;
 export type Warning = keyof typeof texts;
@@ -23,7 +26,7 @@ export type Warning = keyof typeof texts;
  * Looks once a minute for what is wrong but takes nothing out of service: a warning in the log when it begins, and a metric. In
  * development Redis's settings are the stack's own.
  */
-export function startWatch(ctx: Pick<Context, 'config' | 'log' | 'redis'>): { stop(): void } {
+export function startWatch(ctx: Pick<Context, 'config' | 'log' | 'redis' | 'now'>): { stop(): void } {
   const known = new Set<string>();
   let before = Number.POSITIVE_INFINITY;
   let isLooking = false;
@@ -52,6 +55,10 @@ export function startWatch(ctx: Pick<Context, 'config' | 'log' | 'redis'>): { st
     async () => {
       const [missing] = await missingIndexes();
       note('index_missing', missing !== undefined, { index: missing });
+    },
+    async () => {
+      const aheadMs = ctx.now() - Date.now();
+      note('clocks_differ', clocksDiffer(ctx.now()), { aheadMs });
     },
     async () => {
       const { unsettledEvent, overdueTimer } = await readBacklog();

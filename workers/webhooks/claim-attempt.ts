@@ -12,6 +12,8 @@ export interface ClaimedAttempt extends Held {
 
 /** A redelivery may come this much before its place in the pace: its job is never on time to the millisecond. */
 const toleranceMs = 100;
+/** No place in the pace is this far ahead, unless MongoDB's clock was set back: then the pace begins again. */
+const outdatedMs = 120_000;
 
 /**
  * Claims an attempt that is asked for by hand for one run of its job, by MongoDB's clock. Resolves with null when it is done or
@@ -64,8 +66,7 @@ export async function heldForMs(attemptId: string): Promise<number | null> {
  * Whether a redelivery of this key may begin now. Keeps the pace over all processes, also when many are late and due at once.
  */
 export async function mayRedeliver(keyId: string): Promise<boolean> {
-  // Never this far ahead, unless MongoDB's clock was set back: then the pace begins again.
-  const isOutdated = { $gt: ['$nextRedeliveryAt', { $add: ['$$NOW', 10 * paceMs] }] };
+  const isOutdated = { $gt: ['$nextRedeliveryAt', { $add: ['$$NOW', outdatedMs] }] };
   const isInPace = { $or: [{ $lte: ['$nextRedeliveryAt', { $add: ['$$NOW', toleranceMs] }] }, isOutdated] };
   const last = { $cond: [isOutdated, '$$NOW', { $max: ['$nextRedeliveryAt', '$$NOW'] }] };
   const next = { $add: [last, paceMs] };

@@ -1,6 +1,7 @@
 import type { Context } from '../../shared/context.ts';
 import { eventId } from '../../shared/ids.ts';
 import { countDelivery } from '../../shared/metrics/metrics.ts';
+import { clocksDiffer } from '../../shared/mongo/clock.ts';
 import type { AttemptJob } from '../../shared/queues.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride, RideEvent } from '../../shared/rides/ride-types.ts';
@@ -18,7 +19,7 @@ import {
   mayRedeliver,
   releaseAttempt,
 } from './claim-attempt.ts';
-import { report } from './postpone.ts';
+import { report, waitForClocks } from './postpone.ts';
 import { settleAttempt } from './settle-attempt.ts';
 import { inLane, markSlow } from './slow-lane.ts';
 import { drained, newTrace, type Trace } from './trace.ts';
@@ -37,11 +38,13 @@ const paceRetryMs = 1_000;
  * One attempt that is asked for by hand: a test event or a redelivery. It goes through the same lanes and the same sender as an
  * event's, under a claim of its own, and changes nothing of a ride.
  */
-export const deliverAttempt: Handler<AttemptJob> = (ctx, job, run) =>
-  inLane(ctx, job.keyId, run, {
-    deliver: () => deliver(ctx, job, run),
-    moveToSlow: () => enqueueAttempt(ctx, { _id: job.attemptId, keyId: job.keyId }, 'webhooks-slow'),
-  });
+export const deliverAttempt: Handler<AttemptJob> = async (ctx, job, run) =>
+  clocksDiffer(ctx.now())
+    ? waitForClocks(ctx, job, run)
+    : inLane(ctx, job.keyId, run, {
+        deliver: () => deliver(ctx, job, run),
+        moveToSlow: () => enqueueAttempt(ctx, { _id: job.attemptId, keyId: job.keyId }, 'webhooks-slow'),
+      });
 
 async function deliver(ctx: Context, job: AttemptJob, run: Run): Promise<JobResult> {
   const { attemptId, keyId } = job;
@@ -59,6 +62,10 @@ async function deliver(ctx: Context, job: AttemptJob, run: Run): Promise<JobResu
     return { againInMs: Math.max(100, remainingMs), why: 'held by another run' };
   }
 
+  if (clocksDiffer(claimed.claim.at.getTime())) {
+    await releaseAttempt(attemptId, run.token);
+    return waitForClocks(ctx, job, run);
+  }
   const trace = newTrace();
   const { attempted, body } = await make(ctx, job, run, claimed, settings, trace);
   if (attempted.outcome === 'lost') {

@@ -1,6 +1,7 @@
 import type { Context } from '../../shared/context.ts';
 import { eventId } from '../../shared/ids.ts';
 import { countDelivery, firstByte } from '../../shared/metrics/metrics.ts';
+import { clocksDiffer } from '../../shared/mongo/clock.ts';
 import type { DeliveryJob } from '../../shared/queues.ts';
 import { enqueueNextDelivery } from '../../shared/rides/outbox.ts';
 import type { Handler, JobResult, Run } from '../handler.ts';
@@ -10,7 +11,7 @@ import { attempt, deliverySettingsOf, type Outgoing } from './attempt.ts';
 import { recordAttempt } from './attempt-log.ts';
 import { type Claimed, claimEvent, deliveryState, releaseClaim, renewableClaim } from './claim.ts';
 import { noteDelivery } from './health-log.ts';
-import { mayPostpone, postpone, postponeUnrecorded } from './postpone.ts';
+import { mayPostpone, postpone, postponeUnrecorded, waitForClocks } from './postpone.ts';
 import { type Settled, settle } from './settle.ts';
 import { inLane, markSlow } from './slow-lane.ts';
 import { newTrace, type Trace } from './trace.ts';
@@ -19,11 +20,13 @@ import { newTrace, type Trace } from './trace.ts';
  * One attempt to deliver one event (contract, section 6): claim the event, send it, record how that went, and add the next
  * event's job. An attempt whose outcome is recorded is never repeated.
  */
-export const deliverEvent: Handler<DeliveryJob> = (ctx, job, run) =>
-  inLane(ctx, job.keyId, run, {
-    deliver: () => deliver(ctx, job, run),
-    moveToSlow: () => moveToSlowLane(ctx, job),
-  });
+export const deliverEvent: Handler<DeliveryJob> = async (ctx, job, run) =>
+  clocksDiffer(ctx.now())
+    ? waitForClocks(ctx, job, run)
+    : inLane(ctx, job.keyId, run, {
+        deliver: () => deliver(ctx, job, run),
+        moveToSlow: () => moveToSlowLane(ctx, job),
+      });
 
 /**
  * Reads the settings before the claim: a slow MongoDB then does not use up the time in which a request may be written under
@@ -33,6 +36,10 @@ async function deliver(ctx: Context, job: DeliveryJob, run: Run): Promise<JobRes
   const settings = await deliverySettingsOf(ctx, job.keyId);
   const claimed = await claimEvent(job.rideId, job.seq, run.token);
   if (!claimed) return endWithoutClaim(ctx, job);
+  if (clocksDiffer(claimed.claim.at.getTime())) {
+    await releaseClaim(job.rideId, run.token);
+    return waitForClocks(ctx, job, run);
+  }
 
   const trace = newTrace();
   const claim = renewableClaim(claimed, () => claimEvent(job.rideId, job.seq, run.token));

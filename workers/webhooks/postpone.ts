@@ -7,6 +7,7 @@ import { type Claimed, extendClaim, releaseClaim } from './claim.ts';
 
 /** The reason of an attempt that needs a SECRETS_KEY which this process does not have. */
 export const secretsKeyMissing = 'secrets_key_missing';
+const clocksDiffer = 'clocks_differ';
 
 /** An event that local faults keep from an attempt is postponed for 24 h at most; then its delivery counts as failed. */
 const maxAgeMs = 24 * 3_600_000;
@@ -38,6 +39,16 @@ export async function postpone(
   await releaseClaim(job.rideId, run.token);
   await pause(localFaultPauseMs, run.stopping);
   return { againInMs: 0, why: reason };
+}
+
+/**
+ * Leaves a job to other processes while MongoDB's clock and this host's differ: receivers would reject the signatures of at
+ * least one of them. The event waits until they agree.
+ */
+export async function waitForClocks(ctx: Context, job: DeliveryJob | AttemptJob, run: Run): Promise<JobResult> {
+  report(ctx.log, clocksDiffer, job);
+  await pause(localFaultPauseMs, run.stopping);
+  return { againInMs: 0, why: clocksDiffer };
 }
 
 /**

@@ -25,7 +25,7 @@ describe('the watch over what takes nothing out of service', () => {
     const logged: { warning: string; index?: string }[] = [];
     const log = { warn: (line: never) => logged.push(line), debug: () => {} };
     const config = { ...testConfig(), environment: 'production' };
-    const watch = startWatch({ config, log, redis: ctx.redis } as unknown as Context);
+    const watch = startWatch({ config, log, redis: ctx.redis, now: Date.now } as unknown as Context);
     await until(async () => /rides_warning\{warning="backlog_grows"\} 0/.test(await registry.metrics()));
     watch.stop();
     expect(logged.map(({ warning }) => warning)).to.deep.equal([
@@ -35,5 +35,26 @@ describe('the watch over what takes nothing out of service', () => {
     ]);
     expect(logged[2]?.index).to.equal('the index of trackToken on rides');
     expect(await registry.metrics()).to.match(/rides_warning\{warning="index_missing"\} 1/);
+  });
+
+  it('warns of clocks that differ by more than a minute, whichever is ahead, and not of less', async () => {
+    const logged: { warning: string; aheadMs: number }[] = [];
+    const log = { warn: (line: never) => logged.push(line), debug: () => {} };
+    for (const [aheadMs, expected] of [
+      [61_000, 1],
+      [-61_000, 1],
+      [59_000, 0],
+    ] as const) {
+      logged.length = 0;
+      const now = () => Date.now() + aheadMs;
+      const watch = startWatch({ ...ctx, log, now } as unknown as Context);
+      const metric = `rides_warning{warning="clocks_differ"} ${expected}`;
+      const warnings = () => logged.filter(({ warning }) => warning === 'clocks_differ');
+      await until(async () => warnings().length === expected && (await registry.metrics()).includes(metric));
+      watch.stop();
+      const warned = warnings();
+      expect(warned).to.have.length(expected);
+      if (expected) expect(warned[0]?.aheadMs).to.be.closeTo(aheadMs, 1_000);
+    }
   });
 });

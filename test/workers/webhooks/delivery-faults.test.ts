@@ -6,6 +6,7 @@ import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';
 import { beforeTheAnswer, deliver, insteadOf, isSignedWith, newKey, withTargets } from '../../support/deliveries.ts';
+import { withLogLines } from '../../support/log-lines.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
@@ -259,10 +260,43 @@ describe('a delivery that is disturbed', () => {
 
   it("signs and logs with MongoDB's time of its claim, so that a wrong clock of the worker harms nobody", async () => {
     const rideId = await rideWith(1);
-    const at = new Date('2026-02-03T04:05:06.789Z');
+    const at = new Date(Date.now() - 30_000);
     beforeTheAnswer('claim', ({ claim }) => Object.assign(claim ?? {}, { at }));
     await deliver(ctx, rideId, 1);
-    expect(receiver.receipts[0]?.headers['x-service-signature']).to.match(/^t=1770091506,v1=/);
+    expect(receiver.receipts[0]?.headers['x-service-signature']).to.match(
+      new RegExp(`^t=${Math.floor(at.getTime() / 1_000)},v1=`),
+    );
     expect((await storedRide(rideId)).events[0]?.delivery?.at).to.deep.equal(at);
+  });
+
+  describe("while MongoDB's clock and the worker's differ by more than a minute", () => {
+    const stopping = AbortSignal.abort();
+    const waits = { againInMs: 0, why: 'clocks_differ' };
+
+    it('waits without a claim, is logged as an error, and is made by a worker whose clock is right', async () => {
+      const rideId = await rideWith(1);
+      for (const aheadMs of [61_000, -61_000]) {
+        const wrong = withLogLines({ ...ctx, now: () => Date.now() + aheadMs });
+        expect(await deliver(wrong.ctx, rideId, 1, { stopping })).to.deep.equal(waits);
+        expect(wrong.errors()).to.have.length(1);
+        expect(wrong.errors()[0]).to.include({ reason: 'clocks_differ', rideId });
+      }
+      expect(await storedRide(rideId)).not.to.have.property('claim');
+      expect(receiver.receipts).to.have.length(0);
+      expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+    });
+
+    it('waits and gives up its claim when only the claim shows it', async () => {
+      const rideId = await rideWith(1);
+      beforeTheAnswer('claim', ({ claim }) => Object.assign(claim ?? {}, { at: new Date(Date.now() - 61_000) }));
+      expect(await deliver(ctx, rideId, 1, { stopping })).to.deep.equal(waits);
+      expect(await storedRide(rideId)).not.to.have.property('claim');
+      expect(receiver.receipts).to.have.length(0);
+    });
+
+    it('is made while they differ by 59 s', async () => {
+      const rideId = await rideWith(1);
+      expect(await deliver({ ...ctx, now: () => Date.now() + 59_000 }, rideId, 1)).to.include({ result: 'delivered' });
+    });
   });
 });
