@@ -23,7 +23,7 @@ async function main(): Promise<number> {
     console.log(usage);
     return 0;
   }
-  const args = readArguments(given);
+  const args = readArguments(given, process.env);
   const url = args.url ?? (await newestStack());
   await listen(args, url, endSignal());
   return 0;

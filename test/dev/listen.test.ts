@@ -40,11 +40,12 @@ describe('npm run listen', () => {
   });
   after(() => api.close());
 
-  /** Starts it and waits until it listens. */
-  async function listen(...args: string[]): Promise<void> {
-    const given = ['--key', partner.key, '--forward', receiver.url, '--url', `${api.url}/v1`, ...args];
+  /** Starts it and waits until it listens. The key and the secret are no arguments, so that no process list shows them. */
+  async function listen({ signsWith = '' }: { signsWith?: string }, ...args: string[]): Promise<void> {
+    const given = ['--forward', receiver.url, '--url', `${api.url}/v1`, ...args];
     const [file = '', ...rest] = nodeCommand('dev/listen.ts', given);
-    listener = spawn(file, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const env = { ...process.env, RIDES_KEY: partner.key, RIDES_SECRET: signsWith };
+    listener = spawn(file, rest, { stdio: ['ignore', 'pipe', 'pipe'], env });
     lines = [];
     complaints = '';
     listener.stderr?.on('data', (chunk) => {
@@ -77,7 +78,7 @@ describe('npm run listen', () => {
 
   it('brings new events alone, with the bytes, the headers and the signature of the real ones', async () => {
     await rideWithOffer();
-    await listen('--secret', secret);
+    await listen({ signsWith: secret });
     expect(lines.join('\n')).to.include(receiver.url).and.not.include(partner.key).and.not.include(secret);
     const rideId = await rideWithOffer(2_900);
     const [{ headers, raw }] = (await receiver.received(1)) as [Receiver['receipts'][number]];
@@ -98,7 +99,7 @@ describe('npm run listen', () => {
 
   it('begins with the first event where it is told to, and SIGTERM ends it with where to go on', async () => {
     const rides = [await rideWithOffer(), await rideWithOffer()];
-    await listen('--after', 'first');
+    await listen({}, '--after', 'first');
     const made = /Signing secret {2}(whsec_\w+), for this run/.exec(await shown(/Signing secret/))?.[1] ?? '';
     const receipts = await receiver.received(2);
     expect(receipts.map(({ body }) => body.rideId)).to.deep.equal(rides);
@@ -108,13 +109,13 @@ describe('npm run listen', () => {
     expect(await end('SIGTERM')).to.equal(0);
     const [, cursor = ''] = /to go on from here: --after (cur_\w+)/.exec(complaints) ?? [];
     const more = await rideWithOffer(5_000);
-    await listen('--after', cursor);
+    await listen({}, '--after', cursor);
     expect((await receiver.received(3)).map(({ body }) => body.rideId)).to.deep.equal([...rides, more]);
     expect(await end('SIGINT')).to.equal(0);
   });
 
   it('goes on where it was after the service was away, and misses and repeats nothing', async () => {
-    await listen('--secret', secret);
+    await listen({ signsWith: secret });
     const rideId = await rideWithOffer(2_900);
     await receiver.received(1);
     const { port } = new URL(api.url);
@@ -134,10 +135,11 @@ describe('npm run listen', () => {
   });
 
   it('says that the key is no longer valid, and ends with exit code 1', async () => {
-    await listen('--secret', secret);
+    await listen({ signsWith: secret });
+    const exited = once(listener, 'exit');
     await revokeKey(partner.keyId, 'anyone');
     await rideWithOffer(2_900);
-    const [code] = await once(listener, 'exit');
+    const [code] = await exited;
     expect(code).to.equal(1);
     expect(complaints).to.match(/^listen: the service answers 401: Missing or invalid API key$/m);
     expect(receiver.receipts).to.deep.equal([]);
@@ -183,24 +185,24 @@ describe('what npm run listen shows of a receiver', () => {
 describe('the arguments of npm run listen', () => {
   const key = 'svc_test_0000000000000000000000000000000000000';
   const wrong: [args: string[], problem: RegExp][] = [
-    [[], /^--key is missing$/],
-    [['--key', key], /^--key takes a whole key/],
-    [['--key', 'svc_test_...'], /^--key takes a whole key/],
+    [[], /^RIDES_KEY is not set, and --key is missing$/],
+    [['--key', key], /^RIDES_KEY and --key take a whole key/],
+    [['--key', 'svc_test_...'], /^RIDES_KEY and --key take a whole key/],
     [['--listen'], /there is no option '--listen'/],
   ];
   for (const [args, problem] of wrong) {
     it(`refuses ${args.join(' ') || 'none'}`, () => {
-      expect(() => readArguments(args)).to.throw(problem);
+      expect(() => readArguments(args, {})).to.throw(problem);
     });
   }
 
   it('names the option that is wrong, and takes the address with and without its version', () => {
     const good = newApiKey('test');
-    const read = (...args: string[]) => readArguments(['--key', good, ...args]);
+    const read = (...args: string[]) => readArguments(['--key', good, ...args], {});
     const to = ['--forward', 'http://localhost:3000/hook'];
     expect(() => read()).to.throw(/^--forward is missing$/);
     expect(() => read('--forward', 'localhost:3000')).to.throw(/^--forward takes an address/);
-    expect(() => read(...to, '--secret', 'hush')).to.throw(/^--secret begins with whsec_$/);
+    expect(() => read(...to, '--secret', 'hush')).to.throw(/^RIDES_SECRET and --secret begin with whsec_$/);
     expect(() => read(...to, '--after', 'yesterday')).to.throw(/^--after takes first/);
     expect(() => read(...to, '--url', 'ftp://x')).to.throw(/^--url takes an address/);
     for (const base of ['', '/', '/v1', '/v1/', '/api/v1']) {
@@ -209,5 +211,44 @@ describe('the arguments of npm run listen', () => {
     expect(read(...to))
       .to.include({ after: 'now', isNewSecret: true })
       .and.not.have.property('url');
+  });
+
+  it('reads key and secret from the environment, where the options do not give them', () => {
+    const [given, other] = [newApiKey('test'), newApiKey('live')];
+    const to = ['--forward', 'http://localhost:3000/hook'];
+    const env = { RIDES_KEY: given, RIDES_SECRET: 'whsec_from_the_environment' };
+    expect(readArguments(to, env)).to.include({ key: given, secret: env.RIDES_SECRET, isNewSecret: false });
+    const options = [...to, '--key', other, '--secret', secret];
+    expect(readArguments(options, env)).to.include({ key: other, secret });
+    expect(readArguments(to, { RIDES_KEY: given, RIDES_SECRET: '' })).to.include({ isNewSecret: true });
+    for (const wrongKey of ['svc_test_CANARY', '']) {
+      expect(() => readArguments(to, { RIDES_KEY: wrongKey }))
+        .to.throw(/^RIDES_KEY/)
+        .and.not.match(/CANARY/);
+    }
+    expect(() => readArguments(to, { ...env, RIDES_SECRET: 'CANARY' }))
+      .to.throw(/^RIDES_SECRET/)
+      .and.not.match(/CANARY/);
+  });
+
+  it('refuses to send a key over plain http, but for an address of this machine', () => {
+    const read = (url: string) =>
+      readArguments(['--forward', 'http://localhost:3000/hook', '--url', url], { RIDES_KEY: newApiKey('test') }).url;
+    for (const url of ['http://localhost:4100', 'http://127.0.0.1:4100', 'http://127.8.9.1', 'http://[::1]:4100']) {
+      expect(read(url)).to.equal(url);
+    }
+    expect(read('https://10.0.0.1')).to.equal('https://10.0.0.1');
+    const elsewhere = [
+      'rides.example',
+      '10.0.0.1',
+      '[2001:db8::1]',
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+    ];
+    for (const host of [...elsewhere, '127.0.0.1@evil.example', '0.0.0.0']) {
+      expect(() => read(`http://${host}`), host).to.throw(
+        /^--url takes plain http for an address of this machine only/,
+      );
+    }
   });
 });
