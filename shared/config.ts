@@ -24,6 +24,8 @@ export interface Config {
   streams: { all: number; perClient: number; perRide: number };
   /** How many active keys an account may make for itself. */
   maxKeysPerAccount: number;
+  /** How many mails with a code are sent in a clock hour to browsers that have not signed in before. */
+  signInMailsPerHour: number;
   /** After how many days what is no longer needed goes: what is personal in an ended ride, the ride itself, audit entries. */
   retention: { eraseDays: number; rideDays: number; auditDays: number };
   shutdownGraceMs: number;
@@ -156,6 +158,7 @@ const settings = Joi.object({
   MAX_STREAMS_PER_CLIENT: count.default(20),
   MAX_STREAMS_PER_RIDE: count.default(1_000),
   MAX_KEYS_PER_ACCOUNT: count.default(20),
+  SIGN_IN_MAILS_PER_HOUR: count.default(500),
   // The link to a live map and an Idempotency-Key hold for 24 hours.
   ERASE_AFTER_DAYS: days(2).default(30),
   // Two months, so that the last one is closed.
@@ -231,6 +234,7 @@ export function readConfig(
       perRide: value.MAX_STREAMS_PER_RIDE,
     }),
     maxKeysPerAccount: value.MAX_KEYS_PER_ACCOUNT,
+    signInMailsPerHour: value.SIGN_IN_MAILS_PER_HOUR,
     retention: Object.freeze({
       eraseDays: value.ERASE_AFTER_DAYS,
       rideDays: value.DELETE_RIDES_AFTER_DAYS,

@@ -3,7 +3,7 @@ import { AccountModel } from './accounts/account.ts';
 import { AuditModel } from './accounts/audit.ts';
 import { LimitModel } from './accounts/limit.ts';
 import { SessionModel } from './accounts/session.ts';
-import { SignInModel } from './accounts/sign-in.ts';
+import { SignInModel } from './accounts/sign-in-row.ts';
 import { SubmissionModel } from './accounts/submission.ts';
 import { NotMigrated } from './config.ts';
 import { DriverModel } from './drivers/driver.ts';

@@ -5,6 +5,8 @@ import { deliveriesRoutes } from './deliveries/deliveries-routes.tsx';
 import { keysRoutes } from './keys/keys-routes.tsx';
 import { overviewRoutes } from './overview/overview-routes.tsx';
 import { ridesRoutes } from './rides/rides-routes.tsx';
+import { confirmRoutes } from './sign-in/confirm-routes.tsx';
+import { linkRoutes } from './sign-in/link-routes.tsx';
 import { signInRoutes } from './sign-in/sign-in-routes.tsx';
 import { signOutRoutes } from './sign-in/sign-out-routes.ts';
 import { signatureRoutes } from './signature/signature-routes.tsx';
@@ -15,6 +17,8 @@ import type { DashboardRoute } from './visit.ts';
 export function dashboardRoutes(service: Context, forConsole: ConsoleParts): DashboardRoute[] {
   return [
     ...signInRoutes(service),
+    ...linkRoutes(service),
+    ...confirmRoutes(service),
     ...signOutRoutes(service),
     ...overviewRoutes(service),
     ...keysRoutes(service),

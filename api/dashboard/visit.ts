@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Account } from '../../shared/accounts/account.ts';
 import { type SentForm, sentForm } from '../../shared/accounts/sent-form.ts';
-import { accountOfSession } from '../../shared/accounts/session.ts';
+import { accountOfSession, type CurrentSession, hasRecentCode } from '../../shared/accounts/session.ts';
 import type { Context } from '../../shared/context.ts';
 import { AppError, type ErrorCode, errorCodeHeader } from '../../shared/errors.ts';
 import { type Form, readForm } from '../http/form-body.ts';
@@ -20,6 +20,7 @@ export interface DashboardRoute {
 export interface Visit {
   ctx: RequestContext;
   account: Account;
+  session: CurrentSession;
   /** A parameter of the path, e.g. `keyId`. */
   param(name: string): string;
   /** A parameter of the query; empty where it is missing. */
@@ -60,8 +61,11 @@ const suspended: Answer = {
   }),
 };
 
+/** Somebody who has signed in. */
+export type SignedIn = Pick<Visit, 'account' | 'session'>;
+
 /** Finds who is signed in, by the session's cookie. */
-export function findAccount(service: Context): (ctx: RequestContext) => Promise<Account | null> {
+export function findSignedIn(service: Context): (ctx: RequestContext) => Promise<SignedIn | null> {
   const cookie = sessionCookie(service.config);
   return async (ctx) => {
     const token = cookie.read(ctx);
@@ -74,15 +78,15 @@ export function findAccount(service: Context): (ctx: RequestContext) => Promise<
  * page they asked for.
  */
 export function signedInRoutes(service: Context) {
-  const accountOf = findAccount(service);
+  const find = findSignedIn(service);
   const cookie = sessionCookie(service.config);
   const visited = async (ctx: RequestContext, answer: (visit: Visit) => Answer | Promise<Answer>): Promise<void> => {
-    const account = await accountOf(ctx);
-    respond(ctx, account ? await answer(visitOf(ctx, account)) : { see: signInPath(ctx) });
+    const found = await find(ctx);
+    respond(ctx, found ? await answer(visitOf(ctx, found)) : { see: signInPath(ctx) });
   };
   const known = async (ctx: RequestContext, answer: (visit: Visit) => Promise<void>): Promise<void> => {
-    const account = await accountOf(ctx);
-    if (account) return answer(visitOf(ctx, account));
+    const found = await find(ctx);
+    if (found) return answer(visitOf(ctx, found));
     ctx.status = 401;
     ctx.body = '';
   };
@@ -131,10 +135,10 @@ export function signedInRoutes(service: Context) {
   };
 }
 
-function visitOf(ctx: RequestContext, account: Account): Visit {
+function visitOf(ctx: RequestContext, { account, session }: SignedIn): Visit {
   const { params } = ctx as unknown as { params: Record<string, string> };
   const query = (name: string) => [ctx.query[name] ?? ''].flat()[0] ?? '';
-  return { ctx, account, query, param: (name) => params[name] ?? '' };
+  return { ctx, account, session, query, param: (name) => params[name] ?? '' };
 }
 
 /** Answers with a page, or sends the browser to another. */
@@ -169,6 +173,13 @@ export function formIdOf(form: Form): string {
   if (!/^[\w-]{22}$/.test(id)) throw new AppError('invalid_request');
   return id;
 }
+
+/**
+ * Where a visit is sent before a secret is shown or a live key made, unless a code was verified in its session within the last
+ * 12 hours; else null. It leads back to `next`, a page of the dashboard.
+ */
+export const askForCode = ({ session }: Pick<Visit, 'session'>, next: string, nowMs: number): { see: string } | null =>
+  hasRecentCode(session, nowMs) ? null : { see: `/dashboard/confirm?next=${encodeURIComponent(next)}` };
 
 /** Only pages are worth coming back to: the address of a form's sending has none. */
 function signInPath(ctx: RequestContext): string {

@@ -12,6 +12,7 @@ export const auditActions = [
   'signing_secret_rolled',
   'signing_secret_viewed',
   'signed_in',
+  'session_ended',
   'signed_out_everywhere',
   'account_suspended',
   'account_resumed',

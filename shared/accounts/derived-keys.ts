@@ -2,22 +2,39 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config.ts';
 import { derivedBase62 } from '../ids.ts';
 
-/** What an HMAC is for. Each purpose has a key of its own, derived from SECRETS_KEY. */
-type Purpose = 'sign-in codes' | 'device cookies' | 'new API keys' | 'new signing secrets';
+/** Each purpose of an HMAC has a key of its own, derived from SECRETS_KEY. */
+type Purpose =
+  | 'sign-in codes'
+  | 'new codes'
+  | 'sign-in links'
+  | 'device cookies'
+  | 'session tokens'
+  | 'new API keys'
+  | 'new signing secrets';
 
 type Secrets = Pick<Config['secrets'], 'keys'>;
 
-/** The HMAC of a text under the first SECRETS_KEY. */
+/** The HMAC of a text under the first SECRETS_KEY, 256 bits in base64url. */
 export function macOf({ keys: [first] }: Secrets, purpose: Purpose, text: string): string {
   return macUnder(first, purpose, text);
 }
 
+/** The HMACs of a text under all listed SECRETS_KEYs, in their order. */
+export function macsOf({ keys }: Secrets, purpose: Purpose, text: string): string[] {
+  return keys.map((key) => macUnder(key, purpose, text));
+}
+
 /** Whether this is the HMAC of the text under any listed SECRETS_KEY. Takes the same time for every wrong one. */
-export function isMacOf({ keys }: Secrets, purpose: Purpose, text: string, mac: string): boolean {
-  const given = Buffer.from(mac);
-  const matches = keys.map((key) => {
-    const expected = Buffer.from(macUnder(key, purpose, text));
-    return expected.length === given.length && timingSafeEqual(expected, given);
+export function isMacOf(secrets: Secrets, purpose: Purpose, text: string, mac: string): boolean {
+  return isOneOf(macsOf(secrets, purpose, text), mac);
+}
+
+/** Whether a secret text is one of these. Takes the same time for every wrong one. */
+export function isOneOf(secretTexts: readonly string[], given: string): boolean {
+  const bytes = Buffer.from(given);
+  const matches = secretTexts.map((text) => {
+    const expected = Buffer.from(text);
+    return expected.length === bytes.length && timingSafeEqual(expected, bytes);
   });
   return matches.includes(true);
 }

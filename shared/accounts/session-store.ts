@@ -3,14 +3,20 @@ import mongoose from 'mongoose';
 import { batchedFind } from '../batch.ts';
 import { sha256 } from '../ids.ts';
 import { timeLimit } from '../mongo/durability.ts';
+import { insertOnce } from '../mongo/insert-once.ts';
 
-/** A browser in which somebody has signed in. The fields of its owner stand beside these. */
-interface Session {
+/** A browser in which somebody has signed in. The fields of its owner are beside these. */
+export interface Session {
   /** SHA-256 of the token that the browser's cookie holds. The token itself is not stored. */
   _id: string;
   createdAt: Date;
   lastUsedAt: Date;
   expiresAt: Date;
+  /** When a code or a link was last verified in it. Missing in sessions of an earlier version. */
+  verifiedAt?: Date;
+  /** The browser's name, as people read it, and the client's network: as they were at sign-in. */
+  browser?: string;
+  network?: string;
 }
 
 /** A session ends this long after its last use. */
@@ -19,13 +25,21 @@ export const sessionLifetimeMs = 30 * 24 * 3_600_000;
 const useResolutionMs = 3_600_000;
 
 /** Resolves with the owner of a session by its token, or with null when the session has ended or never was. */
-export type FindOwner<Owner> = (token: string, nowMs: number) => Promise<Owner | null>;
+export type FindOwner<Owner> = (
+  token: string,
+  nowMs: number,
+) => Promise<(Owner & Pick<Session, '_id' | 'verifiedAt'>) | null>;
+
+type StartedWith = { token?: string } & Pick<Session, 'verifiedAt' | 'browser' | 'network'>;
 
 /** The sessions of one kind of owner. */
 export interface SessionStore<Owner> {
   model: mongoose.Model<Session>;
-  /** Starts a session, and resolves with its token: 256 random bits, which only the browser's cookie keeps. */
-  start(owner: Owner, nowMs: number): Promise<string>;
+  /**
+   * Starts a session, and resolves with its token: 256 random bits, which only the browser's cookie keeps. With a given token,
+   * repeating this changes nothing.
+   */
+  start(owner: Owner, nowMs: number, given?: StartedWith): Promise<string>;
   /** Concurrent finds share one query; with `windowMs` each waits that long for others. */
   finder(windowMs?: number): FindOwner<Owner>;
   /** Those of these tokens whose session has not ended. Does not count as a use of it. */
@@ -36,11 +50,15 @@ export interface SessionStore<Owner> {
   endAll(ownerId: string): Promise<void>;
 }
 
-/** Keeps sessions in a collection of their own. The first of the owner's fields is its id. */
+/**
+ * Keeps sessions in a collection of their own. The first of the owner's fields is its id. A session ends `longestMs` after its
+ * start, however often it is used.
+ */
 export function sessionStore<Owner extends Record<string, string>>(
   name: string,
   collection: string,
   [idField, ...otherFields]: [keyof Owner & string, ...(keyof Owner & string)[]],
+  { longestMs = Number.POSITIVE_INFINITY }: { longestMs?: number } = {},
 ): SessionStore<Owner> {
   const ownerFields = [idField, ...otherFields];
   const schema = new mongoose.Schema<Session>(
@@ -50,6 +68,9 @@ export function sessionStore<Owner extends Record<string, string>>(
       createdAt: { type: Date, required: true },
       lastUsedAt: { type: Date, required: true },
       expiresAt: { type: Date, required: true },
+      verifiedAt: Date,
+      browser: String,
+      network: String,
     },
     { versionKey: false, autoIndex: false },
   );
@@ -58,38 +79,46 @@ export function sessionStore<Owner extends Record<string, string>>(
   const model = mongoose.model<Session>(name, schema, collection);
   const sessions = model.collection as unknown as mongoose.mongo.Collection<Session>;
 
-  async function noteUse({ _id, lastUsedAt }: Session, nowMs: number): Promise<void> {
+  const endAfter = (createdAt: Date, nowMs: number) =>
+    new Date(Math.min(nowMs + sessionLifetimeMs, createdAt.getTime() + longestMs));
+  /** An earlier version has written later ends. */
+  const hasEnded = ({ createdAt, expiresAt }: Pick<Session, 'createdAt' | 'expiresAt'>, nowMs: number) =>
+    expiresAt.getTime() <= nowMs || createdAt.getTime() + longestMs <= nowMs;
+
+  async function noteUse({ _id, createdAt, lastUsedAt }: Session, nowMs: number): Promise<void> {
     if (nowMs - lastUsedAt.getTime() <= useResolutionMs) return;
-    const times = { lastUsedAt: new Date(nowMs), expiresAt: new Date(nowMs + sessionLifetimeMs) };
+    const times = { lastUsedAt: new Date(nowMs), expiresAt: endAfter(createdAt, nowMs) };
     await sessions.updateOne({ _id }, { $set: times });
   }
 
   return {
     model,
-    async start(owner, nowMs) {
-      const token = randomBytes(32).toString('base64url');
+    async start(owner, nowMs, { token = randomBytes(32).toString('base64url'), ...given } = {}) {
       const now = new Date(nowMs);
-      const times = { createdAt: now, lastUsedAt: now, expiresAt: new Date(nowMs + sessionLifetimeMs) };
-      await sessions.insertOne({ _id: sha256(token), ...owner, ...times });
+      const times = { createdAt: now, lastUsedAt: now, expiresAt: endAfter(now, nowMs) };
+      await insertOnce(sessions, { _id: sha256(token), ...owner, ...times, ...given });
       return token;
     },
     finder(windowMs = 0) {
-      const projection = Object.fromEntries([...ownerFields, 'lastUsedAt', 'expiresAt'].map((field) => [field, 1]));
+      const fields = [...ownerFields, 'createdAt', 'lastUsedAt', 'expiresAt', 'verifiedAt'];
+      const projection = Object.fromEntries(fields.map((field) => [field, 1]));
       const find = batchedFind<Session, Session & Owner>(sessions, '_id', projection, timeLimit, windowMs);
       return async (token, nowMs) => {
         const session = await find(sha256(token));
-        if (!session || session.expiresAt.getTime() <= nowMs) return null;
+        if (!session || hasEnded(session, nowMs)) return null;
         await noteUse(session, nowMs);
-        return Object.fromEntries(ownerFields.map((field) => [field, session[field]])) as unknown as Owner;
+        const owner = Object.fromEntries(ownerFields.map((field) => [field, session[field]])) as unknown as Owner;
+        return { ...owner, _id: session._id, ...(session.verifiedAt && { verifiedAt: session.verifiedAt }) };
       };
     },
     async living(tokens, nowMs) {
       const byId = new Map(tokens.map((token) => [sha256(token), token]));
-      const living = sessions.find(
-        { _id: { $in: [...byId.keys()] }, expiresAt: { $gt: new Date(nowMs) } },
-        { projection: { _id: 1 }, batchSize: byId.size + 1 },
+      const found = sessions.find(
+        { _id: { $in: [...byId.keys()] } },
+        { projection: { createdAt: 1, expiresAt: 1 }, batchSize: byId.size + 1 },
       );
-      return new Set((await living.toArray()).flatMap(({ _id }) => byId.get(_id) ?? []));
+      const living = (await found.toArray()).filter((session) => !hasEnded(session, nowMs));
+      return new Set(living.flatMap(({ _id }) => byId.get(_id) ?? []));
     },
     async end(token) {
       await sessions.deleteOne({ _id: sha256(token) });

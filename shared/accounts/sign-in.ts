@@ -1,49 +1,22 @@
-import { randomInt } from 'node:crypto';
 import Joi from 'joi';
-import mongoose from 'mongoose';
 import type { Config } from '../config.ts';
 import { sha256 } from '../ids.ts';
 import { operatorEmail } from './account.ts';
-import { isMacOf, macOf } from './derived-keys.ts';
-import { type Limit, type Taken, take } from './limit.ts';
+import { isMacOf, isOneOf, macOf, macsOf } from './derived-keys.ts';
+import { type Browser, chargeMail, countTry, type MailRefusal, uncountTry } from './sign-in-limits.ts';
+import { type SignIn, signIns } from './sign-in-row.ts';
 
 /**
- * Signing in by a code that is sent to an e-mail address. Nothing here looks at accounts: an address with one and an
- * address without get the same mail, by the same steps.
+ * Signing in by a code or a link that is sent to an e-mail address. Nothing here looks at accounts: an address with one and
+ * an address without get the same mail, by the same steps.
  */
 
-/** A browser that asks for codes, by the token in its cookie, with the address that it asked for last. */
-interface SignIn {
-  /** SHA-256 of the browser's token. */
-  _id: string;
-  email: string;
-  /** The codes that were sent, oldest first. */
-  codes: { mac: string; tries: number; expiresAt: Date }[];
-  expiresAt: Date;
-}
-
-const signInSchema = new mongoose.Schema<SignIn>(
-  {
-    _id: String,
-    email: { type: String, required: true },
-    codes: { type: [{ _id: false, mac: String, tries: Number, expiresAt: Date }], required: true },
-    expiresAt: { type: Date, required: true },
-  },
-  { versionKey: false, autoIndex: false },
-);
-signInSchema.index({ expiresAt: 1 });
-
-export const SignInModel = mongoose.model<SignIn>('SignIn', signInSchema, 'signins');
-const signIns = SignInModel.collection as unknown as mongoose.mongo.Collection<SignIn>;
-
-const hourMs = 3_600_000;
 export const codeLifetimeMs = 15 * 60_000;
-/** The code page stays this long after the last code was asked for. */
-export const signInLifetimeMs = hourMs;
+/** The code page and the link stay this long after the last mail was asked for: mails can be late. */
+export const signInLifetimeMs = 3_600_000;
 export const triesOfCode = 5;
-const mailsToAddress: Limit = { name: 'code-mails-to', most: 5, perMs: hourMs };
-const mailsForClient: Limit = { name: 'code-mails-for', most: 20, perMs: hourMs };
-const wrongCodes: Limit = { name: 'wrong-codes', most: 15, perMs: hourMs };
+/** 132 bits. */
+const linkLength = 22;
 
 const emailForm = Joi.string()
   .trim()
@@ -64,100 +37,223 @@ export function readCode(typed: string): string | null {
   return /^\d{6}$/.test(digits) ? digits : null;
 }
 
-/** Who signs in, and from where. */
-export interface Browser {
-  /** The token in the browser's cookie: 256 random bits. */
-  token: string;
-  /** Of a browser that has signed in with this address before (device.ts). */
-  device: string | null;
+type Settings = Pick<Config, 'secrets' | 'signInMailsPerHour'>;
+
+interface Asked {
+  email: string;
+  browser: Browser;
+  /** The client's network. */
+  client: string;
+  formId: string;
+  /** The page to see after signing in. */
+  next?: string;
 }
 
-/** Whose mails and tries are counted: those of a known browser apart, those of all others together. */
-const countedAs = ({ device }: Browser, email: string): string => (device ? `device:${device}` : sha256(email));
+/** The same for a form that is sent again: no two mails, and no two charges. */
+export const idOfAsked = ({ email, browser, formId }: Pick<Asked, 'email' | 'browser' | 'formId'>): string =>
+  sha256(`${browser.token} ${email} ${formId}`);
 
-export type NewCode = { code: string } | { tooMany: 'to the address' | 'for the client'; freesMs: number };
+export type NewCode = { code: string; link: string } | MailRefusal;
 
 /**
- * Makes a code for an address, to be sent there: 15 minutes, for this browser alone. Codes that it asked for earlier stay
- * valid, since mails can be late. At most 5 an hour for an address, and 20 for a client's address.
+ * Makes a code and a link for an address, to be sent there. The code works for 15 minutes, the link for an hour, both only
+ * in this browser and once together. While the browser has a live code, asking again gives the same one, since mails can be
+ * late: so each guess is compared with one code. Limited per address, client and in all (sign-in-limits.ts).
  */
 export async function newCode(
-  { secrets }: Pick<Config, 'secrets'>,
-  { email, browser, client }: { email: string; browser: Browser; client: string },
+  { secrets, signInMailsPerHour }: Settings,
+  { email, browser, client, formId, next = '' }: Asked,
   nowMs: number,
 ): Promise<NewCode> {
-  const forClient = await take(mailsForClient, client, nowMs);
-  if (forClient.isFull) return { tooMany: 'for the client', freesMs: forClient.freesMs };
-  const toAddress = await take(mailsToAddress, countedAs(browser, email), nowMs);
-  if (toAddress.isFull) {
-    await forClient.giveBack();
-    return { tooMany: 'to the address', freesMs: toAddress.freesMs };
-  }
-  const code = String(randomInt(1_000_000)).padStart(6, '0');
-  const mac = macOf(secrets, 'sign-in codes', macText(browser, email, code));
-  const sent = { mac, tries: 0, expiresAt: new Date(nowMs + codeLifetimeMs) };
-  await keepCode(sha256(browser.token), email, sent, new Date(nowMs + signInLifetimeMs));
-  return { code };
-}
-
-async function keepCode(_id: string, email: string, code: SignIn['codes'][number], expiresAt: Date): Promise<void> {
-  const push = { codes: { $each: [code], $slice: -mailsToAddress.most } };
-  const { matchedCount } = await signIns.updateOne({ _id, email }, { $push: push, $set: { expiresAt } });
-  // Codes for another address end here: a browser signs in with one at a time.
-  if (matchedCount === 0) await signIns.replaceOne({ _id }, { email, codes: [code], expiresAt }, { upsert: true });
+  const id = idOfAsked({ email, browser, formId });
+  const refused = await chargeMail({ email, browser, client, id }, signInMailsPerHour, nowMs);
+  if (refused) return refused;
+  const now = new Date(nowMs);
+  const expiresAt = new Date(nowMs + codeLifetimeMs);
+  const isOpen = {
+    $and: [{ $eq: ['$email', email] }, { $gt: ['$expiresAt', now] }, { $eq: [{ $type: '$used' }, 'missing'] }],
+  };
+  const newest = { $last: { $ifNull: ['$codes', []] } };
+  // A process of the version before adds codes of its own, which follow from no seed.
+  const isLive = {
+    $and: [
+      isOpen,
+      { $ne: [{ $type: '$codeSeed' }, 'missing'] },
+      { $eq: [{ $size: '$codes' }, 1] },
+      { $lt: ['$$newest.tries', triesOfCode] },
+      { $gt: ['$$newest.expiresAt', now] },
+    ],
+  };
+  const [fresh = ''] = codesOf(secrets, browser, email, formId);
+  const freshCode = { mac: macOf(secrets, 'sign-in codes', macText(browser, email, fresh)), tries: 0, expiresAt };
+  const live = { $let: { vars: { newest }, in: isLive } };
+  const kept = { $let: { vars: { newest }, in: [{ mac: '$$newest.mac', tries: '$$newest.tries', expiresAt }] } };
+  const ifLive = (then: unknown, otherwise: unknown) => ({ $cond: [live, then, otherwise] });
+  const change = [
+    {
+      $replaceWith: {
+        _id: '$_id',
+        email: { $literal: email },
+        codes: ifLive(kept, [freshCode]),
+        codeSeed: ifLive('$codeSeed', { $literal: formId }),
+        tried: ifLive({ $ifNull: ['$tried', []] }, []),
+        linkSeed: { $cond: [isOpen, { $ifNull: ['$linkSeed', { $literal: formId }] }, { $literal: formId }] },
+        next: { $literal: next },
+        expiresAt: new Date(nowMs + signInLifetimeMs),
+      },
+    },
+  ];
+  const _id = sha256(browser.token);
+  const options = { upsert: true, returnDocument: 'after' } as const;
+  const row = (await signIns.findOneAndUpdate({ _id }, change, options)) as SignIn;
+  const mac = row.codes.at(-1)?.mac ?? '';
+  const candidates = codesOf(secrets, browser, email, row.codeSeed ?? '');
+  // A SECRETS_KEY that was added since is not the one that the code was made with.
+  const code = candidates.find((one) => isMacOf(secrets, 'sign-in codes', macText(browser, email, one), mac)) ?? fresh;
+  const [link = ''] = linksOf(secrets, browser, email, row.linkSeed ?? '');
+  return { code, link };
 }
 
 const macText = ({ token }: Browser, email: string, code: string): string => `${token} ${email} ${code}`;
 
-/** The address that a browser has last asked a code for, and whether one of the codes can still be entered; else null. */
-export async function openSignIn(token: string, nowMs: number): Promise<{ email: string; hasCode: boolean } | null> {
-  const found = await signIns.findOne({ _id: sha256(token), expiresAt: { $gt: new Date(nowMs) } });
-  return found && { email: found.email, hasCode: found.codes.some((code) => isLive(code, nowMs)) };
+/** The codes that follow from a seed, one for each SECRETS_KEY. */
+const codesOf = (secrets: Config['secrets'], browser: Browser, email: string, seed: string): string[] =>
+  macsOf(secrets, 'new codes', macText(browser, email, seed)).map((mac) =>
+    String(Buffer.from(mac, 'base64url').readUIntBE(0, 6) % 1_000_000).padStart(6, '0'),
+  );
+
+const linksOf = (secrets: Config['secrets'], browser: Browser, email: string, seed: string): string[] =>
+  macsOf(secrets, 'sign-in links', macText(browser, email, seed)).map((mac) => mac.slice(0, linkLength));
+
+/** What a browser has asked for last, and whether its code can still be entered; else null. */
+export async function openSignIn(
+  token: string,
+  nowMs: number,
+): Promise<{ email: string; hasCode: boolean; next: string } | null> {
+  const found = await findSignIn(token, nowMs);
+  if (!found || found.used) return null;
+  return { email: found.email, hasCode: liveCodeOf(found, nowMs) !== undefined, next: found.next ?? '' };
 }
 
-const isLive = ({ tries, expiresAt }: SignIn['codes'][number], nowMs: number): boolean =>
-  tries < triesOfCode && expiresAt.getTime() > nowMs;
+/** The address that this browser has asked for last, also while a form completes what signed in with it; else null. */
+export const askedEmail = async (token: string, nowMs: number): Promise<string | null> =>
+  (await findSignIn(token, nowMs))?.email ?? null;
+
+const findSignIn = (token: string, nowMs: number): Promise<SignIn | null> =>
+  signIns.findOne({ _id: sha256(token), expiresAt: { $gt: new Date(nowMs) } });
+
+function liveCodeOf({ codes }: SignIn, nowMs: number): SignIn['codes'][number] | undefined {
+  const newest = codes.at(-1);
+  return newest && newest.tries < triesOfCode && newest.expiresAt.getTime() > nowMs ? newest : undefined;
+}
+
+/** `isDone`: this form has signed in before, completely. */
+export interface Proof {
+  result: 'right';
+  email: string;
+  next: string;
+  /** When the code or the link was used first. */
+  at: Date;
+  isDone: boolean;
+}
 
 export type EnteredCode =
-  | { result: 'right' }
-  /** `triesLeft` of the newest code; at 0 a new one is needed. */
-  | { result: 'wrong'; triesLeft: number }
-  /** None of the codes works any more. */
+  | Proof
+  /** `triesLeft` of the code; at 0 a new one is needed. `wrongToday` for the address, this one included. */
+  | { result: 'wrong'; triesLeft: number; wrongToday: number }
+  /** No code can be entered. */
   | { result: 'no code' }
   | { result: 'too many'; freesMs: number };
 
-/**
- * Enters a code for the address that this browser has asked for. Each try is counted before it is looked at, so concurrent
- * tries are not more than the limit: 5 for a code, 15 an hour over all codes. A right code works once.
- */
-export async function enterCode(
-  { secrets }: Pick<Config, 'secrets'>,
-  { email, browser, code }: { email: string; browser: Browser; code: string },
-  nowMs: number,
-): Promise<EnteredCode> {
-  const tried: Taken = await take(wrongCodes, countedAs(browser, email), nowMs);
-  if (tried.isFull) return { result: 'too many', freesMs: tried.freesMs };
-  const live = await countTry(sha256(browser.token), email, nowMs);
-  const newest = live.at(-1);
-  if (!newest) return { result: 'no code' };
-  const text = macText(browser, email, code);
-  const right = live.filter(({ mac }) => isMacOf(secrets, 'sign-in codes', text, mac))[0];
-  if (!right) return { result: 'wrong', triesLeft: triesOfCode - newest.tries - 1 };
-  const { deletedCount } = await signIns.deleteOne({ _id: sha256(browser.token), email, 'codes.mac': right.mac });
-  if (deletedCount === 0) return { result: 'no code' };
-  await tried.giveBack();
-  return { result: 'right' };
+interface Entered {
+  email: string;
+  browser: Browser;
+  code: string;
+  formId: string;
 }
 
-/** Counts a try for each code that can still be entered, and resolves with those codes as they were before. */
-async function countTry(_id: string, email: string, nowMs: number): Promise<SignIn['codes']> {
-  const before = await signIns.findOneAndUpdate(
-    { _id, email },
-    { $inc: { 'codes.$[live].tries': 1 } },
-    {
-      arrayFilters: [{ 'live.tries': { $lt: triesOfCode }, 'live.expiresAt': { $gt: new Date(nowMs) } }],
-      returnDocument: 'before',
-    },
+/**
+ * Enters a code for the address that this browser has asked for. Each try is counted before it is compared, so concurrent
+ * tries are not more than the limit: 5 for a code, 20 a day over all codes. A right code works once; the form that entered
+ * it can be sent again.
+ */
+export async function enterCode(
+  { secrets }: Pick<Settings, 'secrets'>,
+  { email, browser, code, formId }: Entered,
+  nowMs: number,
+): Promise<EnteredCode> {
+  const open = await findSignIn(browser.token, nowMs);
+  if (open?.email !== email) return { result: 'no code' };
+  const isRight = (mac: string) => isMacOf(secrets, 'sign-in codes', macText(browser, email, code), mac);
+  const tryId = macOf(secrets, 'sign-in codes', `${macText(browser, email, code)} ${formId}`).slice(0, linkLength);
+  const live = open.used ? { mac: open.used.mac } : liveCodeOf(open, nowMs);
+  if (!live) return { result: 'no code' };
+  if (!open.used) {
+    const tried = await countTry(browser, email, tryId, nowMs);
+    if (tried.isFull) return { result: 'too many', freesMs: tried.freesMs };
+    const tries = await countTryOfCode(open, live.mac, tryId, nowMs);
+    if (tries === null) {
+      await tried.giveBack();
+      return { result: 'no code' };
+    }
+    if (!isRight(live.mac)) return { result: 'wrong', triesLeft: triesOfCode - tries, wrongToday: tried.count };
+  } else if (!isRight(live.mac)) return { result: 'no code' };
+  const proof = await use(open, live.mac, formId, nowMs);
+  await uncountTry(browser, email, tryId);
+  return proof ?? { result: 'no code' };
+}
+
+/** Counts a try once. Resolves with the tries that this code has then, or with null when it cannot be entered any more. */
+async function countTryOfCode(
+  { _id, email }: SignIn,
+  mac: string,
+  tryId: string,
+  nowMs: number,
+): Promise<number | null> {
+  const isLive = { mac, tries: { $lt: triesOfCode }, expiresAt: { $gt: new Date(nowMs) } };
+  const counted = await signIns.findOneAndUpdate(
+    { _id, email, tried: { $ne: tryId }, codes: { $elemMatch: isLive } },
+    { $inc: { 'codes.$[one].tries': 1 }, $push: { tried: tryId } },
+    { arrayFilters: [{ 'one.mac': mac }], returnDocument: 'after' },
   );
-  return (before?.codes ?? []).filter((code) => isLive(code, nowMs));
+  const row = counted ?? (await signIns.findOne({ _id, email, tried: tryId }));
+  return row?.codes.find((code) => code.mac === mac)?.tries ?? null;
+}
+
+/** Whether a link of a mail is for this browser and can still be used; the address it is for and the page to see after. */
+export async function openLink(
+  { secrets }: Pick<Settings, 'secrets'>,
+  { browser, link, formId }: { browser: Browser; link: string; formId?: string },
+  nowMs: number,
+): Promise<{ email: string; next: string } | null> {
+  const open = await findSignIn(browser.token, nowMs);
+  if (!open?.linkSeed || (open.used && open.used.formId !== formId)) return null;
+  const { email, linkSeed, next = '' } = open;
+  return isOneOf(linksOf(secrets, browser, email, linkSeed), link) ? { email, next } : null;
+}
+
+/** Uses a link. No limit applies: nobody guesses 128 bits. It works once; the form that used it can be sent again. */
+export async function enterLink(
+  settings: Pick<Settings, 'secrets'>,
+  entered: { browser: Browser; link: string; formId: string },
+  nowMs: number,
+): Promise<Proof | null> {
+  if (!(await openLink(settings, entered, nowMs))) return null;
+  const open = await findSignIn(entered.browser.token, nowMs);
+  return open && use(open, '', entered.formId, nowMs);
+}
+
+/** Uses up code and link for a form. Resolves with null when another form was first. */
+async function use({ _id, email }: SignIn, mac: string, formId: string, nowMs: number): Promise<Proof | null> {
+  const used = { formId, mac, at: new Date(nowMs) };
+  const isOpen = { _id, email, used: { $exists: false }, ...(mac && { 'codes.mac': mac }) };
+  await signIns.updateOne(isOpen, { $set: { used, codes: [] } });
+  const row = await signIns.findOne({ _id, email, 'used.formId': formId, 'used.mac': mac });
+  if (!row?.used) return null;
+  return { result: 'right', email, next: row.next ?? '', at: row.used.at, isDone: row.used.isDone === true };
+}
+
+/** Notes that the form which used a code or a link has signed in: sent again, it does not start what was ended since. */
+export async function noteSignedIn(token: string, formId: string): Promise<void> {
+  await signIns.updateOne({ _id: sha256(token), 'used.formId': formId }, { $set: { 'used.isDone': true } });
 }

@@ -35,6 +35,10 @@ export async function storeMail(
   return row;
 }
 
+/** Whether a mail with this id is stored. */
+export const isMailStored = async (id: string): Promise<boolean> =>
+  (await mails.findOne({ _id: id }, { projection: { _id: 1 } })) !== null;
+
 /** What a stored mail says. Throws SecretsKeyMissing or SecretDamaged. */
 export function openMail(config: Pick<Config, 'secrets'>, { _id, sealed = '' }: MailRow): MailText {
   return JSON.parse(decrypt(sealed, config.secrets.keys, _id));

@@ -21,3 +21,41 @@ export function database(): mongoose.mongo.Db {
   if (!db) throw new Error('not connected');
   return db;
 }
+
+const writes = [
+  'insertOne',
+  'insertMany',
+  'updateOne',
+  'updateMany',
+  'findOneAndUpdate',
+  'replaceOne',
+  'deleteOne',
+  'deleteMany',
+];
+
+/**
+ * Lets the `nth` write of this process fail once, as if the connection broke: before MongoDB sees it, or with only its answer
+ * lost. `hasFailed` says whether there were that many writes.
+ */
+export function failNthWrite(
+  nth: number,
+  { answerLost }: { answerLost: boolean },
+): { hasFailed(): boolean; restore(): void } {
+  const prototype = mongoose.mongo.Collection.prototype as unknown as Record<string, (...args: unknown[]) => unknown>;
+  const originals = writes.map((method) => [method, prototype[method] as (...args: unknown[]) => unknown] as const);
+  let seen = 0;
+  for (const [method, original] of originals) {
+    prototype[method] = async function (this: unknown, ...args: unknown[]) {
+      seen += 1;
+      if (seen !== nth) return original.apply(this, args);
+      if (answerLost) await original.apply(this, args);
+      throw new mongoose.mongo.MongoNetworkError('the connection broke');
+    };
+  }
+  return {
+    hasFailed: () => seen >= nth,
+    restore: () => {
+      for (const [method, original] of originals) prototype[method] = original;
+    },
+  };
+}

@@ -8,12 +8,23 @@ export async function mailsTo(ctx: Context, email: string): Promise<(MailText & 
   return rows.map((row) => ({ ...openMail(ctx.config, row), row })).filter(({ to }) => to === email);
 }
 
+/** The mails with a code that were sent to an address, the newest first. */
+export const codeMailsTo = async (ctx: Context, email: string) =>
+  (await mailsTo(ctx, email)).filter(({ text }) => /^\d{6} is your code/.test(text));
+
 /** The newest code that was sent to an address. */
 export async function codeSentTo(ctx: Context, email: string): Promise<string> {
-  const [newest] = await mailsTo(ctx, email);
-  const code = newest?.text.match(/\b\d{6}\b/)?.[0];
-  if (!code) throw new Error('no code was sent');
-  return code;
+  const [newest] = await codeMailsTo(ctx, email);
+  if (!newest) throw new Error('no code was sent');
+  return newest.text.slice(0, 6);
+}
+
+/** The path of the newest link that was sent to an address. */
+export async function linkSentTo(ctx: Context, email: string): Promise<string> {
+  const [newest] = await codeMailsTo(ctx, email);
+  const path = newest?.text.match(/\/dashboard\/sign-in\/link\/[\w-]{22}/)?.[0];
+  if (!path) throw new Error('no link was sent');
+  return path;
 }
 
 /** A code that is not the given one. */

@@ -2,7 +2,7 @@ import type mongoose from 'mongoose';
 import { AuditModel } from '../../shared/accounts/audit.ts';
 import { LimitModel } from '../../shared/accounts/limit.ts';
 import { SessionModel } from '../../shared/accounts/session.ts';
-import { SignInModel } from '../../shared/accounts/sign-in.ts';
+import { SignInModel } from '../../shared/accounts/sign-in-row.ts';
 import { SubmissionModel } from '../../shared/accounts/submission.ts';
 import { driverSessions } from '../../shared/drivers/driver-session.ts';
 import { firstRideId } from '../../shared/ids.ts';

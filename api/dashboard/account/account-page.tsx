@@ -1,13 +1,18 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import { type AuditAction, type AuditEntry, commandLine } from '../../../shared/accounts/audit.ts';
+import type { Session } from '../../../shared/accounts/session-store.ts';
 import { Empty, When } from '../facts.tsx';
 import { ChangeForm } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { keyPath } from '../keys/paths.ts';
 import { RideLink } from '../rides/ride-facts.tsx';
+import { BrowserTable } from './browser-table.tsx';
 
 interface AccountPageProps {
   account: Account;
+  /** The signed-in browsers, the last used first, and which of them this is. */
+  sessions: readonly Session[];
+  currentId: string;
   entries: readonly AuditEntry[];
   hasMore: boolean;
   isFirst: boolean;
@@ -25,6 +30,7 @@ const words: Record<AuditAction, string> = {
   signing_secret_rolled: 'rolled the signing secret',
   signing_secret_viewed: 'looked at the signing secret',
   signed_in: 'signed in',
+  session_ended: 'ended the session of a browser',
   signed_out_everywhere: 'signed out everywhere',
   account_suspended: 'suspended the account',
   account_resumed: 'lifted the suspension of the account',
@@ -40,7 +46,7 @@ const words: Record<AuditAction, string> = {
   swept: 'had all jobs looked for',
 };
 
-/** Who the account is, and who did what in it. */
+/** The account's address, its signed-in browsers, and the list of what was done in it. */
 export function accountPage(props: AccountPageProps): string {
   const { account, entries, hasMore, isFirst, now } = props;
   const last = entries.at(-1);
@@ -61,14 +67,16 @@ export function accountPage(props: AccountPageProps): string {
         </dl>
         <section class="section" aria-labelledby="sessions">
           <h2 id="sessions">Signed-in browsers</h2>
-          <div class="card row">
+          <BrowserTable {...props} />
+          <div class="row">
             <ChangeForm action="/dashboard/sign-out-everywhere">
               <button class="btn danger" type="submit" aria-describedby="everywhere-hint">
                 Sign out everywhere
               </button>
             </ChangeForm>
             <p class="hint" id="everywhere-hint">
-              Ends every session of this account at once, this one too. Keys go on working.
+              Ends every session of this account at once, this one too. Keys continue to work. A session ends after 30
+              days without use, and 90 days after sign-in at the latest.
             </p>
           </div>
         </section>

@@ -25,12 +25,12 @@ import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import { clientAddress } from '../../http/client-address.ts';
 import type { Faults } from '../forms.tsx';
-import { type Answer, type DashboardRoute, type Sending, signedInRoutes, type Visit } from '../visit.ts';
+import { type Answer, askForCode, type DashboardRoute, type Sending, signedInRoutes, type Visit } from '../visit.ts';
 import { askPage, type Question, seenField } from './ask-page.tsx';
 import { type DoneName, type KeyPageState, keyPage } from './key-page.tsx';
 import { keysPage } from './keys-page.tsx';
 import { fullPage, isMode, newKeyPage } from './new-key-page.tsx';
-import { keyPath } from './paths.ts';
+import { keyPath, keysPath } from './paths.ts';
 import { keyShownPage, notReplacedPage, shownBeforePage } from './shown-key-page.tsx';
 
 /** The account's keys: the list, a new one, and one key's page with all that can be done to it. */
@@ -90,7 +90,10 @@ export function keysRoutes(service: Context): DashboardRoute[] {
       action(path, async (sending) => {
         const key = await ownKey(sending);
         const isRepeat = key.forms?.some(({ id }) => id === sending.sent.id);
-        return key.revokedAt && !isRepeat ? { see: keyPath(key._id) } : act(sending, key);
+        if (key.revokedAt && !isRepeat) return { see: keyPath(key._id) };
+        const back = backFromCode[name];
+        const unconfirmed = back && askForCode(sending, keyPath(key._id) + back, service.now());
+        return unconfirmed || act(sending, key);
       }),
     ];
   };
@@ -109,7 +112,7 @@ export function keysRoutes(service: Context): DashboardRoute[] {
       const active = (await listKeys(ownerOf(visit))).filter(({ revokedAt }) => !revokedAt).length;
       const { account } = visit;
       if (active >= config.maxKeysPerAccount) return fullPage({ account, most: config.maxKeysPerAccount });
-      return newKeyPage({ account, typed: { name: '', mode: visit.query('mode') } });
+      return newKeyPage({ account, typed: { name: visit.query('name'), mode: visit.query('mode') } });
     }),
 
     action('/keys', async (sending) => {
@@ -123,6 +126,9 @@ export function keysRoutes(service: Context): DashboardRoute[] {
         };
         return { html: newKeyPage({ account, typed, faults }), status: 422 };
       }
+      const back = `${keysPath}/new?mode=live&name=${encodeURIComponent(name)}`;
+      const unconfirmed = mode === 'live' && askForCode(sending, back, service.now());
+      if (unconfirmed) return unconfirmed;
       const most = config.maxKeysPerAccount;
       const made = await createKeyByForm(config, { accountId: account._id, name, mode, form: sent, most });
       if (made === 'full') return { html: fullPage({ account, most, hasErrors: true }), status: 422 };
@@ -230,6 +236,13 @@ export function keysRoutes(service: Context): DashboardRoute[] {
     ),
   ];
 }
+
+/** The actions that need a recent code, and the place on the key's page to return to with one. */
+const backFromCode: Record<string, string> = {
+  'signing-secret': '#secret',
+  'roll-secret': '/roll-secret',
+  rotate: '/rotate',
+};
 
 const replacing = ({ sent, form, arrivedAt }: Sending): ReplacingForm => ({
   ...sent,

@@ -7,6 +7,7 @@ import { type OwnCookie, ownCookie } from '../../http/own-cookie.ts';
 import type { RequestContext } from '../../types.ts';
 import { sessionCookie } from '../session-cookie.ts';
 
+const isToken = (text: string): boolean => /^[\w-]{43}$/.test(text);
 const deviceLifetimeMs = 365 * 24 * 3_600_000;
 
 /** The cookies of signing in: who asks for a code, who is signed in, and who has been before. */
@@ -19,9 +20,14 @@ export function signInCookies(config: Pick<Config, 'environment' | 'secrets'>) {
     /** The token that codes are bound to. The browser gets it with the sign-in page, before it asks for a code. */
     browserToken(ctx: RequestContext): string {
       const kept = browserCookie.read(ctx);
-      const token = /^[\w-]{43}$/.test(kept) ? kept : randomBytes(32).toString('base64url');
+      const token = isToken(kept) ? kept : randomBytes(32).toString('base64url');
       browserCookie.write(ctx, token, signInLifetimeMs);
       return token;
+    },
+    /** The token that codes were bound to, or null: a link changes no cookie. */
+    askedToken(ctx: RequestContext): string | null {
+      const kept = browserCookie.read(ctx);
+      return isToken(kept) ? kept : null;
     },
     /** The id of a browser in which somebody has signed in with this address before. */
     device: (ctx: RequestContext, email: string) => deviceId(config, deviceCookie(email).read(ctx), email),

@@ -1,7 +1,6 @@
-import type { ComponentChildren } from 'preact';
-import { renderDocument } from '../../pages/document.tsx';
-import { Mark } from '../../pages/mark.tsx';
 import { ChangeForm, FaultSummary, type Faults, TextField } from '../forms.tsx';
+import { CodeForm, CodeLead } from './code-forms.tsx';
+import { outsidePage } from './outside-page.tsx';
 
 export interface SignInView {
   /** The page to see after signing in. */
@@ -19,7 +18,7 @@ export interface SignInView {
 export function signInPage(view: SignInView): string {
   const { faults = {}, open } = view;
   const title = open ? 'Enter the code' : 'Sign in';
-  return page({
+  return outsidePage({
     title,
     hasErrors: Object.keys(faults).length > 0,
     children: (
@@ -50,35 +49,15 @@ function AddressStep({ hasNoCookie, ...view }: SignInView) {
 }
 
 function CodeStep({ open, next, faults, ...view }: SignInView & { open: { email: string; hasCode: boolean } }) {
-  const address = <strong class="address">{open.email}</strong>;
   return (
     <>
-      {open.hasCode ? (
-        <p class="lead">We have sent a code to {address}. It works for 15 minutes, in this browser alone.</p>
-      ) : (
-        <p class="lead">No code for {address} works any more: send a new one.</p>
-      )}
-      <ChangeForm action="/dashboard/sign-in" class="form code-form">
-        <input type="hidden" name="next" value={next} />
-        <TextField
-          name="code"
-          label="Code"
-          hint="Six digits, such as 123 456"
-          faults={faults}
-          autocomplete="one-time-code"
-          inputmode="numeric"
-          maxLength={32}
-          autofocus={!faults && open.hasCode}
-        />
-        <button class={open.hasCode ? 'btn' : 'btn second'} type="submit">
-          Sign in
-        </button>
-      </ChangeForm>
+      <CodeLead {...open} />
+      <CodeForm action="/dashboard/sign-in" next={next} faults={faults} hasCode={open.hasCode} button="Sign in" />
       <section class="again" aria-labelledby="again">
         <h2 id="again">{open.hasCode ? 'No mail yet?' : 'A new code'}</h2>
         <p>
           A mail can take a few minutes, in some companies twenty. Look into the spam folder too. You can have another
-          code sent, also to another address.
+          mail sent, also to another address.
         </p>
         <AddressForm {...view} open={open} next={next} faults={faults} isSecond={open.hasCode} />
       </section>
@@ -115,35 +94,9 @@ function AddressForm({
   );
 }
 
-/** A limit is reached: what happened, how long it lasts, and what helps meanwhile. */
-export function limitPage({ title, text, waitMs }: { title: string; text: string; waitMs: number }): string {
-  return page({
-    title,
-    children: (
-      <>
-        <h1>{title}</h1>
-        <p class="lead">{text}</p>
-        <p>
-          <strong>Try again in {minutesText(waitMs)}.</strong>
-        </p>
-        <p>
-          <a class="btn second" href="/dashboard">
-            Back to sign in
-          </a>
-        </p>
-      </>
-    ),
-  });
-}
-
-function minutesText(ms: number): string {
-  const minutes = Math.max(1, Math.ceil(ms / 60_000));
-  return minutes === 1 ? '1 minute' : `${minutes} minutes`;
-}
-
 /** No mail server is set: nobody can be sent a code. */
 export function noMailPage(): string {
-  return page({
+  return outsidePage({
     title: 'Sign in',
     children: (
       <>
@@ -159,23 +112,6 @@ export function noMailPage(): string {
           </p>
         </div>
       </>
-    ),
-  });
-}
-
-function page({ title, hasErrors, children }: { title: string; hasErrors?: boolean; children: ComponentChildren }) {
-  return renderDocument({
-    title: hasErrors ? `Error: ${title}` : title,
-    kind: 'dashboard sign-in',
-    scripts: ['dashboard-page.js'],
-    children: (
-      <main id="main">
-        <p class="brand">
-          <Mark />
-          <span>Ride Partner</span>
-        </p>
-        {children}
-      </main>
     ),
   });
 }

@@ -1,9 +1,12 @@
 import { expect } from 'chai';
+import { browserName } from '../../../api/dashboard/sign-in/browser-name.ts';
 import { audit } from '../../../shared/accounts/audit.ts';
 import { keysCommand } from '../../../shared/cli/keys-command.ts';
 import { newAccountId } from '../../../shared/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { signedIn, type Visitor } from '../../support/dashboard.ts';
+import { codeSentTo } from '../../support/mails.ts';
+import { plainBrowser } from '../../support/plain-browser.ts';
 import { startTestApi, type TestApi, testContext, testSettings } from '../../support/service.ts';
 
 /** The entries of the list: what, which key, who and from where. */
@@ -34,6 +37,61 @@ describe('the dashboard: account', () => {
     const { html } = await account();
     expect(html).to.include(`<dd>${visitor.account.email}</dd>`);
     expect(html).to.match(/action="\/dashboard\/sign-out-everywhere".*Sign out everywhere/);
+  });
+
+  describe('lists the signed-in browsers', () => {
+    const agents = {
+      'Firefox on Windows': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:135.0) Gecko/20100101 Firefox/135.0',
+      'Chrome on Android':
+        'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/133.0.0.0 Mobile Safari/537.36',
+      'Safari on iPhone':
+        'Mozilla/5.0 (iPhone; CPU iPhone OS 18_3 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.3 Mobile/15E148 Safari/604.1',
+      'Edge on Windows':
+        'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/133.0.0.0 Safari/537.36 Edg/133.0.0.0',
+      'Safari on macOS':
+        'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.3 Safari/605.1.15',
+      'An unknown browser': '<script>alert(1)</script>',
+    };
+    const rows = (html: string) =>
+      [...html.matchAll(/<td data-label="Browser">(.*?)<\/td>.*?<td data-label="Network">(.*?)<\/td>/gs)].map((cells) =>
+        cells.slice(1).map((cell) => cell.replaceAll(/<[^>]+>/g, '').trim()),
+      );
+
+    it('by a name that people read, which only has words of ours', () => {
+      for (const [name, agent] of Object.entries(agents)) expect(browserName(agent)).to.equal(name);
+    });
+
+    it('with its network, and says which one is this', async () => {
+      const { email } = visitor.account;
+      const browser = plainBrowser(api, {
+        address: '2001:db8:1:2::7',
+        headers: { 'user-agent': agents['Firefox on Windows'] },
+      });
+      await browser.get('/dashboard');
+      await browser.press('Send code', { email });
+      await browser.press('Sign in', { code: await codeSentTo(api.ctx, email) });
+      const { html } = await browser.get('/dashboard/account');
+      expect(rows(html)).to.have.deep.members([
+        ['Firefox on Windows this browser', '2001:db8:1:2::/64'],
+        // A session of the version before has neither.
+        ['An unknown browser', 'not known'],
+      ]);
+      expect(html).to.match(/data-label="Signed in".*data-label="Last used"/s);
+    });
+
+    it('and ends each of them, on the next request, and no session of another account', async () => {
+      const [other, foreign] = [await signedIn(api, visitor.account.email), await signedIn(api)];
+      const idOf = async (one: Visitor) =>
+        /this browser.*?name="session" value="([^"]+)"/s.exec((await one.get('/dashboard/account')).html)?.[1] ?? '';
+      for (const session of [await idOf(other), await idOf(foreign)]) {
+        await visitor.post('/dashboard/account/end-session', { session });
+      }
+      expect((await other.get('/dashboard/account')).status).to.equal(303);
+      expect((await foreign.get('/dashboard/account')).status).to.equal(200);
+      expect(rows((await account()).html)).to.have.length(1);
+      await visitor.post('/dashboard/account/end-session', { session: await idOf(visitor) });
+      expect((await account()).status).to.equal(303);
+    });
   });
 
   it('lists who did what to which key, from where, newest first and in plain words', async () => {

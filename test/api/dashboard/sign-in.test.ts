@@ -4,17 +4,25 @@ import { nextPage } from '../../../api/dashboard/sign-in/next-page.ts';
 import { serve } from '../../../api/http/serve.ts';
 import { AccountModel, accountOf } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
-import { SessionModel } from '../../../shared/accounts/session.ts';
+import { livingSessions, SessionModel } from '../../../shared/accounts/session.ts';
 import { randomBase62 } from '../../../shared/ids.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
 import type { PoolName } from '../../../shared/queues.ts';
 import { poolNames } from '../../../shared/queues.ts';
+import { database } from '../../support/failing-mongo.ts';
 import { withLogLines } from '../../support/log-lines.ts';
-import { codeSentTo, mailsTo, wrongCode } from '../../support/mails.ts';
+import { codeSentTo, linkSentTo, mailsTo, wrongCode } from '../../support/mails.ts';
 import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
 
 const someone = () => `${randomBase62(10).toLowerCase()}@partner.example`;
+
+/** The number of documents in each collection. */
+async function everythingStored(): Promise<Record<string, number>> {
+  const collections = await database().collections();
+  const counts = collections.map(async (one) => [one.collectionName, await one.countDocuments({})] as const);
+  return Object.fromEntries(await Promise.all(counts));
+}
 
 describe('signing in', () => {
   let api: TestApi;
@@ -146,6 +154,9 @@ describe('signing in', () => {
     expect((await browser.press('Sign in', { code })).html).to.include('This code has ended');
     expect(await isSignedIn(browser)).to.equal(false);
     await browser.press('Send code', { email });
+    // The pause after five wrong codes.
+    const laterMs = Date.now() + 61_000;
+    api.ctx.now = () => laterMs;
     await browser.press('Sign in', { code: await codeSentTo(api.ctx, email) });
     expect(await isSignedIn(browser)).to.equal(true);
   });
@@ -220,26 +231,62 @@ describe('signing in', () => {
       expect((await asked(someone())).page.status).to.equal(200);
     });
 
-    it('to 15 wrong codes an hour for an address; a browser of the owner is let in all the same', async () => {
+    it('after 5 wrong codes, with growing pauses; a browser of the owner is let in all the same, and so is a link', async () => {
       const email = someone();
       const owner = await signedIn(email);
       await owner.press('Sign out');
-      for (let round = 0; round < 3; round++) {
-        const stranger = await asked(email);
-        const code = wrongCode(await codeSentTo(api.ctx, email));
-        for (let tried = 0; tried < 5; tried++) await stranger.press('Sign in', { code });
-      }
+      const first = await asked(email);
+      const wrong = wrongCode(await codeSentTo(api.ctx, email));
+      for (let tried = 0; tried < 5; tried++) await first.press('Sign in', { code: wrong });
       const stranger = await asked(email);
       const refused = await stranger.press('Sign in', { code: await codeSentTo(api.ctx, email) });
       expect(refused.status).to.equal(429);
       expect(refused.html)
         .to.include('Too many wrong codes')
-        .and.match(/Try again in \d+ minutes/);
-      expect(minutes(refused)).to.be.within(55, 60);
+        .and.include('with the link in the mail')
+        .and.include('Try again in 1 minute.');
+      expect(minutes(refused)).to.equal(1);
       expect(await isSignedIn(stranger)).to.equal(false);
 
+      await stranger.get(await linkSentTo(api.ctx, email));
+      await stranger.press('Sign in');
+      expect(await isSignedIn(stranger)).to.equal(true);
       await signedIn(email, owner);
       expect(await isSignedIn(owner)).to.equal(true);
+    });
+
+    it('and stores nothing of a request that it refuses', async () => {
+      const email = someone();
+      for (let sent = 0; sent < 5; sent++) await asked(email);
+      const stranger = plainBrowser(api);
+      await stranger.get('/dashboard');
+      const before = await everythingStored();
+      for (let sent = 0; sent < 5; sent++) {
+        const fields = { email, next: '', formId: randomBase62(22) };
+        expect((await stranger.post('/dashboard/sign-in/code', fields)).status).to.equal(429);
+      }
+      expect(await everythingStored()).to.deep.equal(before);
+    });
+
+    it('to 10 wrong codes a day until the owner gets a mail, one a day', async () => {
+      const email = someone();
+      let atMs = Date.parse('2027-03-01T00:30:00Z');
+      api.ctx.now = () => atMs;
+      const reports = async () =>
+        (await mailsTo(api.ctx, email)).filter(({ subject }) => subject.startsWith('Wrong codes'));
+      for (let wrong = 0; wrong < 12; ) {
+        const browser = await asked(email);
+        const code = wrongCode(await codeSentTo(api.ctx, email));
+        for (let tried = 0; tried < 5 && wrong < 12; tried++) {
+          const { status } = await browser.press('Sign in', { code });
+          if (status === 429) break;
+          wrong += 1;
+          expect(await reports(), `after ${wrong}`).to.have.length(wrong < 10 ? 0 : 1);
+        }
+        atMs += 61 * 60_000;
+      }
+      const [report] = await reports();
+      expect(report?.text).to.include('10 wrong codes').and.include('Nobody got in');
     });
   });
 
@@ -308,6 +355,22 @@ describe('signing in', () => {
       ]);
     });
 
+    it('90 days after sign-in, however often it is used, also where an earlier version wrote a later end', async () => {
+      const email = someone();
+      const browser = await signedIn(email);
+      const [startMs, dayMs] = [Date.now(), 24 * 3_600_000];
+      for (const day of [29, 58, 87, 89.9]) {
+        api.ctx.now = () => startMs + day * dayMs;
+        expect(await isSignedIn(browser)).to.equal(true);
+      }
+      const { _id: accountId } = await accountOf(email);
+      await SessionModel.updateMany({ accountId }, { $set: { expiresAt: new Date(startMs + 119 * dayMs) } });
+      api.ctx.now = () => startMs + 90 * dayMs;
+      expect(await isSignedIn(browser)).to.equal(false);
+      const token = browser.cookies.get('session') ?? '';
+      expect(await livingSessions([token], api.ctx.now())).to.deep.equal(new Set());
+    });
+
     it('30 days after its last use', async () => {
       const browser = await signedIn(someone());
       const [startMs, dayMs] = [Date.now(), 24 * 3_600_000];
@@ -327,6 +390,26 @@ describe('signing in', () => {
       }
       expect(await isSignedIn(browser)).to.equal(true);
     });
+  });
+
+  it('reports a new browser to the owner by mail, and a known one not', async () => {
+    const email = someone();
+    const headers = {
+      'user-agent': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:135.0) Gecko/20100101 Firefox/135.0',
+    };
+    const browser = await signedIn(email, plainBrowser(api, { headers, address: '192.0.2.7' }));
+    const reports = async () =>
+      (await mailsTo(api.ctx, email)).filter(({ subject }) => subject.startsWith('A new browser'));
+    expect((await reports()).map(({ text }) => text)).to.have.length(1);
+    expect((await reports())[0]?.text)
+      .to.include('Browser: Firefox on Windows')
+      .and.include('Network: 192.0.2.7')
+      .and.include('/dashboard/account');
+    await browser.press('Sign out');
+    await signedIn(email, browser);
+    expect(await reports()).to.have.length(1);
+    await signedIn(email);
+    expect(await reports()).to.have.length(2);
   });
 
   it('is noted for the account with the client’s address', async () => {

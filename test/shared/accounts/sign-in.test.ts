@@ -1,15 +1,20 @@
 import { expect } from 'chai';
 import { AccountModel, operatorEmail } from '../../../shared/accounts/account.ts';
 import { deviceId, newDevice } from '../../../shared/accounts/device.ts';
+import { LimitModel } from '../../../shared/accounts/limit.ts';
 import {
-  type Browser,
   codeLifetimeMs,
   enterCode,
+  enterLink,
   newCode,
+  noteSignedIn,
+  openLink,
   readCode,
   readEmail,
-  SignInModel,
+  signInLifetimeMs,
 } from '../../../shared/accounts/sign-in.ts';
+import { type Browser, wrongCodes } from '../../../shared/accounts/sign-in-limits.ts';
+import { SignInModel } from '../../../shared/accounts/sign-in-row.ts';
 import type { Config } from '../../../shared/config.ts';
 import type { Context } from '../../../shared/context.ts';
 import { randomBase62 } from '../../../shared/ids.ts';
@@ -22,7 +27,7 @@ const hourMs = 60 * minuteMs;
 
 describe('a code to sign in', () => {
   let ctx: Context;
-  let config: Pick<Config, 'secrets'>;
+  let config: Pick<Config, 'secrets' | 'signInMailsPerHour'>;
   before(async () => {
     ctx = await testContext();
     config = ctx.config;
@@ -32,17 +37,19 @@ describe('a code to sign in', () => {
   const startMs = Date.parse('2026-11-21T12:00:00Z');
   const someone = () => `${randomBase62(10).toLowerCase()}@partner.example`;
   const aBrowser = (device: string | null = null): Browser => ({ token: randomBase62(43), device });
-  const ask = (email: string, browser: Browser, nowMs = startMs, client = randomBase62(8)) =>
-    newCode(config, { email, browser, client }, nowMs);
-  async function codeFor(email: string, browser: Browser, nowMs = startMs): Promise<string> {
+  const ask = (email: string, browser: Browser, nowMs = startMs, client = randomBase62(8), formId = randomBase62(22)) =>
+    newCode(config, { email, browser, client, formId }, nowMs);
+  async function mailFor(email: string, browser: Browser, nowMs = startMs): Promise<{ code: string; link: string }> {
     const made = await ask(email, browser, nowMs);
     if (!('code' in made)) throw new Error(`refused: ${made.tooMany}`);
-    return made.code;
+    return made;
   }
-  const enter = (email: string, browser: Browser, code: string, nowMs = startMs) =>
-    enterCode(config, { email, browser, code }, nowMs);
+  const codeFor = async (email: string, browser: Browser, nowMs = startMs) =>
+    (await mailFor(email, browser, nowMs)).code;
+  const enter = (email: string, browser: Browser, code: string, nowMs = startMs, formId = randomBase62(22)) =>
+    enterCode(config, { email, browser, code, formId }, nowMs);
   const outcome = async (...args: Parameters<typeof enter>) => (await enter(...args)).result;
-  const withKeys = (...keys: SecretsKeys) => ({ secrets: { ...ctx.config.secrets, keys } });
+  const withKeys = (...keys: SecretsKeys) => ({ signInMailsPerHour: 500, secrets: { ...ctx.config.secrets, keys } });
 
   it('has six digits, works once, and only in the browser that asked', async () => {
     const [email, own, other] = [someone(), aBrowser(), aBrowser()];
@@ -69,11 +76,45 @@ describe('a code to sign in', () => {
     expect(await outcome(email, browser, next, startMs + 2 * codeLifetimeMs - 1)).to.equal('right');
   });
 
-  it('stays valid when the same browser asks again, since mails can be late; one of them ends them all', async () => {
+  it('is the same when the same browser asks again, since mails can be late: a guess is compared with one code', async () => {
     const [email, browser] = [someone(), aBrowser()];
-    const codes = [await codeFor(email, browser), await codeFor(email, browser)];
-    expect(await outcome(email, browser, codes[0] as string)).to.equal('right');
-    expect(await outcome(email, browser, codes[1] as string)).to.equal('no code');
+    const first = await mailFor(email, browser);
+    expect(await mailFor(email, browser, startMs + 10 * minuteMs)).to.deep.equal(first);
+    const [row] = await SignInModel.find({ email }).lean();
+    expect(row?.codes).to.have.length(1);
+    expect(await outcome(email, browser, first.code, startMs + 24 * minuteMs)).to.equal('right');
+    expect(await outcome(email, browser, first.code, startMs + 24 * minuteMs)).to.equal('no code');
+  });
+
+  it('is another one once it has ended, and the link stays the same', async () => {
+    const [email, browser] = [someone(), aBrowser()];
+    const first = await mailFor(email, browser);
+    const second = await mailFor(email, browser, startMs + codeLifetimeMs);
+    expect(second.code).not.to.equal(first.code);
+    expect(second.link).to.equal(first.link);
+  });
+
+  it('is completed by the form that entered it, sent again, and by no other form', async () => {
+    const [email, browser, formId] = [someone(), aBrowser(), randomBase62(22)];
+    const code = await codeFor(email, browser);
+    expect(await enter(email, browser, code, startMs, formId)).to.include({ result: 'right', isDone: false });
+    expect(await enter(email, browser, code, startMs + minuteMs, formId)).to.include({
+      result: 'right',
+      isDone: false,
+    });
+    expect(await outcome(email, browser, wrongCode(code), startMs, formId)).to.equal('no code');
+    expect(await outcome(email, browser, code)).to.equal('no code');
+    await noteSignedIn(browser.token, formId);
+    expect(await enter(email, browser, code, startMs, formId)).to.include({ result: 'right', isDone: true });
+  });
+
+  it('is entered beside a process of the version before, which keeps several codes', async () => {
+    const [email, browser] = [someone(), aBrowser()];
+    await codeFor(email, browser);
+    const old = { mac: 'of the version before', tries: 0, expiresAt: new Date(startMs + codeLifetimeMs) };
+    await SignInModel.updateOne({ email }, { $push: { codes: old } });
+    const code = await codeFor(email, browser);
+    expect(await outcome(email, browser, code)).to.equal('right');
   });
 
   it('ends when the same browser asks for another address', async () => {
@@ -96,11 +137,16 @@ describe('a code to sign in', () => {
   it('is verified with every listed SECRETS_KEY, and made with the first', async () => {
     const [old, next] = [secretsKey(Buffer.alloc(32, 1)), secretsKey(Buffer.alloc(32, 2))];
     const [email, browser] = [someone(), aBrowser()];
-    const asked = { email, browser, client: 'keys' };
+    const asked = { email, browser, client: 'keys', formId: randomBase62(22) };
     const made = await newCode(withKeys(old), asked, startMs);
-    const code = 'code' in made ? made.code : '';
-    expect(await enterCode(withKeys(next), { email, browser, code }, startMs)).to.include({ result: 'wrong' });
-    expect(await enterCode(withKeys(next, old), { email, browser, code }, startMs)).to.include({ result: 'right' });
+    if (!('code' in made)) throw new Error('refused');
+    const { code, link } = made;
+    expect((await newCode(withKeys(next, old), asked, startMs)) as typeof made).to.include({ code });
+    const entered = () => ({ email, browser, code, formId: randomBase62(22) });
+    expect(await enterCode(withKeys(next), entered(), startMs)).to.include({ result: 'wrong' });
+    expect(await openLink(withKeys(next), { browser, link }, startMs)).to.equal(null);
+    expect(await openLink(withKeys(next, old), { browser, link }, startMs)).to.include({ email });
+    expect(await enterCode(withKeys(next, old), entered(), startMs)).to.include({ result: 'right' });
   });
 
   describe('entered wrong', () => {
@@ -114,9 +160,9 @@ describe('a code to sign in', () => {
       const [email, browser] = [someone(), aBrowser()];
       const code = await codeFor(email, browser);
       for (const triesLeft of [4, 3, 2, 1, 0]) {
-        expect(await enter(email, browser, wrongCode(code))).to.deep.equal({ result: 'wrong', triesLeft });
+        expect(await enter(email, browser, wrongCode(code))).to.include({ result: 'wrong', triesLeft });
       }
-      expect(await outcome(email, browser, code)).to.equal('no code');
+      expect(await outcome(email, browser, code, startMs + minuteMs)).to.equal('no code');
     });
 
     it('4 times works still', async () => {
@@ -126,45 +172,139 @@ describe('a code to sign in', () => {
       expect(await outcome(email, browser, code)).to.equal('right');
     });
 
-    it('15 times in an hour closes the address, over all its codes and browsers, also for a new code', async () => {
-      const email = someone();
-      for (let asked = 0; asked < 3; asked++) {
-        const browser = aBrowser();
-        expect(await tryWrong(email, browser, await codeFor(email, browser), 5)).not.to.include('too many');
+    const dayMs = 24 * hourMs;
+    /** Enters wrong codes of many browsers, each as soon as the pause is over. Resolves with when each was entered. */
+    async function tryWrongAllDay(email: string, device: string | null = null): Promise<number[]> {
+      const entered: number[] = [];
+      for (let nowMs = startMs; nowMs < startMs + dayMs; ) {
+        const browser = aBrowser(device);
+        const code = await codeFor(email, browser, nowMs);
+        for (let tried = 0; tried < 5; tried++) {
+          const made = await enter(email, browser, wrongCode(code), nowMs);
+          if (made.result === 'wrong') entered.push(nowMs);
+          else if (made.result === 'too many') nowMs += made.freesMs;
+        }
+        // Five mails an hour.
+        nowMs += 12 * minuteMs;
       }
+      return entered;
+    }
+
+    it('20 times closes the address for a day, over all its codes and browsers, also for a new code', async () => {
+      const email = someone();
+      expect(await tryWrongAllDay(email)).to.have.length(20);
       const browser = aBrowser();
-      const code = await codeFor(email, browser);
-      const refused = await enter(email, browser, code, startMs + 20 * minuteMs);
-      expect(refused).to.deep.equal({ result: 'too many', freesMs: 40 * minuteMs });
-      const later = startMs + hourMs;
-      expect(await outcome(email, browser, await codeFor(email, browser, later), later)).to.equal('right');
+      const code = await codeFor(email, browser, startMs + 20 * hourMs);
+      const refused = await enter(email, browser, code, startMs + 20 * hourMs);
+      expect(refused).to.include({ result: 'too many' });
     });
 
-    it('100 times at once counts at most 5 a code and 15 in all', async () => {
+    it('has no pause five times, and then growing ones up to an hour', async () => {
+      const email = someone();
+      const entered = await tryWrongAllDay(email);
+      expect((entered[4] as number) - startMs).to.equal(0);
+      const pauses = entered.slice(5).map((at, index) => at - (entered[index + 4] as number));
+      for (const [index, pauseMs] of pauses.entries()) {
+        expect(pauseMs, `pause ${index}`).to.be.at.least(wrongCodes.pausesMs?.[index + 5] as number);
+      }
+      expect(pauses.at(-1)).to.be.at.least(hourMs);
+    });
+
+    it('is refused during the pause, also when the code is right', async () => {
+      const [email, first] = [someone(), aBrowser()];
+      await tryWrong(email, first, await codeFor(email, first), 5);
+      const browser = aBrowser();
+      const code = await codeFor(email, browser);
+      expect(await enter(email, browser, code, startMs + 1)).to.deep.equal({
+        result: 'too many',
+        freesMs: minuteMs - 1,
+      });
+      expect(await outcome(email, browser, code, startMs + minuteMs)).to.equal('right');
+    });
+
+    it('counts for the address once for one form, however often the form is sent', async () => {
+      const [email, browser, formId] = [someone(), aBrowser(), randomBase62(22)];
+      const code = await codeFor(email, browser);
+      for (let sent = 0; sent < 7; sent++) {
+        const made = await enter(email, browser, wrongCode(code), startMs, formId);
+        expect(made).to.deep.equal({ result: 'wrong', triesLeft: 4, wrongToday: 1 });
+      }
+      expect(await enter(email, browser, wrongCode(code))).to.include({ triesLeft: 3, wrongToday: 2 });
+    });
+
+    it('100 times at once counts at most 5', async () => {
       const [email, browser] = [someone(), aBrowser()];
       const code = await codeFor(email, browser);
       const outcomes = await Promise.all(Array.from({ length: 100 }, () => outcome(email, browser, wrongCode(code))));
-      const count = (wanted: string) => outcomes.filter((one) => one === wanted).length;
-      expect([count('wrong'), count('no code'), count('too many')]).to.deep.equal([5, 10, 85]);
+      expect(outcomes.filter((one) => one === 'wrong')).to.have.length(5);
     });
 
     it('by a stranger does not lock out a browser in which the owner has signed in before', async () => {
       const [email, stranger] = [someone(), aBrowser()];
-      for (let asked = 0; asked < 3; asked++) {
-        await tryWrong(email, stranger, await codeFor(email, stranger), 5);
-      }
-      for (let asked = 0; asked < 2; asked++) await codeFor(email, stranger);
+      await tryWrong(email, stranger, await codeFor(email, stranger), 5);
+      for (let asked = 0; asked < 4; asked++) await codeFor(email, stranger);
       expect(await ask(email, stranger)).to.include({ tooMany: 'to the address' });
       const known = aBrowser('device of the owner');
       expect(await outcome(email, known, await codeFor(email, known))).to.equal('right');
     });
 
     it('in a known browser has limits of its own', async () => {
-      const [email, known] = [someone(), aBrowser(randomBase62(22))];
-      for (let asked = 0; asked < 3; asked++) await tryWrong(email, known, await codeFor(email, known), 5);
-      expect(await outcome(email, known, await codeFor(email, known))).to.equal('too many');
-      const other = aBrowser();
-      expect(await outcome(email, other, await codeFor(email, other))).to.equal('right');
+      const [email, device] = [someone(), randomBase62(22)];
+      expect(await tryWrongAllDay(email, device)).to.have.length(20);
+      const [known, other] = [aBrowser(device), aBrowser()];
+      const atMs = startMs + 20 * hourMs;
+      expect(await outcome(email, known, await codeFor(email, known, atMs), atMs)).to.equal('too many');
+      expect(await outcome(email, other, await codeFor(email, other, atMs), atMs)).to.equal('right');
+    });
+  });
+
+  describe('has a link beside it that', () => {
+    const use = (browser: Browser, link: string, nowMs = startMs, formId = randomBase62(22)) =>
+      enterLink(config, { browser, link, formId }, nowMs);
+
+    it('has 128 random bits at least, and works once, within an hour, only in the browser that asked', async () => {
+      const [email, browser, other] = [someone(), aBrowser(), aBrowser()];
+      const { link } = await mailFor(email, browser);
+      expect(link).to.match(/^[\w-]{22}$/);
+      await mailFor(email, other);
+      expect(await use(other, link)).to.equal(null);
+      expect(await use(browser, `${link.slice(0, -1)}!`)).to.equal(null);
+      expect(await use(browser, link, startMs + signInLifetimeMs)).to.equal(null);
+      expect(await use(browser, link)).to.include({ result: 'right', email });
+      expect(await use(browser, link)).to.equal(null);
+    });
+
+    it('works once with 20 forms at once, and ends the code', async () => {
+      const [email, browser] = [someone(), aBrowser()];
+      const { code, link } = await mailFor(email, browser);
+      const used = await Promise.all(Array.from({ length: 20 }, () => use(browser, link)));
+      expect(used.filter(Boolean)).to.have.length(1);
+      expect(await outcome(email, browser, code)).to.equal('no code');
+    });
+
+    it('ends with the code', async () => {
+      const [email, browser] = [someone(), aBrowser()];
+      const { code, link } = await mailFor(email, browser);
+      expect(await outcome(email, browser, code)).to.equal('right');
+      expect(await use(browser, link)).to.equal(null);
+    });
+
+    it('works while the address is closed for codes, so that nobody locks the owner out', async () => {
+      const [email, stranger, owner] = [someone(), aBrowser(), aBrowser()];
+      const wrong = wrongCode(await codeFor(email, stranger));
+      for (let tried = 0; tried < 5; tried++) await enter(email, stranger, wrong);
+      const { code, link } = await mailFor(email, owner);
+      expect(await outcome(email, owner, code)).to.equal('too many');
+      expect(await use(owner, link)).to.include({ result: 'right' });
+    });
+
+    it('is opened any number of times without being used up, as mail scanners do', async () => {
+      const [email, browser] = [someone(), aBrowser()];
+      const { link } = await mailFor(email, browser);
+      for (let opened = 0; opened < 30; opened++) {
+        expect(await openLink(config, { browser, link }, startMs)).to.include({ email });
+      }
+      expect(await use(browser, link)).to.include({ result: 'right' });
     });
   });
 
@@ -186,6 +326,42 @@ describe('a code to sign in', () => {
         tooMany: 'for the client',
         freesMs: hourMs,
       });
+    });
+
+    it('at most so often to new browsers of the whole service in an hour; a browser that has signed in before is not counted', async () => {
+      const atMs = startMs + 365 * 24 * hourMs;
+      const few = { ...config, signInMailsPerHour: 3 };
+      const askFew = (browser: Browser, nowMs = atMs, client = randomBase62(8)) =>
+        newCode(few, { email: someone(), browser, client, formId: randomBase62(22) }, nowMs);
+      const made = await Promise.all(Array.from({ length: 20 }, () => askFew(aBrowser())));
+      expect(made.filter((one) => 'code' in one)).to.have.length(3);
+      expect(await askFew(aBrowser(), atMs + 10 * minuteMs)).to.deep.equal({
+        tooMany: 'in all',
+        freesMs: 50 * minuteMs,
+      });
+      for (let asked = 0; asked < 5; asked++) {
+        expect(await askFew(aBrowser(randomBase62(22)))).to.have.property('code');
+      }
+      expect(await askFew(aBrowser(), atMs + hourMs)).to.have.property('code');
+    });
+
+    it('once for one form, charged once, with the same code', async () => {
+      const [email, browser, client, formId] = [someone(), aBrowser(), randomBase62(8), randomBase62(22)];
+      const made = await Promise.all(Array.from({ length: 30 }, () => ask(email, browser, startMs, client, formId)));
+      expect(new Set(made.map((one) => JSON.stringify(one))).size).to.equal(1);
+      for (let asked = 0; asked < 4; asked++) expect(await ask(email, aBrowser())).to.have.property('code');
+      expect(await ask(email, aBrowser())).to.include({ tooMany: 'to the address' });
+    });
+
+    it('not at all when a limit is reached: a refused request stores nothing', async () => {
+      const [email, browser] = [someone(), aBrowser()];
+      for (let asked = 0; asked < 5; asked++) await ask(email, aBrowser());
+      const stored = async () => [await LimitModel.find({}).sort('_id').lean(), await SignInModel.countDocuments({})];
+      const before = await stored();
+      for (let asked = 0; asked < 10; asked++) {
+        expect(await ask(email, browser)).to.include({ tooMany: 'to the address' });
+      }
+      expect(await stored()).to.deep.equal(before);
     });
 
     it('to a full address without a charge to the client', async () => {

@@ -3,7 +3,8 @@ import { AuditModel, audit } from '../../../shared/accounts/audit.ts';
 import { take } from '../../../shared/accounts/limit.ts';
 import { accountOfSession, SessionModel, startSession } from '../../../shared/accounts/session.ts';
 import { sessionLifetimeMs } from '../../../shared/accounts/session-store.ts';
-import { newCode, SignInModel, signInLifetimeMs } from '../../../shared/accounts/sign-in.ts';
+import { newCode, signInLifetimeMs } from '../../../shared/accounts/sign-in.ts';
+import { SignInModel } from '../../../shared/accounts/sign-in-row.ts';
 import { earlierSubmission, SubmissionModel } from '../../../shared/accounts/submission.ts';
 import type { Context } from '../../../shared/context.ts';
 import { driverSessions } from '../../../shared/drivers/driver-session.ts';
@@ -196,7 +197,11 @@ describe('the retention', () => {
     it('sign-in codes, sessions, submissions, limits and sent mails once they have expired', async () => {
       const now = ctx.now();
       const browser = { token: 'of a test', device: null };
-      await newCode(ctx.config, { email: 'ada@partner.example', browser, client: '192.0.2.1' }, now);
+      await newCode(
+        ctx.config,
+        { email: 'ada@partner.example', browser, client: '192.0.2.1', formId: 'of a test' },
+        now,
+      );
       await earlierSubmission('acct_of_tests', 'form', 'about', now);
       await take({ name: 'test', most: 1, perMs: minuteMs }, 'somebody', now);
       const token = await startSession('acct_of_tests', now);

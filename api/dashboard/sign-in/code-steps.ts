@@ -1,0 +1,94 @@
+import {
+  type EnteredCode,
+  enterCode,
+  idOfAsked,
+  newCode,
+  type Proof,
+  readCode,
+} from '../../../shared/accounts/sign-in.ts';
+import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';
+import { type MailRefusal, reportedWrongCodes } from '../../../shared/accounts/sign-in-limits.ts';
+import type { Context } from '../../../shared/context.ts';
+import { derivedMailId } from '../../../shared/ids.ts';
+import { isMailStored, sendMail } from '../../../shared/mail/mail.ts';
+import { clientAddress, clientNetwork } from '../../http/client-address.ts';
+import type { RequestContext } from '../../types.ts';
+import type { Answer } from '../visit.ts';
+import { limitPage } from './limit-page.tsx';
+import { codeMail, wrongCodesMail } from './mails.ts';
+
+interface Asking {
+  email: string;
+  browser: Browser;
+  formId: string;
+}
+
+/** The steps that signing in and confirming a session share. Each can be repeated with the same form. */
+export function codeSteps(service: Context) {
+  const { config } = service;
+  return {
+    /** Sends a mail with a code and a link, one for each form. Resolves with null, or with the page of a limit. */
+    async send(ctx: RequestContext, asking: Asking & { next: string }): Promise<Answer | null> {
+      const now = service.now();
+      const mailId = derivedMailId('code', idOfAsked(asking));
+      // The mail is the last step, so a stored one means that nothing is missing.
+      if (await isMailStored(mailId)) return null;
+      const client = clientNetwork(clientAddress(ctx, config.trustedProxyHops));
+      const made = await newCode(config, { ...asking, client }, now);
+      if ('tooMany' in made) return tooManyMails(ctx, made);
+      await sendMail(service, { to: asking.email, ...codeMail(config, made, new Date(now)) }, mailId);
+      return null;
+    },
+
+    /** Enters a code that was typed. Resolves with the proof, with what is wrong with the field, or with the page of a limit. */
+    async enter(
+      ctx: RequestContext,
+      { typed, ...asking }: Asking & { typed: string },
+    ): Promise<Proof | { fault: string } | { page: Answer }> {
+      const now = service.now();
+      const code = readCode(typed);
+      if (!code) return { fault: 'Enter the six digits of the code' };
+      const entered = await enterCode(config, { ...asking, code }, now);
+      if (entered.result === 'right') return entered;
+      if (entered.result === 'too many') return { page: tooManyCodes(ctx, entered.freesMs) };
+      if (entered.result === 'wrong' && entered.wrongToday >= reportedWrongCodes) {
+        const { email } = asking;
+        const at = new Date(now);
+        const mailId = derivedMailId('wrong codes', email, at.toISOString().slice(0, 10));
+        await sendMail(service, { to: email, ...wrongCodesMail(config, entered.wrongToday, at) }, mailId);
+      }
+      return { fault: faultOf(entered) };
+    },
+  };
+}
+
+function faultOf(entered: Extract<EnteredCode, { result: 'wrong' | 'no code' }>): string {
+  if (entered.result === 'no code') return 'This code has ended: send a new one';
+  const { triesLeft } = entered;
+  if (triesLeft === 0) return 'This is the fifth wrong code: send a new one';
+  return `This is not the code: ${triesLeft === 1 ? 'one try is' : `${triesLeft} tries are`} left`;
+}
+
+const mailTexts: Record<MailRefusal['tooMany'], string> = {
+  'to the address':
+    'Five codes were sent to this address within an hour. One of them may still arrive: look into the spam folder too. Each mail also has a link, which works for an hour.',
+  'for the client': 'Twenty codes were asked for from your network address within an hour.',
+  'in all':
+    'This service has sent as many codes to new browsers as it may within an hour. A browser in which you have signed in before gets a code now.',
+};
+
+const tooManyMails = (ctx: RequestContext, { tooMany, freesMs }: MailRefusal): Answer =>
+  limited(ctx, { title: 'Too many codes', text: mailTexts[tooMany], waitMs: freesMs });
+
+const tooManyCodes = (ctx: RequestContext, waitMs: number): Answer =>
+  limited(ctx, {
+    title: 'Too many wrong codes',
+    text: 'Wrong codes were entered for this address, here or in another browser. The pause grows with each one, and after 20 within a day no code is accepted.',
+    help: 'You can sign in now with the link in the mail: open it in this browser. It works for an hour, and no limit applies to it.',
+    waitMs,
+  });
+
+function limited(ctx: RequestContext, limit: Parameters<typeof limitPage>[0]): Answer {
+  ctx.set('Retry-After', String(Math.ceil(limit.waitMs / 1_000)));
+  return { html: limitPage(limit), status: 429 };
+}

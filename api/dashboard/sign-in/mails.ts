@@ -1,0 +1,66 @@
+import type { Config } from '../../../shared/config.ts';
+import { exactText } from '../facts.tsx';
+
+type Settings = Pick<Config, 'publicBaseUrl'>;
+
+/** The address of a link in a mail. */
+export const linkPath = (link: string): string => `/dashboard/sign-in/link/${link}`;
+
+/** The mail that brings a code and a link. The code comes first, where a notification shows it. */
+export function codeMail({ publicBaseUrl }: Settings, { code, link }: { code: string; link: string }, askedAt: Date) {
+  return {
+    subject: 'Your code to sign in to Ride Partner',
+    text: `${code} is your code to sign in to Ride Partner.
+
+Type it into the page on which you asked for it, within 15 minutes.
+Or open this link in the same browser, within an hour:
+${publicBaseUrl}${linkPath(link)}
+
+Code and link work once, and only in that browser.
+
+Somebody asked for them on ${exactText(askedAt)}, at
+${publicBaseUrl}/dashboard
+If it was not you, do nothing: nobody gets in without this mail.
+We never ask you to pass it on.
+`,
+  };
+}
+
+/** Reports a sign-in from a browser in which nobody had signed in with this address before. */
+export function newBrowserMail(
+  { publicBaseUrl }: Settings,
+  { browser, network }: { browser: string; network: string },
+  at: Date,
+) {
+  return {
+    subject: 'A new browser has signed in to Ride Partner',
+    text: `A browser that we did not know has signed in with your address.
+
+Browser: ${browser}
+Network: ${network}
+Time: ${exactText(at)}
+
+If it was you, there is nothing to do.
+If it was not you, end this session now, and rotate your keys:
+${publicBaseUrl}/dashboard/account
+Then change the password of your mailbox: somebody can read your mail.
+`,
+  };
+}
+
+/** Reports that somebody tries codes for an address. */
+export function wrongCodesMail({ publicBaseUrl }: Settings, count: number, at: Date) {
+  return {
+    subject: 'Wrong codes were entered for your Ride Partner account',
+    text: `Somebody has entered ${count} wrong codes for your address within a day.
+The last one: ${exactText(at)}
+
+Nobody got in. After 20 wrong codes within a day no code is accepted,
+except in a browser in which you have signed in before. You can always
+sign in: the link in the mail with a code works at any time.
+${publicBaseUrl}/dashboard
+
+We send this mail once a day at most.
+`,
+  };
+}

@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import { SessionModel } from '../../../shared/accounts/session.ts';
+import { createKey } from '../../../shared/keys/manage-keys.ts';
+import { signedIn, type Visitor } from '../../support/dashboard.ts';
+import { codeMailsTo, codeSentTo, linkSentTo, wrongCode } from '../../support/mails.ts';
+import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+
+const hourMs = 3_600_000;
+
+describe('a secret in the dashboard needs a code that is at most 12 hours old', () => {
+  let api: TestApi;
+  let visitor: Visitor;
+  let browser: PlainBrowser;
+  let key: { keyId: string };
+
+  before(async () => {
+    api = await startTestApi({ TRUSTED_PROXY_HOPS: '1' });
+  });
+  after(() => api.close());
+  beforeEach(async () => {
+    visitor = await signedIn(api);
+    const account = { accountId: visitor.account._id };
+    key = await createKey(api.ctx.config, { ...account, name: 'Front desk', mode: 'test' });
+    browser = plainBrowser(api);
+    browser.cookies.set('session', visitor.cookie.replace('session=', ''));
+  });
+
+  const verified = (agoMs: number) =>
+    SessionModel.updateMany(
+      { accountId: visitor.account._id },
+      { $set: { verifiedAt: new Date(api.ctx.now() - agoMs) } },
+    );
+  /** As a session of the version before. */
+  const neverVerified = () =>
+    SessionModel.updateMany({ accountId: visitor.account._id }, { $unset: { verifiedAt: 1 } });
+  const at = () => `/dashboard/keys/${key.keyId}`;
+  const asksForCode = (next: string) => `/dashboard/confirm?next=${encodeURIComponent(next)}`;
+
+  for (const [act, back] of [
+    ['signing-secret', '#secret'],
+    ['roll-secret', '/roll-secret'],
+    ['rotate', '/rotate'],
+  ] as const) {
+    it(`to ${act}`, async () => {
+      await verified(12 * hourMs);
+      const refused = await visitor.post(`${at()}/${act}`);
+      expect(refused.status).to.equal(303);
+      expect(refused.headers.get('location')).to.equal(asksForCode(at() + back));
+      await neverVerified();
+      expect((await visitor.post(`${at()}/${act}`)).headers.get('location')).to.equal(asksForCode(at() + back));
+      await verified(12 * hourMs - 60_000);
+      const { status, html } = await visitor.post(`${at()}/${act}`);
+      expect(status).to.equal(200);
+      expect(html).to.match(/whsec_|svc_test_/);
+    });
+  }
+
+  it('to create a live key, with what was typed kept; a test key needs none', async () => {
+    await neverVerified();
+    const typed = { name: 'Night & day', mode: 'live' };
+    const { headers } = await visitor.post('/dashboard/keys', typed);
+    const back = '/dashboard/keys/new?mode=live&name=Night%20%26%20day';
+    expect(headers.get('location')).to.equal(asksForCode(back));
+    const { html } = await visitor.get(back);
+    expect(html)
+      .to.include('value="Night &amp; day"')
+      .and.match(/<option value="live" selected/);
+    expect((await visitor.post('/dashboard/keys', { name: 'Test', mode: 'test' })).html).to.include('svc_test_');
+  });
+
+  it('and never to revoke a key, rename it or end sessions', async () => {
+    await neverVerified();
+    expect((await visitor.post(`${at()}/name`, { name: 'Other' })).headers.get('location')).to.include('done=renamed');
+    expect((await visitor.post(`${at()}/revoke`)).headers.get('location')).to.equal(at());
+    expect((await visitor.post('/dashboard/sign-out-everywhere')).headers.get('location')).to.equal('/dashboard');
+  });
+
+  it('which is sent by mail and leads back to where the person was', async () => {
+    await neverVerified();
+    await browser.get(`${at()}/rotate`);
+    const asking = await browser.press('Rotate');
+    expect(asking.html).to.include('Confirm that it is you').and.include('at most 12 hours old');
+    await browser.press('Send code');
+    const code = await codeSentTo(api.ctx, visitor.account.email);
+    const wrong = await browser.press('Confirm', { code: wrongCode(code) });
+    expect(wrong.status).to.equal(422);
+    expect(wrong.html).to.include('4 tries are left');
+    await browser.press('Confirm', { code });
+    expect(browser.page).to.include({ status: 200, path: `${at()}/rotate` });
+    expect((await browser.press('Rotate')).html).to.include('svc_test_');
+    expect(await codeMailsTo(api.ctx, visitor.account.email)).to.have.length(1);
+  });
+
+  it('or the link of that mail', async () => {
+    await neverVerified();
+    await browser.get(`/dashboard/confirm?next=${encodeURIComponent('/dashboard/keys/new?mode=live')}`);
+    await browser.press('Send code');
+    const link = await linkSentTo(api.ctx, visitor.account.email);
+    expect((await plainBrowser(api).get(link)).status).to.equal(404);
+    expect((await browser.get(link)).html).to.include('Confirm that it is you');
+    expect((await visitor.post(`${at()}/rotate`)).status, 'opening it is not enough').to.equal(303);
+    await browser.press('Confirm');
+    expect(browser.page.path).to.equal('/dashboard/keys/new?mode=live');
+    expect((await visitor.post(`${at()}/rotate`)).status).to.equal(200);
+  });
+
+  it('entered in this very session: a code of another session does not count', async () => {
+    const other = plainBrowser(api);
+    other.cookies.set('session', (await signedIn(api, visitor.account.email)).cookie.replace('session=', ''));
+    await neverVerified();
+    for (const one of [browser, other]) {
+      await one.get('/dashboard/confirm');
+      await one.press('Send code');
+    }
+    const [second, first] = await codeMailsTo(api.ctx, visitor.account.email);
+    expect((await browser.press('Confirm', { code: second?.text.slice(0, 6) ?? '' })).status).to.equal(422);
+    await browser.press('Confirm', { code: first?.text.slice(0, 6) ?? '' });
+    expect((await visitor.post(`${at()}/signing-secret`)).status).to.equal(200);
+    const secretOf = await other.post(`${at()}/signing-secret`, { formId: 'A'.repeat(22) });
+    expect(secretOf.html).not.to.include('whsec_');
+  });
+
+  it('and which strangers who enter wrong codes for the address cannot keep away', async () => {
+    await neverVerified();
+    const { email } = visitor.account;
+    const stranger = plainBrowser(api);
+    await stranger.get('/dashboard');
+    await stranger.press('Send code', { email });
+    const code = wrongCode(await codeSentTo(api.ctx, email));
+    for (let tried = 0; tried < 6; tried++) await stranger.press('Sign in', { code });
+    await browser.get('/dashboard/confirm');
+    await browser.press('Send code');
+    await browser.press('Confirm', { code: await codeSentTo(api.ctx, email) });
+    expect((await visitor.post(`${at()}/rotate`)).status).to.equal(200);
+  });
+});

@@ -1,0 +1,110 @@
+import { expect } from 'chai';
+import { createApp } from '../../../api/app.ts';
+import { serve } from '../../../api/http/serve.ts';
+import { randomBase62 } from '../../../shared/ids.ts';
+import { withLogLines } from '../../support/log-lines.ts';
+import { codeSentTo, linkSentTo, mailsTo } from '../../support/mails.ts';
+import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+
+const someone = () => `${randomBase62(10).toLowerCase()}@partner.example`;
+
+describe('the link in a mail with a code', () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi({ TRUSTED_PROXY_HOPS: '1' });
+  });
+  after(() => api.close());
+
+  async function asked(email: string, browser = plainBrowser(api), path = '/dashboard'): Promise<PlainBrowser> {
+    await browser.get(path);
+    await browser.press('Send code', { email });
+    return browser;
+  }
+  const isSignedIn = async (browser: PlainBrowser) => (await browser.get('/dashboard')).html.includes('Sign out');
+
+  it('shows a button that signs in, and leads back to the page that was asked for', async () => {
+    const email = someone();
+    const browser = await asked(email, plainBrowser(api), '/dashboard?next=%2Fdashboard%2Frides%3Fstatus%3Dbidding');
+    const page = await browser.get(await linkSentTo(api.ctx, email));
+    expect(page.status).to.equal(200);
+    expect(page.html).to.include(email);
+    await browser.press('Sign in');
+    expect(browser.page).to.include({ status: 200, path: '/dashboard/rides?status=bidding' });
+    expect(await isSignedIn(browser)).to.equal(true);
+  });
+
+  it('signs nobody in when it is only opened, by a mail scanner or by the browser itself', async () => {
+    const email = someone();
+    const browser = await asked(email);
+    const link = await linkSentTo(api.ctx, email);
+    const scanner = plainBrowser(api, { headers: { 'sec-fetch-site': 'none' } });
+    for (let opened = 0; opened < 3; opened++) {
+      const { status, html } = await scanner.get(link);
+      expect(status).to.equal(404);
+      expect(html).not.to.include(email);
+      expect(scanner.cookies.size).to.equal(0);
+      expect((await browser.get(link)).status).to.equal(200);
+    }
+    expect(await isSignedIn(browser)).to.equal(false);
+    await browser.get(link);
+    await browser.press('Sign in');
+    expect(await isSignedIn(browser)).to.equal(true);
+  });
+
+  it('opens from a page of another site, and its button does not work from one', async () => {
+    const email = someone();
+    const browser = await asked(email);
+    const link = await linkSentTo(api.ctx, email);
+    const crossSite = plainBrowser(api, { headers: { 'sec-fetch-site': 'cross-site' } });
+    for (const [name, value] of browser.cookies) crossSite.cookies.set(name, value);
+    expect((await crossSite.get(link)).status).to.equal(200);
+    expect((await crossSite.press('Sign in')).status).to.equal(403);
+    expect(await isSignedIn(browser)).to.equal(false);
+  });
+
+  it('works only in the browser that asked, and once', async () => {
+    const email = someone();
+    const [own, other] = [await asked(email), plainBrowser(api)];
+    const link = await linkSentTo(api.ctx, email);
+    await asked(someone(), other);
+    const foreign = await other.post(link, { formId: randomBase62(22) });
+    expect(foreign.status).to.equal(404);
+    expect(foreign.html).to.include('only in the browser that asked for it');
+    const kept = new Map(own.cookies);
+    await own.get(link);
+    await own.press('Sign in');
+    expect(await isSignedIn(own)).to.equal(true);
+    const again = plainBrowser(api);
+    for (const [name, value] of kept) again.cookies.set(name, value);
+    expect((await again.get(link)).status).to.equal(404);
+    expect((await again.post(link, { formId: randomBase62(22) })).status).to.equal(404);
+    expect(await isSignedIn(again)).to.equal(false);
+  });
+
+  it('leads somebody who is signed in already to the first page', async () => {
+    const email = someone();
+    const browser = await asked(email);
+    const link = await linkSentTo(api.ctx, email);
+    await browser.press('Sign in', { code: await codeSentTo(api.ctx, email) });
+    expect((await browser.get(link)).html).to.include('Sign out');
+    expect(browser.page.path).to.equal('/dashboard');
+  });
+
+  it('is in no log line', async () => {
+    const logged = withLogLines(api.ctx);
+    const server = await serve(logged.ctx, createApp(logged.ctx));
+    try {
+      const email = someone();
+      const browser = await asked(email, plainBrowser({ url: `http://127.0.0.1:${server.port}` }));
+      const link = await linkSentTo(api.ctx, email);
+      await browser.get(link);
+      await browser.press('Sign in');
+      expect(logged.lines.length).to.be.greaterThan(2);
+      expect(JSON.stringify(logged.lines)).not.to.include(link.slice(-22));
+      expect(await mailsTo(api.ctx, email)).to.have.length(2);
+    } finally {
+      await server.close();
+    }
+  });
+});
