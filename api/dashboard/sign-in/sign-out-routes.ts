@@ -3,8 +3,9 @@ import { endOtherSessions, endSession, endSessionOf } from '../../../shared/acco
 import type { Context } from '../../../shared/context.ts';
 import { derivedAuditId } from '../../../shared/ids.ts';
 import { clientAddress } from '../../http/client-address.ts';
+import type { RequestContext } from '../../types.ts';
 import { sessionCookie } from '../session-cookie.ts';
-import { type Answer, type DashboardRoute, formIdOf, type Sending, signedInRoutes } from '../visit.ts';
+import { type Answer, type DashboardRoute, formIdOf, respond, type Sending, signedInRoutes } from '../visit.ts';
 
 /** Ends sessions on the server: the cookie could be kept. Each form can be sent again until all of it is done. */
 export function signOutRoutes(service: Context): DashboardRoute[] {
@@ -13,11 +14,17 @@ export function signOutRoutes(service: Context): DashboardRoute[] {
   const cookie = sessionCookie(config);
   const fromOf = ({ ctx }: Sending) => clientAddress(ctx, config.trustedProxyHops);
 
-  async function signOut({ ctx }: Sending): Promise<Answer> {
+  async function endOwn(ctx: RequestContext): Promise<Answer> {
     await endSession(cookie.read(ctx));
     cookie.clear(ctx);
     return { see: '/dashboard' };
   }
+  /** Needs neither a form's id nor a session: it changes nothing the second time. */
+  const signOut: DashboardRoute = {
+    method: 'POST',
+    path: '/sign-out',
+    handle: async (ctx) => respond(ctx, await endOwn(ctx)),
+  };
 
   /** The form's own session ends last: until then the form can be sent again. */
   async function signOutEverywhere(sending: Sending): Promise<Answer> {
@@ -26,17 +33,15 @@ export function signOutRoutes(service: Context): DashboardRoute[] {
     await endOtherSessions(accountId, session);
     const _id = derivedAuditId('signed_out_everywhere', accountId, formIdOf(form));
     await audit({ _id, accountId, action: 'signed_out_everywhere', from: fromOf(sending) }, service.now());
-    await endSession(cookie.read(ctx));
-    cookie.clear(ctx);
-    return { see: '/dashboard' };
+    return endOwn(ctx);
   }
 
   /** Ends one session, which is noted once however often the form is sent. */
   async function endOne(sending: Sending): Promise<Answer> {
-    const { form, session } = sending;
+    const { ctx, form, session } = sending;
     const accountId = sending.account._id;
     const sessionId = form.text('session');
-    if (sessionId === session._id) return signOut(sending);
+    if (sessionId === session._id) return endOwn(ctx);
     if (/^[0-9a-f]{64}$/.test(sessionId)) {
       await endSessionOf(accountId, sessionId);
       const _id = derivedAuditId('session_ended', accountId, sessionId);
@@ -47,7 +52,7 @@ export function signOutRoutes(service: Context): DashboardRoute[] {
 
   const backToAccount = (path: string) => page(path, () => ({ see: '/dashboard/account' }));
   return [
-    action('/sign-out', signOut, { evenSuspended: true }),
+    signOut,
     action('/sign-out-everywhere', signOutEverywhere, { evenSuspended: true }),
     action('/account/end-session', endOne, { evenSuspended: true }),
     backToAccount('/account/end-session'),
