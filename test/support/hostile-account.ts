@@ -52,6 +52,14 @@ export async function hostileAccount(api: TestApi): Promise<HostileAccount> {
   return {
     account,
     visitor,
-    params: { keyId, rideId, attemptId, seq: '1', step: 'offer', month: new Date().toISOString().slice(0, 7) },
+    params: {
+      keyId,
+      rideId,
+      attemptId,
+      seq: '1',
+      step: 'offer',
+      month: new Date().toISOString().slice(0, 7),
+      link: 'x'.repeat(22),
+    },
   };
 }

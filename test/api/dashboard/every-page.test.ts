@@ -26,7 +26,8 @@ describe('every page of the dashboard', () => {
   });
   after(() => api.close());
 
-  const withParams = () => routes.filter(({ path }) => path.includes(':'));
+  // The link of a mail belongs to a browser, not to an account (sign-in-link.test.ts).
+  const withParams = () => routes.filter(({ path }) => path.includes(':') && !path.startsWith('/sign-in/'));
   const parameter = /:(\w+)/g;
 
   /** The address of a route, with the account's own ids or with ids of the same form that nobody has. */
