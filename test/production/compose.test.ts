@@ -78,6 +78,44 @@ describe('docker-compose.yml', function () {
     }
   });
 
+  it('lets no container gain a privilege, and each keep only the capabilities that its image needs', () => {
+    for (const name of Object.keys(compose.services)) {
+      const { privileged, cap_drop: dropped, cap_add: added = [], security_opt: options } = service(name);
+      expect({ privileged, dropped, options }, name).to.deep.equal({
+        privileged: undefined,
+        dropped: ['ALL'],
+        options: ['no-new-privileges:true'],
+      });
+      expect(added, name).to.deep.equal(name === 'caddy' ? ['NET_BIND_SERVICE'] : []);
+    }
+  });
+
+  it('lets no container write to its image, but only to its volumes and to what is gone when it ends', () => {
+    const written = Object.keys(compose.services).map((name) => {
+      const { read_only: isReadOnly, volumes = [], tmpfs = [] } = service(name);
+      expect(isReadOnly, name).to.equal(true);
+      const kept = volumes.filter((volume) => !volume.read_only).map(({ source, target }) => `${source}:${target}`);
+      return [name, ...kept, ...tmpfs.map((each) => each.replace(/:.*/, ''))];
+    });
+    expect(written.filter(([, ...paths]) => paths.length > 0)).to.have.deep.members([
+      ['caddy', 'caddy-data:/data', 'caddy-config:/config', '/tmp'],
+      ['mongo', 'mongo-data:/data/db', '/tmp'],
+      ['mongo-init', '/tmp'],
+      ['redis', 'redis-data:/data', '/tmp'],
+    ]);
+  });
+
+  it('starts MongoDB and Redis as their own users: their images could not change the user without capabilities', () => {
+    const users = Object.keys(compose.services).map((name) => [name, service(name).user]);
+    expect(users.filter(([, user]) => user)).to.have.deep.members([
+      ['mongo', 'mongodb'],
+      ['mongo-init', 'mongodb'],
+      ['redis', 'redis'],
+    ]);
+    // mongosh writes to its home, which is a folder of the volume in the image.
+    for (const name of ['mongo', 'mongo-init']) expect(service(name).environment?.HOME, name).to.equal('/tmp');
+  });
+
   it('gives the secrets’ key to what signs or makes secrets alone', () => {
     const holders = namesWhere(({ environment }) => environment && 'SECRETS_KEY' in environment);
     expect(holders).to.have.members(['api', 'mail', 'migrate', 'webhooks', 'webhooks-slow']);

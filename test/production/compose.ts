@@ -19,6 +19,14 @@ export interface ComposeService {
   logging?: { options?: Record<string, string> };
   healthcheck?: { test: string[] };
   depends_on?: Record<string, { condition: string }>;
+  user?: string;
+  privileged?: boolean;
+  read_only?: boolean;
+  cap_drop?: string[];
+  cap_add?: string[];
+  security_opt?: string[];
+  tmpfs?: string[];
+  volumes?: { type: string; source: string; target: string; read_only?: boolean }[];
 }
 
 export interface Compose {
