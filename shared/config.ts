@@ -22,8 +22,11 @@ export interface Config {
   tiles?: { url: string; attribution: string };
   /** How many streams each process holds open for pages: in all, for one client address, and for one ride. */
   streams: { all: number; perClient: number; perRide: number };
-  /** How many active keys an account may make for itself. */
+  /** How many active keys an account may make for itself, and how many keys in 24 hours. */
   maxKeysPerAccount: number;
+  newKeysPerDay: number;
+  /** How many rides all keys of an account may create in 60 seconds; 0 for no such limit. */
+  ridesPerAccountMinute: number;
   /** How many mails with a code are sent in a clock hour to browsers that have not signed in before. */
   signInMailsPerHour: number;
   /** After how many days what is no longer needed goes: what is personal in an ended ride, the ride itself, audit entries. */
@@ -158,6 +161,8 @@ const settings = Joi.object({
   MAX_STREAMS_PER_CLIENT: count.default(20),
   MAX_STREAMS_PER_RIDE: count.default(1_000),
   MAX_KEYS_PER_ACCOUNT: count.default(20),
+  NEW_KEYS_PER_DAY: count.default(20),
+  ACCOUNT_RIDES_PER_MINUTE: Joi.number().integer().min(0).max(1_000_000).default(0),
   SIGN_IN_MAILS_PER_HOUR: count.default(500),
   // The link to a live map and an Idempotency-Key hold for 24 hours.
   ERASE_AFTER_DAYS: days(2).default(30),
@@ -234,6 +239,8 @@ export function readConfig(
       perRide: value.MAX_STREAMS_PER_RIDE,
     }),
     maxKeysPerAccount: value.MAX_KEYS_PER_ACCOUNT,
+    newKeysPerDay: value.NEW_KEYS_PER_DAY,
+    ridesPerAccountMinute: value.ACCOUNT_RIDES_PER_MINUTE,
     signInMailsPerHour: value.SIGN_IN_MAILS_PER_HOUR,
     retention: Object.freeze({
       eraseDays: value.ERASE_AFTER_DAYS,

@@ -34,9 +34,10 @@ const errorTable = {
   idempotency_conflict: [409, 'This Idempotency-Key was used with a different request'],
   body_erased: [410, 'The body of this event has been erased, so it cannot be sent again'],
   payload_too_large: [413, 'The request body is larger than 16384 bytes'],
-  rate_limited: [429, 'Rate limit exceeded: 30 rides per minute and 300 per hour for each key'],
+  // The message of each 429 continues with the limit that was reached.
+  rate_limited: [429, 'Rate limit exceeded'],
   too_many_streams: [429, 'Too many open streams'],
-  too_many_waiting: [429, 'Too many requests of this key are waiting for events'],
+  too_many_waiting: [429, 'Too many requests are waiting for events'],
   headers_too_large: [431, 'The request headers are too large'],
   internal: [500, 'Internal error: the request is safe to retry'],
   /** The connection to MongoDB broke before the acknowledgement, so the write may have succeeded. */
@@ -124,4 +125,13 @@ export function describeError(error: unknown): { name: string; code?: string | n
         .join(' | '),
     }),
   };
+}
+
+/** A 429 that names the limit that was reached, e.g. "Too many open streams: at most 20 for each network address". */
+export function limitReached(
+  code: 'rate_limited' | 'too_many_streams' | 'too_many_waiting',
+  limit: string,
+  headers: Record<string, string>,
+): AppError {
+  return new AppError(code, { message: `${publicErrorOf(code).text}: ${limit}`, headers });
 }

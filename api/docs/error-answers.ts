@@ -45,14 +45,24 @@ export const errorAnswers = {
   rate_limited: {
     cause: 'The key has created 30 rides within 60 seconds, or 300 within an hour.',
     headers: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
+    texts: [
+      'Rate limit exceeded: at most 30 rides in 60 seconds for each key',
+      'Rate limit exceeded: at most 300 rides in an hour for each key',
+    ],
   },
   too_many_waiting: {
-    cause: '200 requests of this key are waiting already, or the service holds as many as it can.',
+    cause:
+      '200 requests of this key or 1,000 of its account are waiting already, or the service holds as many as it can.',
     headers: ['Retry-After'],
+    texts: [
+      'Too many requests are waiting for events: at most 200 for each key',
+      'Too many requests are waiting for events: at most 1000 for each account',
+    ],
   },
   too_many_streams: {
     cause: 'You hold five streams open, or the service holds as many as it can.',
     headers: ['Retry-After'],
+    texts: ['Too many open streams: at most 5 for each driver'],
   },
   headers_too_large: { cause: 'The headers are larger than 16 kB.' },
   internal: { cause: 'A fault of the service.' },

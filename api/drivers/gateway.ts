@@ -23,7 +23,7 @@ export interface Gateway {
 
 /** The one gateway of a process: the parts that let drivers in share its streams and its writing of positions. */
 export function createGateway(service: Context, wake: Wake): Gateway {
-  const streams = createStreams({ all: service.config.streams.all, perClient: streamsPerDriver });
+  const streams = createStreams({ all: service.config.streams.all, perClient: streamsPerDriver, client: 'driver' });
   const followed = followDrivers(service, wake);
   const reports = positionReports(service);
   return {

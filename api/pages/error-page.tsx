@@ -68,6 +68,7 @@ export function errorPage(
   });
 }
 
-function messageOf(status: number): Message {
-  return (messages[status] ?? messages[status >= 500 ? 500 : 400]) as Message;
+/** A copy of the message of an error's page. */
+export function messageOf(status: number): Message {
+  return { ...(messages[status] ?? messages[status >= 500 ? 500 : 400]) } as Message;
 }

@@ -109,7 +109,8 @@ export function followRides<Read extends { _id: string }, State extends { now: n
   return {
     follow(ride, state, open) {
       const entry = followed.get(ride._id) ?? { viewers: new Set(), shown: '' };
-      if (entry.viewers.size >= service.config.streams.perRide) throw tooManyStreams();
+      const { perRide } = service.config.streams;
+      if (entry.viewers.size >= perRide) throw tooManyStreams(`at most ${perRide} for each ride`);
       const viewer = open();
       entry.viewers.add(viewer);
       followed.set(ride._id, entry);

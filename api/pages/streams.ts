@@ -1,4 +1,4 @@
-import { AppError } from '../../shared/errors.ts';
+import { type AppError, limitReached } from '../../shared/errors.ts';
 import { streamsOpen } from '../../shared/metrics/metrics.ts';
 import { assertInTime } from '../http/answer-in-time.ts';
 import { HeldResponses } from '../http/held-responses.ts';
@@ -18,7 +18,7 @@ export interface Stream {
 }
 
 export interface Streams {
-  /** Answers a request with a stream, or throws `too_many_streams`. Streams are counted by `client`, an address. */
+  /** Answers a request with a stream, or throws `too_many_streams`. Streams are counted by `client`. */
   open(ctx: RequestContext, client: string): Stream;
   readonly count: number;
   endAll(): void;
@@ -29,8 +29,11 @@ export interface Streams {
 export const namedEvent = (name: string, data: string): string => `event: ${name}\ndata: ${data}\n\n`;
 export const eventText = (id: number, data: string): string => `id: ${id}\ndata: ${data}\n\n`;
 
-/** The streams that this process holds open for pages: at most `all`, and at most `perClient` of one client. */
-export function createStreams(limits: { all: number; perClient: number }): Streams {
+/**
+ * The streams that this process holds open for pages: at most `all`, and at most `perClient` of one client, which is a `client` in
+ * the words of the refusal.
+ */
+export function createStreams(limits: { all: number; perClient: number; client: string }): Streams {
   const held = new HeldResponses();
   const open = new Set<Response>();
   const perClient = new Map<string, number>();
@@ -40,7 +43,8 @@ export function createStreams(limits: { all: number; perClient: number }): Strea
 
   function countIn(client: string): void {
     const count = perClient.get(client) ?? 0;
-    if (open.size >= limits.all || count >= limits.perClient) throw tooManyStreams();
+    if (count >= limits.perClient) throw tooManyStreams(`at most ${limits.perClient} for each ${limits.client}`);
+    if (open.size >= limits.all) throw tooManyStreams(`at most ${limits.all} in each process of the service`);
     perClient.set(client, count + 1);
   }
 
@@ -83,8 +87,9 @@ export function createStreams(limits: { all: number; perClient: number }): Strea
   };
 }
 
-/** A stream ends when its page is closed, so a place may be free at any time. */
-export const tooManyStreams = (): AppError => new AppError('too_many_streams', { headers: { 'Retry-After': '5' } });
+/** A stream ends when its page is closed, so there may be room for another at any time. */
+export const tooManyStreams = (limit: string): AppError =>
+  limitReached('too_many_streams', limit, { 'Retry-After': '5' });
 
 type Response = RequestContext['res'];
 

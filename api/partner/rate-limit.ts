@@ -1,9 +1,18 @@
 import type { Context } from '../../shared/context.ts';
-import { AppError, describeError } from '../../shared/errors.ts';
+import { AppError, describeError, limitReached } from '../../shared/errors.ts';
 import { randomBase62, sha256 } from '../../shared/ids.ts';
 import { type CreationFields, type NewRide, UnconfirmedRide } from '../../shared/rides/create-ride.ts';
 import type { RequestContext } from '../types.ts';
-import { type Creation, hour, localLog, minute, redisLog, type WindowCount, type WindowCounts } from './sliding-log.ts';
+import {
+  accountWindows,
+  type Creation,
+  keyWindows,
+  localLog,
+  redisLog,
+  type Window,
+  type WindowCount,
+  type WindowCounts,
+} from './sliding-log.ts';
 
 interface Charge {
   /** The draft RateLimit fields of the answer. */
@@ -13,14 +22,32 @@ interface Charge {
 }
 
 /**
- * Counts a key's creations (contract, section 8), exactly over all processes; while Redis is away, in this process alone. Only
- * a creation that succeeds is charged. Throws `rate_limited` with Retry-After: the seconds until the longer exhausted
- * window frees. Requests with the same Idempotency-Key are one creation, even concurrent ones.
+ * Counts a key's creations (contract, section 8), exactly over all processes; while Redis is away, in this process alone. Where
+ * the operator has set a limit for accounts, all keys of an account are counted together, too. Only a creation that succeeds is
+ * charged. Throws `rate_limited` with Retry-After: the seconds until the longer exhausted window frees. Requests with the same
+ * Idempotency-Key are one creation, even concurrent ones.
  */
-export function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log'>) {
-  const charge = chargeCreations(service);
+export function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config'>) {
+  const chargeKey = chargeCreations(service, keyWindows);
+  const { ridesPerAccountMinute } = service.config;
+  const chargeAccount = ridesPerAccountMinute > 0 && chargeCreations(service, accountWindows(ridesPerAccountMinute));
+
+  /** Two keys of a Redis Cluster can be in two places, so one charge follows the other: a refusal refunds the first. */
+  async function charge({ key: { keyId, accountId }, idempotencyKey }: NewRide): Promise<Charge> {
+    // The same Idempotency-Key of two keys is two creations.
+    const ofAccount = idempotencyKey === undefined ? undefined : `${keyId} ${idempotencyKey}`;
+    const account = chargeAccount && (await chargeAccount(accountId, ofAccount));
+    try {
+      const charged = await chargeKey(keyId, idempotencyKey);
+      return account ? both(charged, account) : charged;
+    } catch (error) {
+      if (account) await account.refund();
+      throw error;
+    }
+  }
+
   return async (ctx: RequestContext, input: NewRide, create: (input: NewRide) => Promise<CreationFields>) => {
-    const charged = await charge(input.key.keyId, input.idempotencyKey);
+    const charged = await charge(input);
     try {
       const ride = await create(input);
       ctx.set(charged.headers);
@@ -34,59 +61,76 @@ export function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log'>) 
   };
 }
 
+const both = (one: Charge, other: Charge): Charge => ({
+  headers: Object.fromEntries(
+    Object.entries(one.headers).map(([name, value]) => [name, `${value}, ${other.headers[name]}`]),
+  ),
+  async refund() {
+    await Promise.all([one.refund(), other.refund()]);
+  },
+});
+
 /** With an Idempotency-Key, retries share this charge, so it is not refunded. */
 async function refundUnlessMade(error: UnconfirmedRide, input: NewRide, charged: Charge): Promise<void> {
   if (input.idempotencyKey === undefined && !(await error.isMade())) await charged.refund();
 }
 
-function chargeCreations({ redis, now, log: logger }: Pick<Context, 'redis' | 'now' | 'log'>) {
-  const shared = redisLog(redis);
-  const local = localLog(now);
+function chargeCreations(
+  { redis, now, log: logger }: Pick<Context, 'redis' | 'now' | 'log'>,
+  windows: readonly Window[],
+) {
+  const shared = redisLog(redis, windows);
+  const local = localLog(now, windows);
   let isShared = true;
 
-  return async function charge(keyId: string, idempotencyKey?: string): Promise<Charge> {
+  return async function charge(id: string, idempotencyKey?: string): Promise<Charge> {
     const creation: Creation =
       idempotencyKey === undefined
         ? { id: randomBase62(16), isRepeatable: false }
         : { id: sha256(idempotencyKey), isRepeatable: true };
     let log = shared;
-    let counts: WindowCounts;
+    let charged: WindowCounts;
     try {
-      counts = await shared.charge(keyId, creation);
+      charged = await shared.charge(id, creation);
       isShared = true;
     } catch (error) {
       // An outage of Redis is logged elsewhere; any other failure of the limit is logged here, once until it is over.
       if (redis.status === 'ready' && isShared)
-        logger.warn({ keyId, error: describeError(error) }, 'limit counted here alone');
+        logger.warn({ error: describeError(error) }, 'limit counted here alone');
       isShared = false;
       log = local;
-      counts = await local.charge(keyId, creation);
+      charged = await local.charge(id, creation);
     }
-    if (counts.result === 'refused') throw refusal(counts);
+    const counted = countsOf(windows, charged);
+    if (charged.result === 'refused') throw refusal(counted);
     const refund = async () => {
-      await log.refund(keyId, creation);
+      await log.refund(id, creation);
     };
     // If the refund fails, the key has one creation less for an hour: better than hiding the first error behind a second.
-    return { headers: limitHeaders(counts), refund: () => refund().catch(() => {}) };
+    return { headers: limitHeaders(counted), refund: () => refund().catch(() => {}) };
   };
 }
 
-function refusal(counts: WindowCounts): AppError {
-  const exhausted = [minute, hour].filter(({ name, limit }) => counts[name].count >= limit);
-  const waitMs = Math.max(...exhausted.map(({ name }) => counts[name].freesMs));
-  return new AppError('rate_limited', { headers: { ...limitHeaders(counts), 'Retry-After': String(seconds(waitMs)) } });
+type Counted = Window & WindowCount;
+
+const countsOf = (windows: readonly Window[], { counts }: WindowCounts): Counted[] =>
+  windows.map((window, index) => ({ ...window, ...(counts[index] as WindowCount) }));
+
+/** Names the exhausted window that frees last. */
+function refusal(windows: readonly Counted[]): AppError {
+  const exhausted = windows.filter(({ count, limit }) => count >= limit);
+  const [last] = exhausted.sort((a, b) => b.freesMs - a.freesMs);
+  const headers = { ...limitHeaders(windows), 'Retry-After': String(seconds(last?.freesMs ?? 0)) };
+  return limitReached('rate_limited', last?.words ?? '', headers);
 }
 
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
 
-function limitHeaders(counts: WindowCounts): Record<string, string> {
-  const left = (limit: number, { count, freesMs }: WindowCount) =>
-    `r=${Math.max(0, limit - count)};t=${seconds(freesMs)}`;
-  const item = (window: typeof minute | typeof hour, parameters: string) => `"${window.name}";${parameters}`;
+function limitHeaders(windows: readonly Counted[]): Record<string, string> {
+  const list = (parameters: (window: Counted) => string) =>
+    windows.map((window) => `"${window.name}";${parameters(window)}`).join(', ');
   return {
-    'RateLimit-Policy': [minute, hour]
-      .map((window) => item(window, `q=${window.limit};w=${window.lengthMs / 1_000}`))
-      .join(', '),
-    RateLimit: [minute, hour].map((window) => item(window, left(window.limit, counts[window.name]))).join(', '),
+    'RateLimit-Policy': list(({ limit, lengthMs }) => `q=${limit};w=${lengthMs / 1_000}`),
+    RateLimit: list(({ limit, count, freesMs }) => `r=${Math.max(0, limit - count)};t=${seconds(freesMs)}`),
   };
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../../shared/context.ts';
-import { AppError, describeError } from '../../shared/errors.ts';
+import { describeError, limitReached } from '../../shared/errors.ts';
 import { pollsWaiting } from '../../shared/metrics/metrics.ts';
 import { committedReads } from '../../shared/mongo/durability.ts';
 import { isAfter, latestPlaces, type Place, shownAfterMs } from '../../shared/rides/event-feed.ts';
@@ -16,7 +16,7 @@ const lookMs = 2_000;
 const batchMs = 100;
 /** A request may have read just before the last look and joined just after it: look back further than to the last look. */
 const overlapMs = 3_000;
-const mostPerKey = 200;
+const mostPolls = { perKey: 200, perAccount: 1_000 };
 
 /** What a request waits for: events of a key after a place, or of a ride after a number. */
 export type Awaited = { keyId: string } & ({ after: Place | null } | { rideId: string; afterSeq: number });
@@ -40,9 +40,10 @@ export interface WaitingPolls {
 }
 
 /** The requests of this process that wait for events. However many wait, each look is one query for keys and one for rides. */
-export function waitingPolls(service: Context, wake: Wake): WaitingPolls {
+export function waitingPolls(service: Context, wake: Wake, most = mostPolls): WaitingPolls {
   const held = new HeldRequests();
-  const perKey = new Map<string, number>();
+  /** How many requests of each key and of each account wait, by its id. */
+  const counts = new Map<string, number>();
   const ofKeys: Waiters<Place | null> = new Map();
   const ofRides: Waiters<number> = new Map();
 
@@ -127,15 +128,21 @@ export function waitingPolls(service: Context, wake: Wake): WaitingPolls {
     }
   }
 
+  function reachedLimit(keyId: string, accountId: string): string | null {
+    const { all } = service.config.streams;
+    if ((counts.get(keyId) ?? 0) >= most.perKey) return `at most ${most.perKey} for each key`;
+    if ((counts.get(accountId) ?? 0) >= most.perAccount) return `at most ${most.perAccount} for each account`;
+    return held.size >= all ? `at most ${all} in each process of the service` : null;
+  }
+
   return {
     async wait(ctx, awaited, ms) {
       assertInTime(ctx);
       const { keyId } = awaited;
-      const count = perKey.get(keyId) ?? 0;
-      if (count >= mostPerKey || held.size >= service.config.streams.all) {
-        throw new AppError('too_many_waiting', { headers: { 'Retry-After': '5' } });
-      }
-      perKey.set(keyId, count + 1);
+      const accountId = ctx.state.caller?.accountId ?? '';
+      const limit = reachedLimit(keyId, accountId);
+      if (limit) throw limitReached('too_many_waiting', limit, { 'Retry-After': '5' });
+      for (const id of [keyId, accountId]) counts.set(id, (counts.get(id) ?? 0) + 1);
       const request = held.hold(ctx, ms);
       pollsWaiting.inc();
       const leave =
@@ -145,9 +152,11 @@ export function waitingPolls(service: Context, wake: Wake): WaitingPolls {
       const mayHaveEvents = await request.over;
       leave();
       pollsWaiting.dec();
-      const left = (perKey.get(keyId) ?? 1) - 1;
-      if (left > 0) perKey.set(keyId, left);
-      else perKey.delete(keyId);
+      for (const id of [keyId, accountId]) {
+        const left = (counts.get(id) ?? 1) - 1;
+        if (left > 0) counts.set(id, left);
+        else counts.delete(id);
+      }
       return mayHaveEvents;
     },
     endAll: () => held.endAll(),

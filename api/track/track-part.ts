@@ -8,7 +8,7 @@ import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';
 import type { Wake } from '../../shared/wake.ts';
-import { clientAddress } from '../http/client-address.ts';
+import { clientAddress, clientNetwork } from '../http/client-address.ts';
 import { namesOf, type PageRoute, paramOf, routerOf } from '../http/route.ts';
 import { errorPage } from '../pages/error-page.tsx';
 import { followRides } from '../pages/followed-rides.ts';
@@ -35,7 +35,7 @@ const noSuchLink = {
 /** The public live map (contract, section 2.1): the page, its state as JSON, and the stream of states. */
 export function trackPart(service: Context, wake: Wake): Part {
   const { config } = service;
-  const streams = createStreams(config.streams);
+  const streams = createStreams({ ...config.streams, client: 'network address' });
   const followed = followRides<TrackedRide, TrackState>(service, wake, {
     fields: trackFields,
     complete: withReportedPosition,
@@ -61,7 +61,10 @@ export function trackPart(service: Context, wake: Wake): Part {
     }),
     get('/:token/events', (ctx, { ride, state }) => {
       if (hasEnded(state.status)) ctx.status = 204;
-      else followed.follow(ride, state, () => streams.open(ctx, clientAddress(ctx, config.trustedProxyHops)));
+      else {
+        const client = clientNetwork(clientAddress(ctx, config.trustedProxyHops));
+        followed.follow(ride, state, () => streams.open(ctx, client));
+      }
     }),
   ];
 

@@ -1,6 +1,6 @@
 import { take } from '../accounts/limit.ts';
 import type { Context } from '../context.ts';
-import { AppError } from '../errors.ts';
+import { AppError, limitReached } from '../errors.ts';
 import { newAttemptId } from '../ids.ts';
 import { keys } from '../keys/api-key.ts';
 import { timeLimit } from '../mongo/durability.ts';
@@ -62,9 +62,8 @@ async function countTestEvent(keyId: string, nowMs: number): Promise<void> {
   const taken = await take(testEvents, keyId, nowMs);
   if (!taken.isFull) return;
   const seconds = Math.ceil(taken.freesMs / 1_000);
-  throw new AppError('rate_limited', {
-    message: `At most 10 test events a minute can be sent for a key. Try again in ${seconds} seconds.`,
-    headers: { 'Retry-After': String(seconds) },
+  throw limitReached('rate_limited', 'at most 10 test events a minute for each key', {
+    'Retry-After': String(seconds),
   });
 }
 

@@ -127,7 +127,7 @@ describe('the time limit of an answer', () => {
   }
 
   it('leaves no stream open that begins after its 503', async () => {
-    const streams = createStreams({ all: 10, perClient: 10 });
+    const streams = createStreams({ all: 10, perClient: 10, client: 'client' });
     const { status } = await lateAnswer((ctx) => void streams.open(ctx, 'client'));
     expect(status).to.equal(503);
     expect(streams.count).to.equal(0);

@@ -1,5 +1,9 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
+import { createApp } from '../../api/app.ts';
+import { serve } from '../../api/http/serve.ts';
+import { newAccountId } from '../../shared/ids.ts';
+import { createKey } from '../../shared/keys/manage-keys.ts';
 import { rotateKey } from '../../shared/keys/replace-secret.ts';
 import { UnconfirmedRide } from '../../shared/rides/create-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
@@ -47,6 +51,57 @@ describe('the limit on creations', () => {
     }
     expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(perMinute);
     expect(await charges(partner.keyId)).to.equal(perMinute);
+  });
+
+  it('names the limit that was reached in its 429', async () => {
+    const [inMinute, inHour] = [await api.partner(), await api.partner()];
+    await charged(inMinute.keyId, perMinute, 30);
+    await charged(inHour.keyId, perHour, 3_000);
+    expect((await inMinute.createRide()).body.error).to.equal(
+      'Rate limit exceeded: at most 30 rides in 60 seconds for each key',
+    );
+    expect((await inHour.createRide()).body.error).to.equal(
+      'Rate limit exceeded: at most 300 rides in an hour for each key',
+    );
+  });
+
+  it('has no limit for an account by default', async () => {
+    const partners = [await api.partner(), await api.partner()];
+    const answers = await Promise.all(
+      partners.flatMap(({ createRide }) => Array.from({ length: perMinute }, () => createRide())),
+    );
+    expect(answers.filter(({ status }) => status === 201)).to.have.lengthOf(2 * perMinute);
+  });
+
+  it('counts all keys of an account together where the operator has set a limit for accounts, and charges no refusal', async () => {
+    const { ctx } = api;
+    const limited = { ...ctx, config: { ...ctx.config, ridesPerAccountMinute: 5 } };
+    const server = await serve(limited, createApp(limited));
+    const accountId = newAccountId();
+    const newPartner = async () => {
+      const { keyId, key } = await createKey(ctx.config, { accountId, name: 'test', mode: 'test' });
+      return { keyId, ...clientOf(`http://127.0.0.1:${server.port}`, key) };
+    };
+    try {
+      const [one, other, full] = [await newPartner(), await newPartner(), await newPartner()];
+      await charged(full.keyId, perMinute, 30);
+      // A refusal of the key charges the account nothing.
+      expect((await full.createRide()).body.error).to.include('for each key');
+      const first = await one.createRide({}, { 'idempotency-key': 'a' });
+      expect(first.headers.get('ratelimit-policy')).to.match(/, "account";q=5;w=60$/);
+      expect(first.headers.get('ratelimit')).to.match(/, "account";r=4;t=\d+$/);
+      await one.createRide({}, { 'idempotency-key': 'a' });
+      const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => (n % 2 ? one : other).createRide()));
+      expect(answers.filter(({ status }) => status === 201)).to.have.lengthOf(4);
+      for (const answer of answers.filter(({ status }) => status !== 201)) {
+        expect(expectRefused(answer)).to.be.within(1, 60);
+        expect(answer.body.error).to.equal('Rate limit exceeded: at most 5 rides in 60 seconds for each account');
+      }
+      expect((await charges(one.keyId)) + (await charges(other.keyId))).to.equal(5);
+      expect(await charges(accountId)).to.equal(5);
+    } finally {
+      await server.close();
+    }
   });
 
   it('says in the draft fields what is left of both windows', async () => {

@@ -21,7 +21,7 @@ describe('the stream of a page', () => {
   });
   after(() => ctx.close());
   beforeEach(async () => {
-    streams = createStreams({ all: 10, perClient: 10 });
+    streams = createStreams({ all: 10, perClient: 10, client: 'client' });
     opened = [];
     const part = testPart({
       async handle(requestCtx) {

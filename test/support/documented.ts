@@ -140,7 +140,9 @@ function bodyProblem({ status, body, header }: Answered, content?: Content): str
   const ofCode = Object.entries(content.examples ?? {}).filter(([name]) => name.replace(/-\d+$/, '') === code);
   const texts = ofCode.map(([, { value }]) => (value as { error: string }).error);
   const { error } = body as { error: string };
-  return texts.includes(error) ? undefined : `the text "${error}" is not documented for the code ${code}`;
+  // The text of a 429 continues with the limit that was reached, which can be a setting.
+  const isNamed = status === 429 && texts.some((text) => error.startsWith(`${text}: at most `));
+  return isNamed || texts.includes(error) ? undefined : `the text "${error}" is not documented for the code ${code}`;
 }
 
 /** Headers of every answer of the service, which the document leaves out. */

@@ -77,7 +77,7 @@ export function consoleRoutes(service: Context, { creation, streams }: ConsolePa
     } catch (error) {
       if (!(error instanceof AppError) || !(error.code in refusals)) throw error;
       ctx.set(error.headers);
-      return again(error.status, { refusal: refusals[error.code]?.(error.headers) });
+      return again(error.status, { refusal: refusals[error.code]?.(error) });
     }
   }
 
@@ -156,9 +156,8 @@ const isTestKey = (key: KeyFacts): boolean => key.mode === 'test' && !key.revoke
 const scenarioNamed = (name: string): TestScenario => testScenarios.find((known) => known === name) ?? 'default';
 
 /** Refusals of a valid creation, as the form says them. */
-const refusals: Record<string, (headers: Record<string, string>) => string> = {
-  rate_limited: (headers) =>
-    `This key has reached the API's limit: 30 rides a minute and 300 an hour. Try again in ${waitText(Number(headers['Retry-After']))}.`,
+const refusals: Record<string, (error: AppError) => string> = {
+  rate_limited: ({ message, headers }) => `${message}. Try again in ${waitText(Number(headers['Retry-After']))}.`,
   idempotency_conflict: () =>
     'A ride was started from this form before, with other values. Check the values and start another.',
 };

@@ -19,7 +19,7 @@ export interface ConsoleStreams {
 }
 
 export function consoleStreams(service: Context, wake: Wake): ConsoleStreams {
-  const streams = createStreams(service.config.streams);
+  const streams = createStreams({ ...service.config.streams, client: 'account' });
   const followed = followRides<ConsoleRide, ConsoleState>(service, wake, {
     fields: consoleFields,
     stateOf: (ride) => consoleState(service.config, ride),

@@ -89,6 +89,19 @@ describe('the stream of a live map', () => {
     expect(status).to.equal(200);
   });
 
+  it('counts the addresses of one IPv6 network as one client, and names the limit in its 429', async () => {
+    const [one, other] = [await newRide(), await newRide()];
+    for (const [count, { url }] of [one, one, other].entries()) {
+      expect((await open(url, `2001:db8:0:7::${count + 1}`)).status).to.equal(200);
+    }
+    const events = (client: string) =>
+      fetch(`${other.url}/events`, { headers: { 'x-forwarded-for': client, accept: '*/*' } });
+    const refused = await events('2001:db8:0:7:ffff::9');
+    expect(refused.status).to.equal(429);
+    expect(await refused.text()).to.include('Too many open streams: at most 3 for each network address');
+    expect((await open(other.url, '2001:db8:0:8::1')).status).to.equal(200);
+  });
+
   it('is not found under a token that is malformed, unknown, or of a ride that ended 24 hours ago, each byte for byte', async () => {
     const { rideId, url } = await newRide();
     await applyAction(api.ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
