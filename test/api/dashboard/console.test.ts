@@ -151,7 +151,9 @@ describe('the test console', () => {
       const { status, headers, html } = await visitor.post(base, fields({ fare: '88' }));
       expect(status).to.equal(429);
       expect(Number(headers.get('retry-after'))).to.be.within(1, 60);
-      expect(html).to.include('Rate limit exceeded: at most 30 rides in 60 seconds for each key').and.include('value="88"');
+      expect(html)
+        .to.include('Rate limit exceeded: at most 30 rides in 60 seconds for each key')
+        .and.include('value="88"');
       expect((await createRide()).status).to.equal(429);
     });
 
