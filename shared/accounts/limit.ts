@@ -56,13 +56,18 @@ export async function giveBack(limit: Limit, of: string, id: string): Promise<vo
 }
 
 /**
- * How long a limit stays reached, in ms; 0 while there is room, or when this `id` is counted already. It reads only: a
+ * How long a limit stays reached, in ms: 0 while there is room, or when this `id` is counted already. It reads only: a
  * request that is refused by it stores nothing.
  */
-export async function waitFor(limit: Limit, of: string, nowMs: number, id: string): Promise<number> {
+export async function waitFor(
+  limit: Limit,
+  of: string,
+  nowMs: number,
+  id: string,
+): Promise<{ waitMs: number; isCounted: boolean }> {
   const row = await limits.findOne({ _id: `${limit.name}:${of}` });
-  if (!row || row.taken.some((one) => one.id === id)) return 0;
-  return Math.max(0, waitOf(limit, row.taken, nowMs));
+  const isCounted = row?.taken.some((one) => one.id === id) ?? false;
+  return { waitMs: !row || isCounted ? 0 : Math.max(0, waitOf(limit, row.taken, nowMs)), isCounted };
 }
 
 function waitOf({ most, perMs, pausesMs = [] }: Limit, taken: LimitRow['taken'], nowMs: number): number {

@@ -3,10 +3,12 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { createApp } from '../../api/app.ts';
 import { type Serving, serve } from '../../api/http/serve.ts';
 import { mailBox } from '../../dev/stack/mail-box.tsx';
+import { accountOf } from '../../shared/accounts/account.ts';
 import { LimitModel } from '../../shared/accounts/limit.ts';
+import { SessionModel, startSession } from '../../shared/accounts/session.ts';
 import { randomBase62 } from '../../shared/ids.ts';
 import { mails } from '../../shared/mail/mail-row.ts';
-import { codeSentTo, wrongCode } from '../support/mails.ts';
+import { codeSentTo, linkSentTo, wrongCode } from '../support/mails.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
 
@@ -86,6 +88,92 @@ describe('signing in to the dashboard', () => {
         await page.getByRole('heading', { name: 'Too many codes' }).waitFor();
         await LimitModel.deleteMany({});
         forget(page);
+      },
+    });
+  });
+
+  it('looks finished after the link of the mail, and where it is of another browser', async () => {
+    const options = { fullPage: true };
+    const prepare = async (page: Page) => {
+      const email = someone();
+      await ask(page, email);
+      await page.goto(api.url + (await linkSentTo(api.ctx, email)));
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    };
+    await lookAt('signin-link', dashboard(), { ...options, prepare });
+    await lookAt('signin-link-dead', dashboard(), {
+      ...options,
+      prepare: async (page) => {
+        await page.goto(`${dashboard()}/sign-in/link/${randomBase62(22)}`);
+        await page.getByRole('heading', { name: 'does not work here' }).waitFor();
+        forget(page);
+      },
+    });
+    await lookAt('signin-wrong-limit', dashboard(), {
+      ...options,
+      prepare: async (page) => {
+        const email = someone();
+        await ask(page, email);
+        const code = wrongCode(await codeSentTo(api.ctx, email));
+        for (let tried = 0; tried < 5; tried++) await enter(page, code);
+        await page.getByRole('link', { name: /fifth wrong code/ }).waitFor();
+        await page.getByRole('button', { name: 'Send code' }).click();
+        await page.getByText('We have sent a code').waitFor();
+        await enter(page, code);
+        await page.getByRole('heading', { name: 'Too many wrong codes' }).waitFor();
+        forget(page);
+      },
+    });
+  });
+
+  it('signs in by the link of the mail, with the keyboard', async () => {
+    const [email, page] = [someone(), await openPage(await openProfile(), dashboard())];
+    await ask(page, email);
+    await page.goto(api.url + (await linkSentTo(api.ctx, email)));
+    await page.keyboard.press('Enter');
+    await signedIn(page);
+    expect(page.complaints).to.deep.equal([]);
+  });
+
+  it('looks finished where a new code is asked for, and in the list of browsers', async () => {
+    const options = { fullPage: true };
+    const withOldCode = async (page: Page) => {
+      const email = someone();
+      await ask(page, email);
+      await enter(page, await codeSentTo(api.ctx, email));
+      await signedIn(page);
+      await SessionModel.updateMany({}, { $unset: { verifiedAt: 1 } });
+      await page.goto(`${dashboard()}/confirm?next=%2Fdashboard%2Fkeys`);
+      await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
+      return email;
+    };
+    await lookAt('signin-confirm', dashboard(), {
+      ...options,
+      prepare: async (page) => {
+        await withOldCode(page);
+      },
+    });
+    await lookAt('signin-confirm-code', dashboard(), {
+      ...options,
+      prepare: async (page) => {
+        const email = await withOldCode(page);
+        await page.getByRole('button', { name: 'Send code' }).click();
+        await page.getByLabel('Code').fill(wrongCode(await codeSentTo(api.ctx, email)));
+        await page.getByRole('button', { name: 'Confirm' }).click();
+        await page.getByRole('alert').waitFor();
+        forget(page);
+      },
+    });
+    await lookAt('signin-browsers', dashboard(), {
+      ...options,
+      prepare: async (page) => {
+        const email = await withOldCode(page);
+        const { _id } = await accountOf(email);
+        const facts = { browser: 'Samsung Internet on Android', network: '2001:db8:1234:5678::/64' };
+        await startSession(_id, api.ctx.now() - 3 * 24 * 3_600_000, facts);
+        await startSession(_id, api.ctx.now() - 40 * 60_000);
+        await page.goto(`${dashboard()}/account`);
+        await page.getByRole('heading', { name: 'Signed-in browsers' }).waitFor();
       },
     });
   });
@@ -196,5 +284,5 @@ describe('signing in to the dashboard', () => {
 /** Chromium notes the status of a page that is an error page: that is what the test asked for. */
 function forget(page: Page): void {
   const { complaints } = page as Page & { complaints: string[] };
-  complaints.splice(0, complaints.length, ...complaints.filter((one) => !/status of 4(22|29)/.test(one)));
+  complaints.splice(0, complaints.length, ...complaints.filter((one) => !/status of 4(04|22|29)/.test(one)));
 }

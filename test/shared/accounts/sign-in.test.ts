@@ -345,6 +345,17 @@ describe('a code to sign in', () => {
       expect(await askFew(aBrowser(), atMs + hourMs)).to.have.property('code');
     });
 
+    it('once for one form, charged once in the count of the whole service', async () => {
+      const atMs = startMs + 366 * 24 * hourMs;
+      const [email, browser, client, formId] = [someone(), aBrowser(), randomBase62(8), randomBase62(22)];
+      for (let sent = 0; sent < 5; sent++) {
+        const made = await newCode({ ...config, signInMailsPerHour: 2 }, { email, browser, client, formId }, atMs);
+        expect(made).to.have.property('code');
+      }
+      const row = await LimitModel.findById(`code-mails:${Math.floor(atMs / hourMs)}`).lean();
+      expect(row?.count).to.equal(1);
+    });
+
     it('once for one form, charged once, with the same code', async () => {
       const [email, browser, client, formId] = [someone(), aBrowser(), randomBase62(8), randomBase62(22)];
       const made = await Promise.all(Array.from({ length: 30 }, () => ask(email, browser, startMs, client, formId)));
