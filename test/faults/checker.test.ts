@@ -6,8 +6,10 @@ import { rides } from '../../shared/rides/ride.ts';
 import { testBuild } from '../support/service-process.ts';
 import { violationsIn } from './check/checker.ts';
 import { gatherEvidence } from './check/evidence.ts';
+import { startCrowd } from './load/crowd.ts';
 import { type Fleet, type FleetLog, startFleet } from './load/fleet.ts';
 import { type Call, startPartners } from './load/partners.ts';
+import type { Button, Press } from './load/person.ts';
 import { plant, plantedRuns } from './planted-bugs.ts';
 import { seededRandom } from './random.ts';
 import { startMachineWatch } from './world/machine-watch.ts';
@@ -15,6 +17,8 @@ import { startWorld, type World } from './world/world.ts';
 
 interface RunOptions {
   withDrivers?: boolean;
+  /** With people on the dashboard, feed readers, old rides, and rides that are used in every way. */
+  withCrowd?: boolean;
   /** The load goes on until this says so. */
   until?: () => Promise<boolean>;
   limits?: Record<string, string>;
@@ -26,7 +30,7 @@ const shortTrips = { PICKUP_TIMEOUT_MS: '20000', TRIP_TIMEOUT_MS: '20000' };
 /** Runs real processes under a short load, quick enough for a test, and checks what is left. */
 async function violationsOf(
   build: string,
-  { withDrivers = false, until = async () => true, limits = {} }: RunOptions = {},
+  { withDrivers = false, withCrowd = false, until = async () => true, limits = {} }: RunOptions = {},
 ): Promise<string[]> {
   const settings = {
     ...limits,
@@ -35,24 +39,30 @@ async function violationsOf(
     DISPATCH_ROUNDS: '3@0,12@0.3',
     DISPATCH_REPEAT_MS: '500',
   };
-  const world = await startWorld({ build, apis: 1, copies: 1, together: true, settings });
+  const world = await startWorld({ build, apis: 1, copies: 1, together: true, settings, withPast: withCrowd });
   const watch = startMachineWatch({ mongoUrl: world.mongo.url, redisUrl: world.redis.url, faults: [] });
   let fleet: Fleet | undefined;
   try {
     // So many that no limit on creations ends the load.
     const keys = await Promise.all(Array.from({ length: 10 }, () => world.newKey()));
+    if (withCrowd) keys.push(await world.newKey({ manner: 'failing' }));
     const partners = startPartners(world, keys, seededRandom(1), 40, {
       scenarios: ['default', 'three_offers', 'three_offers'],
       atOnce: 30,
+      sideShare: withCrowd ? 0.5 : 0,
     });
+    const crowd = withCrowd ? startCrowd(world, keys.slice(0, 3), 4, { pauseMs: 400, hasOneTurn: true }) : undefined;
     const drivers = withDrivers ? 4 : 0;
     fleet = await startFleet(world, seededRandom(2), { drivers, pauseMs: 60, areConstant: true });
     const live = withDrivers ? await startLivePartners(world) : undefined;
     while (!isEnough(partners.journal) || (live && !isEnoughLive(fleet.log))) await setTimeout(20);
     while (!(await until())) await setTimeout(20);
+    while (crowd && !isEnoughBeside(crowd.log, partners.journal)) await setTimeout(20);
+    const presses = await crowd?.goHome();
     const journal = [...(await partners.stop()), ...((await live?.stop()) ?? [])];
     await world.quiet(240_000);
-    const log = { journal, fleet: await fleet.stop(), faults: [], standstills: watch.standstills };
+    const seen = { presses, feeds: await crowd?.readToEnd() };
+    const log = { journal, fleet: await fleet.stop(), faults: [], standstills: watch.standstills, ...seen };
     return violationsIn(await gatherEvidence(world, log));
   } finally {
     await watch.stop();
@@ -72,6 +82,14 @@ const isOneOfThreeChosen = async (): Promise<boolean> =>
 
 const isEnoughLive = ({ calls }: FleetLog): boolean =>
   calls.filter(({ operation, status }) => operation === 'complete' && status === 200).length >= 2;
+
+/** Each button was pressed, and rides were stepped, raised and accepted automatically. */
+function isEnoughBeside(presses: readonly Press[], journal: readonly Call[]): boolean {
+  const pressed = (button: Button) => presses.filter((press) => press.button === button && press.status > 0).length;
+  const taken = (operation: Call['operation']) => journal.filter((call) => call.operation === operation).length;
+  const buttons: Button[] = ['code', 'revoke', 'resend', 'resend failed', 'new ride'];
+  return buttons.every((button) => pressed(button) >= 2) && taken('step') >= 10 && taken('raise') >= 6;
+}
 
 /** What each of the bugs needs to show: rides that are left alone, and some whose partner accepted one of two offers at once. */
 function isEnough(journal: readonly Call[]): boolean {
@@ -96,15 +114,15 @@ describe('the checker of the fault suite', function () {
   after(() => Promise.all(copies.map((folder) => fs.rm(folder, { recursive: true, force: true }))));
 
   it('finds nothing wrong with the service as it is', async () => {
-    expect(await violationsOf(build, { withDrivers: true })).to.deep.equal([]);
+    expect((await violationsOf(build, { withDrivers: true, withCrowd: true })).join('\n')).to.equal('');
   });
 
-  for (const { bugs, withDrivers } of plantedRuns) {
+  for (const { bugs, withDrivers, withCrowd } of plantedRuns) {
     it(`catches a service that ${bugs.map(({ what }) => what).join(', or ')}`, async () => {
       const copy = await plant(build, bugs);
       copies.push(copy);
       const forDrivers = withDrivers ? { until: isOneOfThreeChosen, limits: shortTrips } : {};
-      const violations = (await violationsOf(copy, { withDrivers, ...forDrivers })).join('\n');
+      const violations = (await violationsOf(copy, { withDrivers, withCrowd, ...forDrivers })).join('\n');
       for (const { caughtAs } of bugs) expect(violations).to.match(caughtAs);
     });
   }

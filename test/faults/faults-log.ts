@@ -8,14 +8,20 @@ export interface Stretch {
 /** What was done to the service and when: what the checker may excuse by it, and nothing else. */
 export interface Fault extends Stretch {
   what: string;
-  /** Whom it hit: the API process or worker process of that name, a server, or (`machine`) the process that makes the faults. */
-  hit: 'api' | 'worker' | 'redis' | 'mongo' | 'machine';
+  /**
+   * The API or worker process of that name, a server, MongoDB's clock, or (`machine`) the process that makes the faults. A clock's
+   * step excuses no answer and no second attempt; times on both sides of it cannot be compared.
+   */
+  hit: 'api' | 'worker' | 'redis' | 'mongo' | 'clock' | 'machine';
   name?: string;
 }
 
 /** Whether a fault that began by `until` was not over by `from`. */
 export const overlaps = (fault: Stretch, from: number, until: number): boolean =>
   fault.from <= until && fault.until >= from;
+
+/** Whether MongoDB's clock was stepped, so that its times and this machine's cannot be compared. */
+export const hasSteps = (faults: readonly Fault[]): boolean => faults.some(({ hit }) => hit === 'clock');
 
 /** The parts of a stretch in which none of the faults was on. */
 export function outside(stretch: Stretch, faults: readonly Stretch[]): Stretch[] {

@@ -8,12 +8,14 @@ import { hangingReceiver } from './figures/hanging-receiver.ts';
 import { isolation } from './figures/isolation.ts';
 import { kills } from './figures/kills.ts';
 import { longAnswers } from './figures/long-answers.ts';
+import { mongoClock } from './figures/mongo-clock.ts';
 import { mongoOutages } from './figures/mongo-outages.ts';
 import { races } from './figures/races.ts';
 import { rateLimit } from './figures/rate-limit.ts';
 import { redisEmptied } from './figures/redis-emptied.ts';
 import { redisCluster, redisSentinel } from './figures/redis-failovers.ts';
 import { redisOutages } from './figures/redis-outages.ts';
+import { redisReshard } from './figures/redis-reshard.ts';
 import { revocation } from './figures/revocation.ts';
 import { rollingRestarts } from './figures/rolling-restarts.ts';
 import { slowReceivers } from './figures/slow-receivers.ts';
@@ -27,7 +29,9 @@ export const figures: readonly Figure[] = [
   redisOutages,
   redisCluster,
   redisSentinel,
+  redisReshard,
   mongoOutages,
+  mongoClock,
   races,
   hangingReceiver,
   longAnswers,

@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import fs from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { compileService } from '../../dev/stack/compile-service.ts';
 import { wrapped } from '../../dev/terminal/style.ts';
 import { asksForHelp, parseCommandLine, UsageError } from '../../shared/cli/command-line.ts';
@@ -14,7 +16,7 @@ const usage = `Usage: npm run faults -- [--rounds N [--replica-set]]
 Tries to break what the service promises: kills, stops and
 empties what it stands on under load, then checks the rest.
 
-  --rounds N     rounds of faults; 17 if nothing else is asked
+  --rounds N     rounds of faults; 18 if nothing else is asked
                  for, 5 on a replica set
   --replica-set  the rounds on one whose primary steps down
   --short        shorter outages and fewer trials
@@ -29,7 +31,7 @@ ${wrapped(figures.map(({ name }) => name).join(', '), 58)
   .join('\n')}
 
 Examples
-  npm run faults -- --rounds 17 --short
+  npm run faults -- --rounds 18 --short
   npm run faults -- --only kills,races
   npm run faults -- --fuzz --cases 20000`;
 
@@ -58,14 +60,14 @@ async function main(): Promise<number> {
   const chosen = figures.filter(({ name }) => (names.length > 0 ? names.includes(name) : values.figures));
   const isRoundsAsked = values.rounds !== undefined || values['replica-set'] || (chosen.length === 0 && !values.fuzz);
 
-  console.log(`seed: ${seed}`);
+  console.log(`seed: ${seed}\nbuild: ${await commit()}`);
   const build = await compileService();
   const run: FigureRun = { build, seed, short: values.short, say };
   const parts: [name: string, goal: string, measure: () => Promise<Measured>][] = chosen.map((figure) => {
     return [figure.name, figure.goal, () => figure.measure(run)];
   });
   if (isRoundsAsked) {
-    const rounds = wholeNumber('rounds', values.rounds ?? (values['replica-set'] ? '5' : '17'));
+    const rounds = wholeNumber('rounds', values.rounds ?? (values['replica-set'] ? '5' : '18'));
     const options = { rounds, longestMs: values.short ? 10_000 : 60_000, replicated: values['replica-set'] };
     parts.unshift(['rounds', 'no violation', () => runRounds(run, options)]);
   }
@@ -81,6 +83,18 @@ async function main(): Promise<number> {
   }
   console.log(`violations: ${violations}`);
   return violations === 0 ? 0 : 1;
+}
+
+/** The commit that is measured. */
+async function commit(): Promise<string> {
+  const git = (...args: string[]) => promisify(execFile)('git', args, { cwd: import.meta.dirname });
+  try {
+    const { stdout: changes } = await git('status', '--porcelain');
+    const { stdout: hash } = await git('rev-parse', '--short', 'HEAD');
+    return hash.trim() + (changes === '' ? '' : ', changed');
+  } catch {
+    return 'unknown';
+  }
 }
 
 /** Runs one part and prints what it came to; answers how often it was broken. */

@@ -131,11 +131,104 @@ const wrongForDrivers: readonly PlantedBug[] = [
   },
 ];
 
-/** The bugs of each run. Those of drivers need live rides. */
-export const plantedRuns = [
+const wrongBeside: readonly PlantedBug[] = [
+  {
+    what: 'leaves an event out of the feed',
+    edits: [
+      {
+        file: 'shared/rides/event-feed.js',
+        find: '.filter((event) => isShown(placeOf(event)))',
+        replace: '.filter((event) => isShown(placeOf(event)) && event.event.seq !== 2)',
+      },
+    ],
+    caughtAs: /the feed of key_\w+, read from start never showed ride_\w+_2/,
+  },
+  {
+    what: 'does not mark a resend',
+    edits: [
+      {
+        file: 'workers/webhooks/deliver-attempt.js',
+        find: "mark: { 'X-Service-Redelivery': 'true' }",
+        replace: 'mark: {}',
+      },
+    ],
+    caughtAs: /the redelivery of evt_\w+ is recorded 1 times, and came 0 times/,
+  },
+  {
+    what: 'sends a test event twice',
+    edits: [
+      {
+        file: 'workers/webhooks/deliver-attempt.js',
+        find: 'return { attempted: await attempt(',
+        replace: `if (claimed.record.kind === 'test') await attempt(ctx, outgoing, claim, settings, newTrace());
+        return { attempted: await attempt(`,
+      },
+    ],
+    caughtAs: /the test of evt_\w+ was asked for 1 times, and came 2 times/,
+  },
+  {
+    what: 'loses a mail',
+    edits: [
+      {
+        file: 'workers/mail.js',
+        find: 'if (config.secrets.smtpUrl)',
+        replace: `globalThis.mailTries = (globalThis.mailTries ?? 0) + 1;
+        if (globalThis.mailTries % 2 === 0) return { sent: true };
+        if (config.secrets.smtpUrl)`,
+      },
+    ],
+    caughtAs: /mail_\w+ is recorded as sent, but never came/,
+  },
+  {
+    what: 'counts a ride too few',
+    edits: [{ file: 'shared/usage/sum-rides.js', find: 'rides: all, firstDay', replace: 'rides: all - 1, firstDay' }],
+    caughtAs: /the usage of key_\w+ is \d+ \(\d+ by day\) of \d+ rides/,
+  },
+  {
+    what: 'closes a statement a cent too low',
+    edits: [
+      {
+        file: 'shared/usage/sum-trips.js',
+        find: '{ ...total, parts }',
+        replace: '{ ...total, cents: total.cents - 1, parts }',
+      },
+    ],
+    caughtAs: /the statement of acct_\w+ for [\d-]+ has/,
+  },
+  {
+    what: 'does not erase notes',
+    edits: [{ file: 'shared/retention/erase-rides.js', find: "'notes',", replace: '' }],
+    caughtAs: /ended 40 days ago and still holds 1 personal texts/,
+  },
+  {
+    what: 'accepts offers that are too dear',
+    edits: [{ file: 'shared/rides/auto-accept.js', find: 'offer.price <= maxPrice &&', replace: '' }],
+    caughtAs: /auto-accept accepted an offer that does not fit/,
+  },
+  {
+    what: 'acknowledges a fare that it does not keep',
+    edits: [{ file: 'shared/rides/decide.js', find: 'return { fare, firstFare,', replace: 'return { firstFare,' }],
+    caughtAs: /the fare [\d.]+ was acknowledged, but it is/,
+  },
+  {
+    what: 'acknowledges a manual step that it does not take',
+    edits: [
+      {
+        file: 'shared/rides/hand-steps.js',
+        find: 'if (lacksDriver(step.step, ride.status))',
+        replace: "if (step.step === 'withdraw') return null;\n        if (lacksDriver(step.step, ride.status))",
+      },
+    ],
+    caughtAs: /the step withdraw was acknowledged, but the offer is not withdrawn/,
+  },
+];
+
+/** The bugs of each run. Those of drivers need live rides, and those beside need people and old rides. */
+export const plantedRuns: readonly { bugs: readonly PlantedBug[]; withDrivers: boolean; withCrowd?: boolean }[] = [
   { bugs: wrongSteps, withDrivers: false },
   { bugs: wrongOrder, withDrivers: false },
   { bugs: wrongForDrivers, withDrivers: true },
+  { bugs: wrongBeside, withDrivers: false, withCrowd: true },
 ];
 
 /** A copy of a compiled service with the bugs in it, beside the original. Throws where the code has changed too much for it. */

@@ -4,6 +4,7 @@ import type { Fault } from '../faults-log.ts';
 import type { FleetLog } from '../load/fleet.ts';
 import type { Call } from '../load/partners.ts';
 import type { Manner, Receipt } from '../world/receivers.ts';
+import { type BesideEvidence, besideViolations } from './beside.ts';
 import { deliveryViolations } from './deliveries.ts';
 import { driverViolations } from './drivers.ts';
 import { lifecycleViolations } from './lifecycle.ts';
@@ -30,6 +31,8 @@ export interface Evidence {
   speed: number;
   /** When the rounds of live rides are due. */
   dispatch: Config['dispatch'];
+  /** Where the run had people, feed readers and old rides. */
+  beside?: BesideEvidence;
   /** Processes that ended without being told to. */
   crashes: string[];
 }
@@ -47,6 +50,7 @@ export function violationsIn(evidence: Evidence): string[] {
       ...deliveryViolations(ride, ofRide.get(ride._id) ?? [], manners.get(ride.keyId) ?? 'none', faults),
     ]),
     ...driverViolations({ ...evidence, faults }),
+    ...(evidence.beside ? besideViolations(evidence.beside, { rides, receipts, journal, faults }) : []),
     ...leaks(evidence),
     ...evidence.crashes.map((crash) => `a process ended by itself: ${crash}`),
   ];

@@ -43,7 +43,7 @@ export function deliveryViolations(
 }
 
 /** Only what kept an attempt's outcome from being recorded excuses a second one: the end or pause of a worker, or MongoDB. */
-function excuseOf(attempt: Receipt, faults: readonly Fault[]): Fault | undefined {
+export function excuseOf(attempt: Receipt, faults: readonly Fault[]): Fault | undefined {
   const until = (attempt.answeredAt ?? attempt.receivedAt + attemptMs) + settlingMs;
   return faults.find((fault) => {
     return (fault.hit === 'worker' || fault.hit === 'mongo') && overlaps(fault, attempt.receivedAt, until);

@@ -2,24 +2,34 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
-import { canaries } from '../load/partners.ts';
+import { canaries } from '../load/canaries.ts';
 import type { Answered } from '../load/request.ts';
 import { canaryOfUrls } from '../world/receivers.ts';
 import { driverCanaries, redisUrlsOf, type World } from '../world/world.ts';
+import { type BesideEvidence, gatherBeside } from './beside.ts';
 import type { Evidence } from './checker.ts';
 import { redisText } from './redis-text.ts';
 
 /** What the simulated drivers are called stands in no log either. */
 const simulated = { name: 'Alex Rivera', phone: '+12025550143' };
 
+/** What feed readers and people have noted, where the run had some. */
+type Seen = Partial<Pick<BesideEvidence, 'feeds' | 'presses'>>;
+
 /** Gathers what a run has left, before its world is stopped. */
 export async function gatherEvidence(
   world: World,
-  { journal, fleet, faults, standstills }: Pick<Evidence, 'journal' | 'fleet' | 'faults' | 'standstills'>,
+  {
+    journal,
+    fleet,
+    faults,
+    standstills,
+    ...seen
+  }: Pick<Evidence, 'journal' | 'fleet' | 'faults' | 'standstills'> & Seen,
 ): Promise<Evidence> {
   const processes = [...world.apis, ...world.workers];
   return {
-    rides: (await rides.find({}).toArray()) as Ride[],
+    rides: (await rides.find({ keyId: { $nin: [...world.past.keyIds] } }).toArray()) as Ride[],
     receipts: world.receivers.receipts,
     journal,
     fleet,
@@ -34,6 +44,7 @@ export async function gatherEvidence(
     secrets: secretsOf(world),
     speed: world.config.simulationSpeed,
     dispatch: world.config.dispatch,
+    ...(seen.feeds && seen.presses && { beside: await gatherBeside(world, seen as Required<Seen>) }),
     crashes: processes.flatMap(({ name, crashes }) => crashes.map((how) => `${name}, ${how}`)),
   };
 }
@@ -52,11 +63,14 @@ const errorBodies = (journal: readonly Answered[]): string =>
     .join('\n');
 
 function secretsOf(world: World): Evidence['secrets'] {
-  return [
+  const secrets = [
     { what: "a passenger's phone number", value: canaries.phone },
     { what: "a passenger's name", value: canaries.name },
     { what: 'a note', value: canaries.note },
     { what: 'an address', value: canaries.address },
+    { what: "a person's address", value: canaries.mailbox },
+    ...[...world.shownKeys].map((value) => ({ what: 'an API key', value })),
+    ...[...world.rolledSecrets.values()].flat().map((value) => ({ what: 'a signing secret', value })),
     { what: "a webhook URL's query", value: canaryOfUrls },
     ...[simulated, driverCanaries].flatMap(({ name, phone }) => [
       { what: "a driver's name", value: name },
@@ -69,4 +83,6 @@ function secretsOf(world: World): Evidence['secrets'] {
       { what: 'a signing secret', value: signingSecret },
     ]),
   ];
+  // A key that no page has shown is known by its signing secret only.
+  return secrets.filter(({ value }) => value !== '');
 }

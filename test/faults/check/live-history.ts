@@ -1,6 +1,6 @@
 import type { Config } from '../../../shared/config.ts';
 import type { Ride, RideEvent, RideStatus } from '../../../shared/rides/ride-types.ts';
-import { type Fault, overlaps } from '../faults-log.ts';
+import { type Fault, hasSteps, overlaps } from '../faults-log.ts';
 import type { FleetLog } from '../load/fleet.ts';
 import type { Call } from '../load/partners.ts';
 
@@ -21,7 +21,7 @@ export const promptMs = 5_000;
 
 /** Whether no fault can have held up what was due in this time. */
 export const isCalm = (faults: readonly Fault[], from: number, until: number): boolean =>
-  !faults.some((fault) => overlaps(fault, from - recoveryMs, until));
+  !hasSteps(faults) && !faults.some((fault) => overlaps(fault, from - recoveryMs, until));
 
 const statusOf = ({ body }: RideEvent): RideStatus | undefined => JSON.parse(body).status;
 

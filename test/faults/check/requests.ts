@@ -41,26 +41,36 @@ const expectedStatuses: Record<Call['operation'], readonly number[]> = {
   offers: [200, 500, 503, 0],
   accept: [200, 409, 500, 503, 0],
   cancel: [200, 409, 500, 503, 0],
+  raise: [200, 409, 500, 503, 0],
+  step: [200, 409, 500, 503, 0],
 };
 
 /** What is wrong with an answer of the API, whoever asked: it took too long, is missing, a 5xx or no JSON without a reason. */
 export function faultOf(call: Answered & { api: string }, faults: readonly Fault[]): string | undefined {
+  const fault = serverFaultOf(call, faults);
+  const isEmpty = call.status === 0 || call.status === 204;
+  return fault ?? (!isEmpty && call.body === undefined ? `was answered ${call.status} without JSON` : undefined);
+}
+
+type Asked = Pick<Answered, 'status' | 'at' | 'ms'> & { api: string; text?: string };
+
+/** The same for any answer, also a page. */
+export function serverFaultOf(call: Asked, faults: readonly Fault[]): string | undefined {
   if (call.ms - standstillMs(call, faults) > hangMs) return `took ${call.ms} ms`;
   if (call.status === 0 && !isExcused(call, faults, 'api')) return `had no answer: ${call.text}`;
   if (call.status >= 500 && !isExcused(call, faults, 'mongo')) return `was answered ${call.status}`;
-  const isEmpty = call.status === 0 || call.status === 204;
-  return !isEmpty && call.body === undefined ? `was answered ${call.status} without JSON` : undefined;
+  return undefined;
 }
 
 /** For how long this process, which measures the call, stood still meanwhile. */
-function standstillMs({ at, ms }: Answered, faults: readonly Fault[]): number {
+function standstillMs({ at, ms }: Asked, faults: readonly Fault[]): number {
   return faults
     .filter((fault) => fault.hit === 'machine' && overlaps(fault, at, at + ms))
     .reduce((sum, { from, until }) => sum + Math.min(until, at + ms) - Math.max(from, at), 0);
 }
 
 /** No answer is excused by the end of the process that was asked, a 5xx by MongoDB's being away. */
-function isExcused(call: Answered & { api: string }, faults: readonly Fault[], hit: 'api' | 'mongo'): boolean {
+function isExcused(call: Asked, faults: readonly Fault[], hit: 'api' | 'mongo'): boolean {
   const slackMs = hit === 'mongo' ? recoveryMs : 0;
   return faults.some(
     (fault) =>
@@ -75,7 +85,8 @@ function ridesByTag(rides: readonly Ride[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { notes = '' } of rides) {
     const [tag = ''] = notes.split(' ');
-    counts.set(tag, (counts.get(tag) ?? 0) + 1);
+    // A ride of the console has no notes.
+    if (tag !== '') counts.set(tag, (counts.get(tag) ?? 0) + 1);
   }
   return counts;
 }

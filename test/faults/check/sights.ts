@@ -1,6 +1,6 @@
 import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { canaries } from '../load/canaries.ts';
 import type { Sight } from '../load/driver-at-work.ts';
-import { canaries } from '../load/partners.ts';
 import { type DriverEvidence, timeOf } from './live-history.ts';
 
 /** How what drivers were shown broke a promise: their open requests, and the ride that they are on. */

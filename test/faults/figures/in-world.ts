@@ -1,6 +1,7 @@
 import type { Context } from '../../../shared/context.ts';
 import { createContext } from '../../../shared/context.ts';
-import { startWorld, type World, type WorldOptions } from '../world/world.ts';
+import type { WorldOptions } from '../world/settings.ts';
+import { startWorld, type World } from '../world/world.ts';
 
 /** Starts a world for one measurement and ends it in any case. Every end of a process that nobody asked for is told. */
 export async function inWorld<T>(

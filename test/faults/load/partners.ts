@@ -4,11 +4,13 @@ import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import type { TestScenario } from '../../../shared/rides/ride-types.ts';
 import { between, oneOf, type Random } from '../random.ts';
 import type { World } from '../world/world.ts';
+import { canaries } from './canaries.ts';
 import { type Answered, request } from './request.ts';
+import { liveWays, testWays } from './side-ways.ts';
 
 /** One request of a partner and its answer: the partner's own journal, which is evidence. */
 export interface Call extends Answered {
-  operation: 'create' | 'retrieve' | 'offers' | 'accept' | 'cancel';
+  operation: 'create' | 'retrieve' | 'offers' | 'accept' | 'cancel' | 'raise' | 'step';
   /** The creation that it belongs to; it stands in the ride's notes. */
   tag: string;
   keyId: string;
@@ -16,10 +18,13 @@ export interface Call extends Answered {
   api: string;
   rideId?: string;
   offerId?: string;
+  /** Of a raise: the fare that is asked for. */
+  fare?: number;
+  /** Of a step: which one. */
+  step?: ManualStep;
 }
 
-/** What no log, queue or error may hold of a ride. */
-export const canaries = { note: 'CANARY-note', name: 'CANARY-name', phone: '+15550009999', address: 'CANARY-street' };
+export type ManualStep = 'offer' | 'withdraw' | 'arrive' | 'start' | 'complete' | 'cancel' | 'expire';
 
 export interface Partners {
   journal: Call[];
@@ -48,6 +53,8 @@ export interface PartnersOptions {
   areLive?: boolean;
   /** Of how many rides an offer is accepted; a fifth is cancelled. */
   acceptShare?: number;
+  /** How many rides are created with auto-accept, have their fare raised, or are stepped by their partner. */
+  sideShare?: number;
 }
 
 /** Partners at work on all API processes of a world: they create rides and ignore, read, cancel or accept them. */
@@ -61,6 +68,7 @@ export function startPartners(
     atOnce = Number.POSITIVE_INFINITY,
     areLive = false,
     acceptShare = 0.3,
+    sideShare = 0,
   }: PartnersOptions = {},
 ): Partners {
   const agent = new http.Agent({ keepAlive: true });
@@ -71,11 +79,11 @@ export function startPartners(
   let stopped = false;
   let begun = 0;
 
-  const call = async (key: NewKey, asked: Pick<Call, 'operation' | 'tag' | 'rideId' | 'offerId'>, more: More = {}) => {
+  const call: CallOf = async (key, asked, more = {}) => {
     const api = oneOf(random, world.apis);
-    const { operation, offerId } = asked;
+    const { operation, offerId, fare } = asked;
     const method = operation === 'retrieve' || operation === 'offers' ? 'GET' : 'POST';
-    const { headers, body = offerId && { offerId } } = more;
+    const { headers, body = fare !== undefined ? { fare } : offerId && { offerId } } = more;
     const url = `${api.url}${pathOf(asked)}`;
     const answer = await request(agent, { method, url, key: key.key, headers, body });
     const entry: Call = { ...asked, keyId: key.keyId, api: api.name, ...answer };
@@ -84,10 +92,10 @@ export function startPartners(
     return entry;
   };
 
-  async function create(key: NewKey, tag: string, scenario: TestScenario): Promise<string | undefined> {
+  async function create(key: NewKey, tag: string, scenario: TestScenario, terms = {}): Promise<string | undefined> {
     const retries = random() < 0.5 ? 3 : 0;
     const headers = { 'x-service-test-scenario': scenario, ...(retries && { 'idempotency-key': tag }) };
-    const body = { ...newRide(tag), ...(areLive && carFor(random)) };
+    const body = { ...newRide(tag), ...(areLive && carFor(random)), ...terms };
     for (let round = 0; ; round++) {
       const { status, rideId } = await call(key, { operation: 'create', tag }, { headers, body });
       if (status === 201) return rideId;
@@ -115,10 +123,13 @@ export function startPartners(
   async function useRide(tag: string): Promise<void> {
     const key = oneOf(random, keys);
     const inclination = random();
-    const scenario = oneOf(random, scenarios);
-    const rideId = await create(key, tag, scenario);
+    const way = random() < sideShare ? oneOf(random, areLive ? liveWays : testWays) : undefined;
+    const scenario = way?.scenario ?? oneOf(random, scenarios);
+    const rideId = await create(key, tag, scenario, way?.terms);
     if (!rideId) return;
-    if (inclination < 0.2) {
+    if (way) {
+      await way.use?.({ rideId, random, call: (asked, more) => call(key, { tag, rideId, ...asked }, more) });
+    } else if (inclination < 0.2) {
       await setTimeout(between(random, 0, rideMs));
       await call(key, { operation: 'cancel', tag, rideId });
     } else if (inclination < 0.2 + acceptShare) {
@@ -141,7 +152,8 @@ export function startPartners(
     },
   };
   const beginning = (async () => {
-    while (!stopped) {
+    // Without keys there is nobody.
+    while (!stopped && keys.length > 0) {
       while (underWay.size >= atOnce) await Promise.race(underWay);
       begun += 1;
       const use = useRide(`${areLive ? 'live' : 'request'}-${begun}`);
@@ -169,12 +181,17 @@ const carFor = (random: Random) => ({
   passengerCount: 1 + Math.floor(random() * 6),
 });
 
-function pathOf({ operation, rideId }: Pick<Call, 'operation' | 'rideId'>): string {
+function pathOf({ operation, rideId, step }: Asked): string {
   if (operation === 'create') return '/v1/rides';
+  if (operation === 'step') return `/v1/test/rides/${rideId}/${step}`;
+  if (operation === 'raise') return `/v1/rides/${rideId}/fare`;
   return `/v1/rides/${rideId}${operation === 'retrieve' ? '' : `/${operation}`}`;
 }
 
-interface More {
+type Asked = Pick<Call, 'operation' | 'tag' | 'rideId' | 'offerId' | 'fare' | 'step'>;
+type CallOf = (key: NewKey, asked: Asked, more?: More) => Promise<Call>;
+
+export interface More {
   headers?: Record<string, string>;
   body?: unknown;
 }

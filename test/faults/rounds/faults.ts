@@ -60,6 +60,7 @@ export const roundFaults: Record<string, RoundFault> = {
   },
   "a worker's clock an hour ahead": (arena) => wrongClock(arena, hourMs),
   "a worker's clock an hour behind": (arena) => wrongClock(arena, -hourMs),
+  'the mail server away': ({ world }) => world.mail.away(() => setTimeout(8_000)),
   'everything restarted in turn': restartInTurn,
   'a pool scaled from 1 to 4 to 1': (arena) =>
     scale(arena, oneOf(arena.random, poolNames), awhile(arena, 1_000, 3_000)),

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -13,40 +12,18 @@ import { migrate } from '../../../shared/migrate.ts';
 import type { Mode } from '../../../shared/mode.ts';
 import { connectMongo, disconnectMongo } from '../../../shared/mongo/connection.ts';
 import { type PoolName, poolNames } from '../../../shared/queues.ts';
-import { rides } from '../../../shared/rides/ride.ts';
-import { type RedisGroup, type RedisKind, startRedisGroup } from '../../support/redis-group.ts';
+import { type RedisGroup, startRedisGroup } from '../../support/redis-group.ts';
 import { type ReplicaSet, startReplicaSet } from '../../support/replica-set.ts';
 import { type Restartable, restartable } from '../../support/restartable.ts';
 import { type ServiceProcess, serviceProcess } from '../../support/service-process.ts';
+import { type SteppableMongo, startSteppableMongo } from '../../support/steppable-mongo.ts';
+import { addPast, emptyPast, type Past } from '../load/past.ts';
 import { seededRandom } from '../random.ts';
+import { leftToDo } from './left-to-do.ts';
+import { type MailBox, startMailBox } from './mail-box.ts';
 import { type Manner, type Receivers, startReceivers } from './receivers.ts';
+import { poolsOfProcesses, settingsOf, type WorldOptions } from './settings.ts';
 import { layWires, type Wires } from './wires.ts';
-
-export interface WorldOptions {
-  /** The folder of the compiled service. */
-  build: string;
-  /** Processes of the API; 2 where nothing is said. */
-  apis?: number;
-  /** Which pools run, and how many processes each has; all, and 2, where nothing is said. */
-  pools?: readonly PoolName[];
-  copies?: number;
-  /** One process for all of these pools, rather than some for each. */
-  together?: boolean;
-  /**
-   * Beyond the settings of every world, which are quick: a trip takes 3 s, a bidding 8 s, and a live ride is opened to more
-   * drivers each second.
-   */
-  settings?: Record<string, string>;
-  /** Puts wires between each process and its servers, by which it can be killed at any place of its work. */
-  wired?: boolean;
-  /** Makes MongoDB the primary of a replica set for every process. */
-  replicated?: boolean;
-  /** Servers that take each other's place, rather than one Redis. Such a world has no wires. */
-  redis?: RedisKind;
-  /** Further arguments of Node, for every process. */
-  nodeArgs?: string[];
-  seed?: number;
-}
 
 /** A process of the service in a world, at the address of its own where it is an API. */
 export interface Inhabitant extends ServiceProcess {
@@ -79,7 +56,17 @@ export interface World {
   apis: Inhabitant[];
   workers: Inhabitant[];
   receivers: Receivers;
+  /** The mail server that mails are given to. */
+  mail: MailBox;
+  /** Whose all keys of `newKey` are. */
+  accountId: string;
+  /** What is old in the database. */
+  past: Past;
   keys: Map<string, NewKey>;
+  /** Signing secrets that a roll has replaced: an event that was under way may have them. */
+  rolledSecrets: Map<string, string[]>;
+  /** Keys that a page of the dashboard has shown. */
+  shownKeys: Set<string>;
   /** How the receiver of each key answers. */
   manners: Map<string, Manner | 'none'>;
   /** The drivers' secret keys. */
@@ -95,7 +82,7 @@ export interface World {
   another(kind: Inhabitant['kind']): Promise<Inhabitant>;
   /** A further worker process, which the caller starts and ends; `shiftMs` sets its clock off. */
   moreWorkers(name: string, options?: { shiftMs?: number; pools?: readonly PoolName[] }): Inhabitant;
-  /** Waits until no ride has anything left to do; answers how many still have when maxMs are over. */
+  /** Waits until no ride, resend, test event or mail has anything left to do. Resolves with how many have after maxMs. */
   quiet(maxMs: number): Promise<number>;
   /** Ends everything and removes its folder, unless that is to be kept. Answers how each process ended, and when. */
   stop(options?: { keep?: boolean }): Promise<{ name: string; how: string; ms: number }[]>;
@@ -107,7 +94,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-faults-'));
   const logDir = path.join(folder, 'logs');
   await fs.mkdir(logDir);
-  const mongo = await restartable(() => startMongo({ dataDir: path.join(folder, 'mongo') }));
+  const mongo = options.hasSteppableMongo
+    ? await startSteppableMongo()
+    : await restartable(() => startMongo({ dataDir: path.join(folder, 'mongo') }));
   const replicaSet = options.replicated ? await startReplicaSet(mongo.url, { majorityMs: 3 }) : undefined;
   const redisGroup = options.redis && (await startRedisGroup(options.redis, path.join(folder, 'redis')));
   const redis =
@@ -119,15 +108,25 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const keys = new Map<string, NewKey>();
   const driverKeys = new Set<string>();
   const manners = new Map<string, Manner | 'none'>();
+  const rolledSecrets = new Map<string, string[]>();
   const receivers = await startReceivers(
-    (keyId) => keys.get(keyId)?.signingSecret ?? '',
+    (keyId) => [keys.get(keyId)?.signingSecret ?? '', ...(rolledSecrets.get(keyId) ?? [])],
     seededRandom(options.seed ?? 1),
   );
-  const env = settingsOf(options, replicaSet?.url ?? mongo.url, redisGroup?.url ?? redis.url, receivers.origin);
+  const mail = await startMailBox();
+  const env = settingsOf(options, {
+    mongoUrl: replicaSet?.url ?? mongo.url,
+    redisUrl: redisGroup?.url ?? redis.url,
+    receiversOrigin: receivers.origin,
+    smtpUrl: mail.url,
+  });
   const config = readConfig(env);
   await connectMongo(mongo.url, { timeLimits: false });
   await migrate(config.secrets.keys);
   const account = await accountOf('faults@rides.example');
+  const past = emptyPast();
+  // Before the first process: so its first turn of the sums and of the retention has work.
+  if (options.withPast) await addPast({ config, past, receivers, keys }, { isFirst: true });
 
   const inhabitant = async (kind: Inhabitant['kind'], name: string, pools: readonly PoolName[] = []) => {
     const wires = options.wired ? await layWires(mongo.url, redis.url, replicaSet) : undefined;
@@ -163,7 +162,12 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     apis,
     workers,
     receivers,
+    mail,
+    accountId: account._id,
+    past,
     keys,
+    rolledSecrets,
+    shownKeys: new Set(),
     manners,
     driverKeys,
     logDir,
@@ -202,9 +206,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     },
     async quiet(maxMs) {
       const deadline = Date.now() + maxMs;
-      const open = { $or: [{ unsettled: { $gt: 0 } }, { nextDueAt: { $exists: true } }] };
       for (;;) {
-        const left = await rides.countDocuments(open);
+        const left = await leftToDo(past.keyIds);
         if (left === 0 || Date.now() > deadline) return left;
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
@@ -216,34 +219,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       );
       for (const { wires } of [...apis, ...workers]) wires?.close();
       receivers.close();
+      await mail.close();
       await disconnectMongo();
       await (redisGroup ?? redis).stop();
       await replicaSet?.close();
-      await mongo.stop();
+      await ('close' in mongo ? (mongo as SteppableMongo).close() : mongo.stop());
       if (!keep) await fs.rm(folder, { recursive: true, force: true });
       return ends;
     },
-  };
-}
-
-function poolsOfProcesses({ pools = poolNames, together }: WorldOptions): [PoolName, ...PoolName[]][] {
-  const [first, ...more] = pools;
-  return together && first ? [[first, ...more]] : pools.map((pool) => [pool]);
-}
-
-function settingsOf(options: WorldOptions, mongoUrl: string, redisUrl: string, receiversOrigin: string) {
-  return {
-    SERVICE_ENV: 'development',
-    MONGO_URL: mongoUrl,
-    REDIS_URL: redisUrl,
-    SECRETS_KEY: randomBytes(32).toString('base64'),
-    PUBLIC_BASE_URL: 'https://rides.example',
-    WEBHOOK_LOCAL_TARGETS: receiversOrigin,
-    SIMULATION_SPEED: '5',
-    BIDDING_TIMEOUT_MS: '8000',
-    DISPATCH_ROUNDS: '3@0,6@0.5,12@1.5',
-    DISPATCH_REPEAT_MS: '1000',
-    ...options.settings,
   };
 }
 

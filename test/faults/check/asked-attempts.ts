@@ -1,0 +1,99 @@
+import { eventId } from '../../../shared/ids.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
+import type { AttemptRecord } from '../../../shared/webhooks/attempts.ts';
+import { type Fault, hasSteps } from '../faults-log.ts';
+import type { Press } from '../load/person.ts';
+import type { Receipt } from '../world/receivers.ts';
+import { excuseOf } from './deliveries.ts';
+import { grouped } from './grouped.ts';
+
+/** What people asked to be sent, what was recorded of it, and what receivers got. */
+export interface AskedEvidence {
+  rides: readonly Ride[];
+  /** Resends and test events. */
+  attempts: readonly AttemptRecord[];
+  asked: readonly Receipt[];
+  presses: readonly Press[];
+  faults: readonly Fault[];
+}
+
+/** How resends and test events broke a promise: each is made once, recorded, marked, and no more often than asked. */
+export function askedViolations(evidence: AskedEvidence): string[] {
+  const { rides, attempts } = evidence;
+  const byId = new Map(rides.map((ride) => [ride._id, ride]));
+  const byEvent = grouped(attempts, idOf);
+  return [
+    ...attempts.flatMap((row) => (row.state === 'done' && row.outcome !== 'waiting' ? [] : [`${row._id} is not over`])),
+    ...[...byEvent].flatMap(([event, rows]) => receiptViolations(event, rows, evidence)),
+    ...evidence.asked.flatMap((receipt) => {
+      const { kind, keyId, seq, isSigned, body, rideId } = receipt;
+      const say = (what: string) => [`${kind} ${receipt.eventId} of ${keyId} ${what}`];
+      const sent = byId.get(rideId)?.events[seq - 1]?.body;
+      return [
+        ...(isSigned ? [] : say('came with a wrong signature')),
+        ...(byEvent.has(receipt.eventId) ? [] : say('came, and nobody asked for it')),
+        ...(kind === 'redelivery' && body !== sent ? say('came with another body than is recorded') : []),
+      ];
+    }),
+    ...(hasSteps(evidence.faults) ? [] : orderViolations(attempts)),
+    ...pressViolations(evidence),
+  ];
+}
+
+const idOf = ({ _id, rideId, seq }: AttemptRecord): string =>
+  rideId === undefined ? eventId(_id, 1) : eventId(rideId, seq ?? 0);
+
+/** Each attempt that has an answer was received, and no more of them than were asked for. */
+function receiptViolations(event: string, rows: readonly AttemptRecord[], { asked, faults }: AskedEvidence): string[] {
+  const received = asked.filter((receipt) => receipt.eventId === event);
+  const answered = rows.filter(({ httpStatus, outcome }) => httpStatus !== undefined || outcome === 'delivered');
+  const repeats = received.filter((receipt) => excuseOf(receipt, faults)).length;
+  const say = (what: string) => [`the ${rows[0]?.kind} of ${event} ${what}, and came ${received.length} times`];
+  return [
+    ...(received.length < answered.length ? say(`is recorded ${answered.length} times`) : []),
+    ...(received.length > rows.length + repeats ? say(`was asked for ${rows.length} times`) : []),
+  ];
+}
+
+/** The resends of a ride begin in the order in which one press plans them. */
+function orderViolations(attempts: readonly AttemptRecord[]): string[] {
+  const inOrder = attempts
+    .filter(({ kind, startedAt }) => kind === 'redelivery' && startedAt)
+    .sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0));
+  const ofPress = grouped(inOrder, ({ rideId, requestId }) => `${rideId} ${requestId}`);
+  return [...ofPress.values()].flatMap((rows) =>
+    rows.flatMap((row, index) => {
+      const before = rows[index - 1];
+      const isWrong = before?.startedAt && row.startedAt && row.startedAt < before.startedAt;
+      return isWrong ? [`${row.rideId}: the resend of event ${row.seq} began before that of event ${before.seq}`] : [];
+    }),
+  );
+}
+
+const isAsking = ({ button }: Press): boolean => ['resend', 'resend failed', 'test event'].includes(button);
+
+/** The presses of a button, by the effect that they ask for: one form, or two people in the same moment. */
+function pressViolations({ presses, attempts, faults }: AskedEvidence): string[] {
+  const effects = grouped(presses.filter(isAsking), ({ effect }) => effect);
+  return [...effects].flatMap(([effect, own]) => {
+    const ids = new Set(own.flatMap(({ tries }) => tries.flatMap(({ requestId }) => requestId || [])));
+    const isTest = own[0]?.button === 'test event';
+    const rows = attempts.filter(({ requestId = '', kind, keyId }) =>
+      isTest ? kind === 'test' && keyId === own[0]?.about : ids.has(requestId),
+    );
+    const say = (what: string) => [`${own[0]?.button} (${effect}): ${what}`];
+    if (isTest && rows.length === 0 && own.some(({ status }) => status === 303)) return say('nothing was sent');
+    if (isTest && rows.length > 1) return say(`one form sent ${rows.length} test events`);
+    return hasSteps(faults)
+      ? []
+      : [...pendingTwice(rows, own)].flatMap((event) => say(`${event} was to be sent twice at a time`));
+  });
+}
+
+/** The events for which a second resend was asked for while the first was still to be made. */
+function pendingTwice(rows: readonly AttemptRecord[], presses: readonly Press[]): Set<string> {
+  const answeredAt = Math.max(...presses.flatMap(({ tries }) => tries.map(({ at, ms }) => at + ms)));
+  const pending = rows.filter(({ startedAt, durationMs = 0 }) => (startedAt?.getTime() ?? 0) + durationMs > answeredAt);
+  const byEvent = grouped(pending, idOf);
+  return new Set([...byEvent].flatMap(([event, all]) => (all.length > 1 ? [event] : [])));
+}

@@ -1,0 +1,143 @@
+import { rides } from '../../../shared/rides/ride.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { rideSums } from '../../../shared/usage/ride-sums.ts';
+import { statementParts } from '../../../shared/usage/statement-parts.ts';
+import { type TripSums, tripSums } from '../../../shared/usage/trip-sums.ts';
+import { canaries } from '../load/canaries.ts';
+import { allOf, makeTurnsDue, type Past } from '../load/past.ts';
+import type { Receipt } from '../world/receivers.ts';
+import type { World } from '../world/world.ts';
+
+/** What is stored of old rides at the end. */
+export interface PastEvidence {
+  past: Past;
+  stored: Map<string, Ride>;
+  /** How many rides the sums have, by the key's id. */
+  summed: Map<string, { rides: number; byDay: number }>;
+  tripSums: TripSums[];
+  /** The rides in the stored lines of statements, by account and month. */
+  lines: { accountId: string; month: string; rideIds: string[] }[];
+}
+
+export const noPast = (past: Past): PastEvidence => ({
+  past,
+  stored: new Map(),
+  summed: new Map(),
+  tripSums: [],
+  lines: [],
+});
+
+export async function gatherPast(past: Past): Promise<PastEvidence> {
+  const [stored, sums, trips, parts] = await Promise.all([
+    rides.find({ keyId: { $in: [...past.keyIds] } }).toArray(),
+    rideSums.find({ _id: { $in: [...past.keyIds] } }).toArray(),
+    tripSums.find({ _id: { $in: past.trips.map(({ accountId }) => accountId) } }).toArray(),
+    statementParts.find({}).toArray(),
+  ]);
+  const daysOf = (months: Record<string, Record<string, number>>) =>
+    Object.values(months).flatMap(Object.values<number>);
+  return {
+    past,
+    stored: new Map((stored as Ride[]).map((ride) => [ride._id, ride])),
+    summed: new Map(
+      sums.map(({ _id, rides, months }) => [_id, { rides, byDay: daysOf(months).reduce((all, one) => all + one, 0) }]),
+    ),
+    tripSums: trips,
+    lines: parts.map(({ _id, lines }) => ({ ..._id, rideIds: lines.map(({ rideId }) => rideId) })),
+  };
+}
+
+/** Waits until all old rides are summed, erased and deleted as they must be. After `maxMs` the checker finds what is left. */
+export async function settlePast(world: Pick<World, 'past' | 'redis'>, maxMs: number, withTurns = true): Promise<void> {
+  const deadline = Date.now() + maxMs;
+  let turnsAt = 0;
+  while (Date.now() < deadline) {
+    const evidence = await gatherPast(world.past);
+    if (pastViolations(evidence, []).length === 0) return;
+    if (withTurns && Date.now() - turnsAt > 3_000) {
+      await makeTurnsDue(world).catch(() => {});
+      turnsAt = Date.now();
+    }
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+}
+
+const personal = [canaries.note, canaries.name, canaries.phone, canaries.address, '40.71281', '-74.00601'];
+
+/** How sums, statements or the retention broke a promise. `receipts` are all events that receivers got. */
+export function pastViolations({ past, stored, ...sums }: PastEvidence, receipts: readonly Receipt[]): string[] {
+  const bodies = new Map(receipts.map(({ eventId, body }) => [eventId.replace('evt_', 'ride_'), body]));
+  return [
+    ...usageViolations(past, sums),
+    ...statementViolations(past, sums),
+    ...past.toDelete.flatMap(({ _id }) =>
+      past.hasSecondTurn && stored.has(_id) ? [`${_id} ended 420 days ago and is not deleted`] : [],
+    ),
+    ...[...past.toErase, ...past.unsent].flatMap(({ _id }) => {
+      const ride = stored.get(_id);
+      if (!ride) return [`${_id}, which ended 40 days ago, is gone`];
+      const left = personal.filter((text) => JSON.stringify(ride).includes(text));
+      return left.length > 0 ? [`${_id} ended 40 days ago and still holds ${left.length} personal texts`] : [];
+    }),
+    ...past.underWay.flatMap((ride) => {
+      const isSame = JSON.stringify(stored.get(ride._id)) === JSON.stringify(ride);
+      return isSame ? [] : [`${ride._id} is under way, and the retention changed it`];
+    }),
+    ...past.unsent.flatMap(({ _id, events: [event] }) => {
+      const ride = stored.get(_id);
+      const [outcome] = ride?.events.map(({ delivery }) => delivery) ?? [];
+      const body = bodies.get(`${_id}_1`);
+      const isErasedTooSoon = ride?.erasedAt && outcome && outcome.at > ride.erasedAt;
+      return [
+        ...(outcome ? [] : [`${_id}: its unsent event has no outcome`]),
+        ...(isErasedTooSoon || (body !== undefined && body !== event?.body)
+          ? [`${_id} was erased while unsettled`]
+          : []),
+      ];
+    }),
+  ];
+}
+
+type Sums = Pick<PastEvidence, 'summed' | 'tripSums' | 'lines'>;
+
+/** The keys of rides that must be summed: an unsent one may be inserted while its key is summed. */
+function usageViolations(past: Past, { summed }: Sums): string[] {
+  const unsent = new Set(past.unsent.map(({ keyId }) => keyId));
+  const wanted = new Map<string, number>();
+  for (const { keyId } of allOf(past)) if (!unsent.has(keyId)) wanted.set(keyId, (wanted.get(keyId) ?? 0) + 1);
+  return [...wanted].flatMap(([keyId, count]) => {
+    const sum = summed.get(keyId);
+    const isRight = sum?.rides === count && sum.byDay === count;
+    return isRight ? [] : [`the usage of ${keyId} is ${sum?.rides} (${sum?.byDay} by day) of ${count} rides`];
+  });
+}
+
+function statementViolations(past: Past, { tripSums, lines }: Sums): string[] {
+  const months = new Map<string, Ride[]>();
+  for (const ride of past.trips) {
+    const month = `${ride.accountId} ${ride.statusAt.toISOString().slice(0, 7)}`;
+    months.set(month, [...(months.get(month) ?? []), ride]);
+  }
+  return [...months].flatMap(([of, trips]) => {
+    const [accountId = '', month = ''] = of.split(' ');
+    const closed = tripSums.find(({ _id }) => _id === accountId)?.statements?.[month];
+    const listed = lines.filter((part) => part.accountId === accountId && part.month === month);
+    const rideIds = listed.flatMap((part) => part.rideIds).sort();
+    // A price has half a cent, which each line rounds up.
+    const cents = trips.reduce((sum, { agreedPrice = 0 }) => sum + Math.round(agreedPrice * 100 + 1e-6), 0);
+    const say = (what: string) => `the statement of ${accountId} for ${month} ${what}`;
+    if (!closed) return [say('is not closed')];
+    return [
+      ...(closed.trips === trips.length && closed.cents === cents
+        ? []
+        : [say(`has ${closed.trips} trips for ${closed.cents} cents, and there were ${trips.length} for ${cents}`)]),
+      ...(rideIds.join() ===
+      trips
+        .map(({ _id }) => _id)
+        .sort()
+        .join()
+        ? []
+        : [say('does not list its trips')]),
+    ];
+  });
+}

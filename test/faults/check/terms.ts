@@ -1,0 +1,102 @@
+import type { Offer, Ride } from '../../../shared/rides/ride-types.ts';
+import type { Fault } from '../faults-log.ts';
+import type { Call, ManualStep } from '../load/partners.ts';
+import { grouped } from './grouped.ts';
+import { biddingEndOf, isCalm, promptMs, timeOf, tripOf } from './live-history.ts';
+
+/** How auto-accept, raised fares and manual steps broke a promise (contract, sections 10.4 to 10.6). */
+export function termViolations(rides: readonly Ride[], journal: readonly Call[], faults: readonly Fault[]): string[] {
+  const byId = new Map(rides.map((ride) => [ride._id, ride]));
+  const ofFares = journal.filter(({ operation }) => operation === 'raise' || operation === 'retrieve');
+  const byRide = grouped(ofFares, ({ rideId = '' }) => rideId);
+  return [
+    ...rides.flatMap((ride) => [
+      ...autoAcceptViolations(ride, rides),
+      ...missedOffers(ride, rides, faults),
+      ...fareViolations(ride, byRide.get(ride._id) ?? []),
+    ]),
+    ...journal.flatMap((call) => {
+      if (call.operation !== 'step' || call.status !== 200) return [];
+      const fault = stepFault(call, byId.get(call.rideId ?? ''));
+      return fault ? [`${call.rideId}: the step ${call.step} was acknowledged, but ${fault}`] : [];
+    }),
+  ];
+}
+
+const fits = ({ autoAccept }: Ride, { price, etaMinutes }: Offer): boolean =>
+  autoAccept !== undefined &&
+  price <= autoAccept.maxPrice &&
+  etaMinutes <= (autoAccept.maxEtaMinutes ?? Number.POSITIVE_INFINITY);
+
+/** Whether the driver of a live offer had another ride at some time of a stretch. */
+const isBusy = ({ driver }: Offer, ride: Ride, rides: readonly Ride[], from: number, until: number): boolean =>
+  ride.mode === 'live' &&
+  rides.some((other) => {
+    const isOther = other !== ride && other.mode === 'live' && other.driver?.driverId === driver.driverId;
+    const trip = isOther && tripOf(other);
+    return trip && trip.from <= until && trip.until >= from;
+  });
+
+/** Only what fits is accepted automatically, and of what fits the first whose driver is free. */
+function autoAcceptViolations(ride: Ride, rides: readonly Ride[]): string[] {
+  const event = ride.events.find(({ by, body }) => by === 'auto_accept' && JSON.parse(body).status !== undefined);
+  if (!event) return [];
+  const at = event.at.getTime();
+  const accepted = ride.offers.find(({ offerId }) => offerId === ride.acceptedOfferId);
+  if (!ride.autoAccept) return [`${ride._id}: auto-accept accepted an offer, and nobody asked for it`];
+  if (!accepted || !fits(ride, accepted)) return [`${ride._id}: auto-accept accepted an offer that does not fit`];
+  const earlier = ride.offers.slice(0, ride.offers.indexOf(accepted)).find((offer) => {
+    const isLive = !offer.withdrawnAt || offer.withdrawnAt.getTime() > at;
+    return isLive && fits(ride, offer) && !isBusy(offer, ride, rides, at - promptMs, at);
+  });
+  return earlier ? [`${ride._id}: auto-accept passed over the offer ${earlier.offerId}, which fits`] : [];
+}
+
+/** An offer that fits, stays for some seconds, and whose driver is free, is accepted. */
+function missedOffers(ride: Ride, rides: readonly Ride[], faults: readonly Fault[]): string[] {
+  return ride.offers.flatMap((offer) => {
+    if (!fits(ride, offer) || offer.offerId === ride.acceptedOfferId) return [];
+    const from = offer.at.getTime();
+    const until = Math.min(biddingEndOf(ride), offer.withdrawnAt?.getTime() ?? Number.POSITIVE_INFINITY);
+    const isLeft = until - from > promptMs && !isBusy(offer, ride, rides, until - promptMs, until);
+    return isLeft && isCalm(faults, from, until)
+      ? [`${ride._id}: auto-accept left the offer ${offer.offerId} for ${until - from} ms`]
+      : [];
+  });
+}
+
+/** A fare only rises, to what was asked for, and one that was acknowledged is kept. */
+function fareViolations(ride: Ride, calls: readonly Call[]): string[] {
+  const raises = calls.filter(({ operation }) => operation === 'raise');
+  if (raises.length === 0) return [];
+  const first = ride.firstFare ?? ride.fare;
+  const acknowledged = raises.filter(({ status }) => status === 200);
+  const asked = [first, ...raises.flatMap(({ fare }) => fare ?? [])];
+  const least = Math.max(first, ...acknowledged.map(({ fare = 0 }) => fare));
+  const looks = calls.filter(({ operation, status }) => operation === 'retrieve' && status === 200);
+  return [
+    ...(ride.fare < least ? [`${ride._id}: the fare ${least} was acknowledged, but it is ${ride.fare}`] : []),
+    ...(asked.includes(ride.fare) ? [] : [`${ride._id}: the fare is ${ride.fare}, which nobody asked for`]),
+    ...looks.flatMap(({ at, body }) => {
+      const before = acknowledged.filter((raise) => raise.at + raise.ms < at);
+      const highest = Math.max(first, ...before.map(({ fare = 0 }) => fare));
+      return body.fare < highest ? [`${ride._id}: showed the fare ${body.fare} after ${highest} was acknowledged`] : [];
+    }),
+  ];
+}
+
+function stepFault({ step, offerId, body }: Call, ride: Ride | undefined): string | undefined {
+  if (!ride) return 'there is no such ride';
+  const offer = ride.offers.find((each) => each.offerId === (offerId ?? body?.offerId));
+  const cancelledBy = ride.status === 'cancelled' ? ride.cancelledBy : undefined;
+  const faults: Record<ManualStep, string | false> = {
+    offer: !offer && 'the ride does not have the offer',
+    withdraw: !offer?.withdrawnAt && 'the offer is not withdrawn',
+    arrive: timeOf(ride, 'arrived') === undefined && 'the ride never was arrived',
+    start: timeOf(ride, 'in_progress') === undefined && 'the ride never was in_progress',
+    complete: timeOf(ride, 'completed') === undefined && 'the ride never was completed',
+    cancel: cancelledBy !== 'driver' && 'the driver has not cancelled it',
+    expire: cancelledBy !== 'timeout' && 'it was not cancelled by timeout',
+  };
+  return (step && faults[step]) || undefined;
+}

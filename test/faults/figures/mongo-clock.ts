@@ -1,0 +1,75 @@
+import { setTimeout } from 'node:timers/promises';
+import type { SteppableMongo } from '../../support/steppable-mongo.ts';
+import type { Figure } from '../figure.ts';
+import { oneOf, shuffled } from '../random.ts';
+import { type Arena, awhile, making } from '../rounds/arena.ts';
+import { allKills, killCycle } from '../rounds/kills.ts';
+import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+
+const hourMs = 3_600_000;
+
+/** How far MongoDB's clock is set off, one after the other. 0 is right again. */
+const courses: readonly (readonly number[])[] = [
+  [8_000, 0],
+  [-8_000, 0],
+  [hourMs, 0],
+  [-hourMs, 0],
+  [2_500, -2_500, 0],
+  [30_000, 22_000, 38_000, 0],
+];
+
+/** MongoDB's clock is corrected, or a primary with another clock takes over, while partners, people and readers go on. */
+export const mongoClock: Figure = {
+  name: 'mongo-clock',
+  promise: "MongoDB's clock steps",
+  goal: 'no violation, with steps of up to an hour in both directions: feeds show each event once, nothing is lost',
+  async measure(run) {
+    const times = run.short ? 1 : 3;
+    const { evidence, violations } = await undergo({
+      run,
+      world: { hasSteppableMongo: true },
+      perSecond: 6,
+      withPeople: true,
+      // The history of drivers is compared with this machine's clock.
+      drivers: 0,
+      async faults(arena) {
+        for (let time = 0; time < times; time++) {
+          for (const course of shuffled(arena.random, courses)) await takeCourse(arena, course);
+          await slowerPrimary(arena);
+        }
+      },
+    });
+    const steps = evidence.faults.filter(({ hit }) => hit === 'clock').length;
+    return { reached: `${steps} courses of steps; ${summaryOf(evidence)}`, violations };
+  },
+};
+
+const clockOf = ({ world }: Arena): SteppableMongo => world.mongo as SteppableMongo;
+
+async function takeCourse(arena: Arena, course: readonly number[]): Promise<void> {
+  const what = course.map((aheadMs) => `${aheadMs / 1_000} s`).join(', ');
+  arena.say(`MongoDB's clock off by ${what}`);
+  await making(arena, { what: `MongoDB's clock off by ${what}`, hit: 'clock' }, async () => {
+    for (const aheadMs of course) {
+      await clockOf(arena).setClock(aheadMs);
+      await setTimeout(awhile(arena, 3_000, 8_000));
+    }
+  });
+  // Someone is killed while the clock's estimate of each process still differs.
+  await killCycle(arena, oneOf(arena.random, allKills));
+}
+
+/** A failover to a server whose clock is behind: MongoDB is away for a moment and comes back with another time. */
+async function slowerPrimary(arena: Arena): Promise<void> {
+  const { mongo } = arena.world;
+  arena.say('MongoDB killed, and back with a clock 20 s behind');
+  await making(arena, { what: "MongoDB's clock 20 s behind after a kill", hit: 'clock' }, async () => {
+    await making(arena, { what: 'MongoDB away', hit: 'mongo' }, async () => {
+      await mongo.kill();
+      await clockOf(arena).setClock(-20_000);
+      await mongo.start();
+    });
+    await setTimeout(awhile(arena, 5_000, 10_000));
+    await clockOf(arena).setClock(0);
+  });
+}

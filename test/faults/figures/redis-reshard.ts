@@ -1,0 +1,117 @@
+import { setTimeout } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { poolNames, queuePrefix } from '../../../shared/queues.ts';
+import type { RedisGroup } from '../../support/redis-group.ts';
+import type { Restartable } from '../../support/restartable.ts';
+import type { Evidence } from '../check/checker.ts';
+import { latestAfter, workOfAll } from '../check/lateness.ts';
+import type { Figure } from '../figure.ts';
+import { type Arena, making } from '../rounds/arena.ts';
+import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+import { creationsMeanwhile, missingWorkers } from './redis-outages.ts';
+
+/** A job that Redis refused in the middle of a move is added by the sweeper, after a grace of 10 s. */
+const resumedWithinMs = 15_000;
+const trials = 6;
+const keysAtOnce = 20;
+
+/** The slots of all queues move between the primaries of a Redis Cluster, with their keys, while partners go on. */
+export const redisReshard: Figure = {
+  name: 'redis-reshard',
+  promise: 'a Redis Cluster is resharded',
+  goal: `create answers 201; all resumes within 15 s; 0 hung workers, with every queue moved ${trials} times`,
+  async measure(run) {
+    const count = run.short ? 2 : trials;
+    const hung: string[] = [];
+    let moved = 0;
+    const latestIn = (evidence: Evidence) => latestAfter(evidence.faults, workOfAll(evidence), resumedWithinMs);
+    const { evidence, violations } = await undergo({
+      run,
+      world: { wired: false, redis: 'cluster' },
+      perSecond: 6,
+      withPeople: true,
+      async faults(arena) {
+        for (let number = 1; number <= count; number++) {
+          run.say(`resharding ${number} of ${count}`);
+          moved += await moveQueues(arena);
+          await setTimeout(5_000);
+          const missing = await missingWorkers(arena);
+          if (missing > 0) hung.push(`${missing} workers hung after resharding ${number}`);
+        }
+      },
+      judge(evidence) {
+        const { ms, what } = latestIn(evidence);
+        const refused = creationsMeanwhile(evidence).filter(({ status }) => status !== 201);
+        return [
+          ...(ms > resumedWithinMs ? [`work resumed only ${ms} ms after the resharding: ${what}`] : []),
+          ...refused.map(({ status }) => `a creation was answered ${status}`),
+          ...(moved === 0 ? ['no key was moved'] : []),
+          ...hung,
+        ];
+      },
+    });
+    const meanwhile = creationsMeanwhile(evidence);
+    const reached =
+      `${count} times every queue, with ${moved} keys; ${meanwhile.length} creations during that, all but ` +
+      `${meanwhile.filter(({ status }) => status !== 201).length} answered 201, the slowest after ` +
+      `${Math.max(...meanwhile.map(({ ms }) => ms))} ms; the latest work resumed ${(latestIn(evidence).ms / 1_000).toFixed(1)} s ` +
+      `after it; ${hung.length} times a worker hung; ${summaryOf(evidence)}`;
+    return { reached, violations };
+  },
+};
+
+/** Moves the slot of each queue to another primary, key by key, and resolves with how many keys were moved. */
+async function moveQueues(arena: Arena): Promise<number> {
+  const group = arena.world.redisGroup as RedisGroup;
+  const primaries = (await group.primaries()).map(connected);
+  let moved = 0;
+  try {
+    await making(arena, { what: 'Redis resharded', hit: 'redis' }, async () => {
+      for (const pool of poolNames) moved += await moveSlot(primaries, queuePrefix(pool));
+    });
+  } finally {
+    for (const { client } of primaries) client.disconnect();
+  }
+  return moved;
+}
+
+interface Primary {
+  client: Redis;
+  port: number;
+}
+
+function connected({ url }: Restartable): Primary {
+  const port = Number(new URL(url).port);
+  const client = new Redis(port);
+  client.on('error', () => {});
+  return { client, port };
+}
+
+/** The steps of a resharding by redis-cli: both know of it, the keys go over some at a time, then the slot is the other's. */
+async function moveSlot(primaries: readonly Primary[], name: string): Promise<number> {
+  const slot = Number(await primaries[0]?.client.cluster('KEYSLOT', name));
+  const ids = await Promise.all(primaries.map(({ client }) => client.cluster('MYID') as Promise<string>));
+  const from = await ownerOf(primaries, slot);
+  const to = (from + 1) % primaries.length;
+  const [source, target] = [primaries[from] as Primary, primaries[to] as Primary];
+  const setSlot = ({ client }: Primary, ...state: string[]) => client.call('CLUSTER', 'SETSLOT', slot, ...state);
+  await setSlot(target, 'IMPORTING', ids[from] as string);
+  await setSlot(source, 'MIGRATING', ids[to] as string);
+  let moved = 0;
+  for (;;) {
+    const keys = (await source.client.call('CLUSTER', 'GETKEYSINSLOT', slot, keysAtOnce)) as string[];
+    if (keys.length === 0) break;
+    await source.client.call('MIGRATE', '127.0.0.1', target.port, '', 0, 5_000, 'KEYS', ...keys);
+    moved += keys.length;
+  }
+  const others = primaries.filter((primary) => primary !== source && primary !== target);
+  for (const primary of [target, source, ...others]) await setSlot(primary, 'NODE', ids[to] as string);
+  return moved;
+}
+
+/** Which of the primaries serves a slot. */
+async function ownerOf(primaries: readonly Primary[], slot: number): Promise<number> {
+  const ranges = (await primaries[0]?.client.call('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
+  const port = ranges.find(([first, last]) => first <= slot && slot <= last)?.[2][1];
+  return primaries.findIndex((primary) => primary.port === port);
+}

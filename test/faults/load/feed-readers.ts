@@ -1,0 +1,66 @@
+import http from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import type { NewKey } from '../../../shared/keys/manage-keys.ts';
+import { oneOf, type Random } from '../random.ts';
+import type { World } from '../world/world.ts';
+import { type Answered, request } from './request.ts';
+
+/** One partner that follows the feed of its key by cursor, and all events that it was shown, in their order. */
+export interface FeedReader {
+  keyId: string;
+  /** From the first event ever, or from the moment at which it began. */
+  from: 'start' | 'now';
+  /** When it began (its first cursor was answered), in Unix ms; 0 for one that reads from the start. */
+  beganAt: number;
+  events: { rideId: string; seq: number; at: number; seenAt: number }[];
+  calls: (Answered & { api: string })[];
+}
+
+export interface FeedReaders {
+  readers: FeedReader[];
+  /** Reads to the end of each feed and resolves with the readers. For when nothing happens any more. */
+  stop(): Promise<FeedReader[]>;
+}
+
+/** An event is shown 3 s after its time; this is longer, so an empty page then says that the feed has ended. */
+const quietMs = 4_000;
+
+/** Two partners for each key: one from the first event on, one from now on. They ask any API process and wait for events. */
+export function startFeedReaders(world: World, keys: readonly NewKey[], random: Random): FeedReaders {
+  const agent = new http.Agent({ keepAlive: true });
+  let stoppedAt = Number.POSITIVE_INFINITY;
+
+  async function follow(reader: FeedReader, key: string): Promise<void> {
+    let cursor = reader.from === 'now' ? 'now' : '';
+    for (;;) {
+      const api = oneOf(random, world.apis);
+      const askedAt = Date.now();
+      const limit = 1 + Math.floor(random() * 100);
+      const wait = random() < 0.7 ? '&waitSeconds=2' : '';
+      const url = `${api.url}/v1/events?limit=${limit}&after=${encodeURIComponent(cursor)}${wait}`;
+      const answer = await request(agent, { method: 'GET', url, key });
+      reader.calls.push({ ...answer, body: answer.body && {}, text: '', api: api.name });
+      const page = answer.status === 200 ? answer.body : undefined;
+      if (cursor === 'now' && page) reader.beganAt = askedAt + answer.ms;
+      for (const { rideId, seq, at } of page?.events ?? []) reader.events.push({ rideId, seq, at, seenAt: Date.now() });
+      cursor = page?.cursor ?? cursor;
+      const isAtEnd = page && page.events.length === 0 && !page.hasMore;
+      if (isAtEnd && askedAt > stoppedAt + quietMs) return;
+      if (!page || !wait || stoppedAt < askedAt) await setTimeout(300);
+    }
+  }
+
+  const readers = keys.flatMap(({ keyId }) =>
+    (['start', 'now'] as const).map((from): FeedReader => ({ keyId, from, beganAt: 0, events: [], calls: [] })),
+  );
+  const done = readers.map((reader) => follow(reader, keys.find(({ keyId }) => keyId === reader.keyId)?.key ?? ''));
+  return {
+    readers,
+    async stop() {
+      stoppedAt = Math.min(stoppedAt, Date.now());
+      await Promise.all(done);
+      agent.destroy();
+      return readers;
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import { setTimeout } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { AccountModel } from '../../../shared/accounts/account.ts';
+import { newAccountId, newRideId, newTrackToken } from '../../../shared/ids.ts';
+import { keys as keyRecords } from '../../../shared/keys/api-key.ts';
+import { createKey, setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
+import type { Mode } from '../../../shared/mode.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
+import { dayMs, startOfMonth } from '../../../shared/usage/days.ts';
+import { UsageProgressModel } from '../../../shared/usage/progress.ts';
+import { retentionLeaseKey } from '../../../workers/retention/retention.ts';
+import { usageLeaseKey } from '../../../workers/usage/usage-sums.ts';
+import type { World } from '../world/world.ts';
+import { canaries } from './canaries.ts';
+
+/** Old rides that were put into the database, each as it was inserted, by what must become of it. */
+export interface Past {
+  keyIds: Set<string>;
+  /** Ended 40 days ago: what is personal must go. */
+  toErase: Ride[];
+  /** Ended 40 days ago with an event that was never sent: the event is sent first, with the same body. */
+  unsent: Ride[];
+  /** Under way for 40 days: nothing of it may go. */
+  underWay: Ride[];
+  /** Ended 420 days ago: goes as a whole, in the turn of the retention that follows the sums. */
+  toDelete: Ride[];
+  hasSecondTurn: boolean;
+  /** Live trips of earlier months: they stay, as lines of statements. */
+  trips: Ride[];
+}
+
+export const emptyPast = (): Past => ({
+  keyIds: new Set(),
+  toErase: [],
+  unsent: [],
+  underWay: [],
+  toDelete: [],
+  hasSecondTurn: true,
+  trips: [],
+});
+
+/** What is old, as one list. */
+export const allOf = ({ toErase, unsent, underWay, toDelete, trips }: Past): Ride[] => [
+  ...toErase,
+  ...unsent,
+  ...underWay,
+  ...toDelete,
+  ...trips,
+];
+
+type Old = Partial<Ride> & Pick<Ride, 'status' | 'statusAt'>;
+
+/**
+ * Adds an account with old rides. Only before the first process starts may some be due for deletion: the retention relies on
+ * it that no ride is created in a month that is closed.
+ */
+export async function addPast(
+  { config, past, receivers, keys }: Pick<World, 'config' | 'past' | 'receivers' | 'keys'>,
+  { isFirst = false } = {},
+): Promise<void> {
+  const accountId = newAccountId();
+  const ownerOf = async (mode: Mode) => {
+    const key = await createKey(config, { accountId, name: 'past', mode });
+    keys.set(key.keyId, key);
+    past.keyIds.add(key.keyId);
+    await setWebhookUrl(config, key.keyId, receivers.urlOf(key.keyId, 'prompt'), 'anyone');
+    return { accountId, keyId: key.keyId, mode };
+  };
+  const [test, live, sending] = [await ownerOf('test'), await ownerOf('live'), await ownerOf('test')];
+  const ago = (days: number) => new Date(Date.now() - days * dayMs);
+  const old = (days: number, more: Partial<Ride> = {}): Old => ({ status: 'cancelled', statusAt: ago(days), ...more });
+  const many = (count: number, made: (index: number) => Old) =>
+    Array.from({ length: count }, (_, index) => made(index));
+  const lastMonth = startOfMonth(ago(0).toISOString().slice(0, 7)).getTime() - 1;
+  const trip = (index: number): Old => ({
+    status: 'completed',
+    statusAt: new Date(lastMonth - index * 3 * dayMs),
+    agreedPrice: 20.005 + index,
+    ...settled,
+  });
+  const added = {
+    toErase: many(6, (index) => old(40 + index, settled)).map((ride) => pastRide(test, ride)),
+    unsent: [] as Ride[],
+    underWay: many(2, () => old(40, { status: 'in_progress', ...settled })).map((ride) => pastRide(test, ride)),
+    toDelete: isFirst ? many(4, (index) => old(420 + index, settled)).map((ride) => pastRide(test, ride)) : [],
+    trips: many(9, trip).map((ride) => pastRide(live, ride)),
+  };
+  // The keys and the account come after the rides: the sums must find all of them at once.
+  const ofSummed = { _id: { $in: [test.keyId, live.keyId] } };
+  const summed = await keyRecords.find(ofSummed).toArray();
+  await keyRecords.deleteMany(ofSummed);
+  await rides.insertMany(Object.values(added).flat());
+  for (const kind of Object.keys(added) as (keyof typeof added)[]) past[kind].push(...added[kind]);
+  await keyRecords.insertMany(summed);
+  await AccountModel.create({ _id: accountId, email: `${accountId}@partner.example`, createdAt: new Date() });
+  // The sender needs their key.
+  const unsent = many(3, (index) => old(40 + index)).map((ride) => pastRide(sending, ride));
+  await rides.insertMany(unsent);
+  past.unsent.push(...unsent);
+}
+
+const settled = { unsettled: 0, settledSeq: 1 } as const;
+
+/** With everything that is personal in a ride, and one event, which is unsettled by default. */
+function pastRide(whose: Pick<Ride, 'accountId' | 'keyId' | 'mode'>, old: Old): Ride {
+  const at = old.statusAt;
+  const _id = newRideId(at.getTime());
+  const body = JSON.stringify({ event: 'ride.status', rideId: _id, status: old.status, at: at.getTime() });
+  const delivery = old.unsettled === 0 && { delivery: { outcome: 'delivered' as const, durationMs: 5, at } };
+  return {
+    _id,
+    ...whose,
+    pickup: { lat: 40.71281, lng: -74.00601, address: canaries.address },
+    destination: { lat: 40.75801, lng: -73.98551, address: canaries.address },
+    fare: 24.5,
+    carType: 'regular',
+    rideType: 'standard',
+    passengerCount: 1,
+    distanceKm: 6,
+    notes: canaries.note,
+    passenger: { name: canaries.name, phone: canaries.phone },
+    trackToken: newTrackToken(),
+    createdAt: at,
+    biddingEndsAt: at,
+    rev: 1,
+    offers: [],
+    timers: [],
+    events: [{ seq: 1, event: 'ride.status', at, body, ...delivery }],
+    lastEventAt: at,
+    seq: 1,
+    settledSeq: 0,
+    unsettled: 1,
+    ...(delivery === false && { unsettledSince: at }),
+    ...old,
+  } as Ride;
+}
+
+/** Redis loses when the sums and the retention had their last turn, and MongoDB how far the sums of all go: both are due anew. */
+export async function makeTurnsDue({ redis }: Pick<World, 'redis'>): Promise<void> {
+  await UsageProgressModel.collection.updateOne({ _id: 'usage' } as never, { $set: { isAsked: true } });
+  const client = new Redis(redis.url, { maxRetriesPerRequest: 1, retryStrategy: () => null });
+  client.on('error', () => {});
+  await client.del(usageLeaseKey, retentionLeaseKey).finally(() => client.disconnect());
+}
+
+/** Adds to the past again and again, and makes the turns due. What a fault prevents is left out. */
+export async function keepAdding(world: World, stopping: AbortSignal, everyMs = 15_000): Promise<void> {
+  while (!stopping.aborted) {
+    await setTimeout(everyMs, undefined, { signal: stopping }).catch(() => {});
+    if (stopping.aborted) return;
+    await addPast(world).catch(() => {});
+    await makeTurnsDue(world).catch(() => {});
+  }
+}

@@ -1,0 +1,75 @@
+import { setTimeout } from 'node:timers/promises';
+import type { RideRequest, TestScenario } from '../../../shared/rides/ride-types.ts';
+import { between, oneOf, type Random } from '../random.ts';
+import type { Call, ManualStep, More } from './partners.ts';
+
+/** One ride of a partner, and the requests that are made for it. */
+interface Use {
+  rideId: string;
+  random: Random;
+  call(asked: Pick<Call, 'operation'> & Partial<Pick<Call, 'offerId' | 'fare' | 'step'>>, more?: More): Promise<Call>;
+}
+
+/** A way to use a ride that the contract's five operations do not have (contract, sections 10.4 to 10.6). */
+export interface Way {
+  scenario: TestScenario;
+  /** Given at its creation. */
+  terms?: Partial<RideRequest>;
+  use?(ride: Use): Promise<void>;
+}
+
+/** Again until there is an answer, as a partner does who needs the step. */
+async function certainly(ask: () => Promise<Call>): Promise<Call> {
+  for (let tries = 0; ; tries++) {
+    const answer = await ask();
+    if ((answer.status > 0 && answer.status < 500) || tries === 5) return answer;
+    await setTimeout(400);
+  }
+}
+
+/** Two raises in the same moment, then a look, then one more. */
+async function raiseFares({ random, call }: Use): Promise<void> {
+  const raise = (fare: number) => certainly(() => call({ operation: 'raise', fare }));
+  await Promise.all([raise(25), raise(26)]);
+  await call({ operation: 'retrieve' });
+  await setTimeout(between(random, 0, 1_000));
+  await raise(27.5);
+  await call({ operation: 'retrieve' });
+}
+
+/** The partner is the driver: two offers, one of them withdrawn, then the trip to one of its ends. */
+async function takeSteps({ random, call }: Use): Promise<void> {
+  const take = (step: ManualStep, offerId?: string, body?: object) =>
+    certainly(() => call({ operation: 'step', step, offerId }, body && { body }));
+  const first = await take('offer', undefined, { price: 26, etaMinutes: 4 });
+  const second = await take('offer', undefined, { price: 27, etaMinutes: 2 });
+  const [withdrawn, kept] = [second, first].map(({ body }) => body?.offerId as string | undefined);
+  if (withdrawn) await take('withdraw', withdrawn);
+  if (!kept) return;
+  await certainly(() => call({ operation: 'accept', offerId: kept }));
+  const end = oneOf(random, ['complete', 'complete', 'cancel', 'expire'] as const);
+  for (const step of ['arrive', 'start', end] as const) await take(step);
+}
+
+const autoAccept = (maxPrice: number, maxEtaMinutes?: number): Partial<RideRequest> => ({
+  autoAccept: { maxPrice, ...(maxEtaMinutes && { maxEtaMinutes }) },
+});
+
+/** With a fare of 24.5 the three offers are 26.95, 24.5 and 30.63, with ETAs of 4, 7 and 2 minutes. */
+export const testWays: readonly Way[] = [
+  { scenario: 'three_offers', terms: autoAccept(25) },
+  { scenario: 'three_offers', terms: autoAccept(40, 3) },
+  { scenario: 'no_auto_accept', terms: autoAccept(20) },
+  { scenario: 'no_auto_accept', terms: autoAccept(30) },
+  { scenario: 'no_auto_accept', use: raiseFares },
+  { scenario: 'no_offers', use: raiseFares },
+  { scenario: 'no_offers', use: takeSteps },
+  { scenario: 'no_offers', use: takeSteps },
+];
+
+/** Drivers ask for the fare, or up to 3 more. */
+export const liveWays: readonly Way[] = [
+  { scenario: 'default', terms: autoAccept(25.5) },
+  { scenario: 'default', terms: autoAccept(40, 5) },
+  { scenario: 'default', use: raiseFares },
+];

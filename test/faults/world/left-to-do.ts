@@ -1,0 +1,14 @@
+import { mails } from '../../../shared/mail/mail-row.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { attempts } from '../../../shared/webhooks/attempts.ts';
+
+/** How many rides, resends, test events and mails have work left. The rides of the past are left out: some never end. */
+export async function leftToDo(pastKeyIds: ReadonlySet<string>): Promise<number> {
+  const isOpen = { $or: [{ unsettled: { $gt: 0 } }, { nextDueAt: { $exists: true } }] };
+  const counts = await Promise.all([
+    rides.countDocuments({ ...isOpen, keyId: { $nin: [...pastKeyIds] } }),
+    attempts.countDocuments({ dueAt: { $exists: true } }),
+    mails.countDocuments({ state: 'waiting' }),
+  ]);
+  return counts.reduce((sum, count) => sum + count, 0);
+}
