@@ -3,6 +3,9 @@ import { Cluster, type Redis } from 'ioredis';
 /** A connection to one server, which Sentinel may name, or connections to the nodes of a cluster. */
 export type RedisClient = Redis | Cluster;
 
+/** Whether one part of the data can be away while another answers. */
+export const isCluster = (redis: RedisClient): redis is Cluster => redis instanceof Cluster;
+
 /** Every server that holds a part of the data and is connected: the only one, or each primary of a cluster. */
 export const primariesOf = (redis: RedisClient): Redis[] =>
   redis instanceof Cluster ? redis.nodes('master') : [redis];

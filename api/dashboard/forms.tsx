@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ComponentChildren } from 'preact';
+import { sha256 } from '../../shared/ids.ts';
 import { formIdField } from './visit.ts';
 
 /** What is wrong with a form, by the name of the field, in words that say what to do. */
@@ -17,10 +18,19 @@ export function ChangeForm({
 }) {
   return (
     <form method="post" action={action} class={className} data-once noValidate>
-      <input type="hidden" name={formIdField} value={randomBytes(16).toString('base64url')} />
+      <FormId />
       {children}
     </form>
   );
+}
+
+/**
+ * The one-time id of a form, random unless it is derived from a text: all who follow a ride are sent the same page, so there
+ * the id follows from the ride.
+ */
+export function FormId({ from }: { from?: string }) {
+  const bytes = from === undefined ? randomBytes(16) : Buffer.from(sha256(from), 'hex').subarray(0, 16);
+  return <input type="hidden" name={formIdField} value={bytes.toString('base64url')} />;
 }
 
 /** What is wrong with a form, with a link to each field. Focused when the page comes, so that it is read out first. */

@@ -5,10 +5,11 @@ import type { PositionReports } from '../../shared/drivers/position-reports.ts';
 import { goOffline, goOnline, type Report, readPosition } from '../../shared/drivers/positions.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { Point } from '../../shared/haversine.ts';
+import { durableRead } from '../../shared/mongo/fence.ts';
 import { makeOffer, withdrawOwnOffer } from '../../shared/rides/driver-offers.ts';
 import { ridesOfDriver } from '../../shared/rides/driver-rides.ts';
 import { type DriverStep, takeDriverStep } from '../../shared/rides/driver-steps.ts';
-import { readRide } from '../../shared/rides/read-ride.ts';
+import { readCommittedRide } from '../../shared/rides/read-ride.ts';
 import type { Origin } from '../../shared/rides/ride-types.ts';
 import { settleDriver } from '../../shared/rides/settle-driver.ts';
 import { unauthorized } from '../http/given-key.ts';
@@ -77,9 +78,9 @@ export function driverRoutes(
     get(operations.showOutcome, {
       authenticate: async (ctx) => {
         const { driverId } = await authenticate(ctx);
-        const read = await readRide({ rideId: rideIdOf(ctx), owner: { driverId } });
-        if (!read) throw new AppError('ride_not_found');
-        return { ride: read.ride, driverId };
+        const ride = await readCommittedRide({ rideId: rideIdOf(ctx), owner: { driverId } });
+        if (!ride) throw new AppError('ride_not_found');
+        return { ride, driverId };
       },
       present: ({ ride, driverId }) => presentOutcome(ride, driverId),
     }),
@@ -116,7 +117,10 @@ const originOf = (ctx: RequestContext): Origin => ({ by: 'driver', requestId: ct
 /** Resolves with whether rides are opened to the driver from now on: a driver who is on a ride goes online after it. */
 async function putOnline(service: Context, driver: ActiveDriver, place: Point): Promise<boolean> {
   await goOnline(driver, place, new Date(service.now()));
-  const { rideId, isActive } = await settleDriver(service, driver.driverId);
+  const { rideId, isActive } = await durableRead(
+    () => settleDriver(service, driver.driverId),
+    (settled) => settled.rideId === null && settled.isActive,
+  );
   // Suspended since the request was authenticated, so offline again.
   if (!isActive) throw unauthorized();
   return rideId === null;

@@ -15,6 +15,10 @@ export function isOutageOfMongo(error: unknown): boolean {
   const { MongoNetworkError, MongoServerSelectionError, MongoNotConnectedError, MongoServerError } = mongoose.mongo;
   // Written but not confirmed as durable: treated like a lost answer.
   if (error instanceof mongoose.mongo.MongoWriteConcernError || error instanceof NotYetCommitted) return true;
+  // A batch of writes: the driver wraps what broke its connection as an error of the server.
+  if (error instanceof mongoose.mongo.MongoBulkWriteError && (error.errorResponse as unknown) instanceof Error) {
+    return isOutageOfMongo(error.errorResponse);
+  }
   if (error instanceof MongoServerError) {
     return outageCodes.has(Number(error.code)) || error.hasErrorLabel('RetryableWriteError');
   }

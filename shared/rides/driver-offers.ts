@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { type ActiveDriver, drivers, isActive } from '../drivers/driver.ts';
 import { AppError } from '../errors.ts';
 import { timeLimit } from '../mongo/durability.ts';
+import { durableRead } from '../mongo/fence.ts';
 import { applyAction } from './apply-action.ts';
 import { changeRide } from './change-ride.ts';
 import { decide } from './decide.ts';
@@ -21,13 +22,22 @@ export async function makeOffer(
   origin?: Origin,
 ): Promise<Offer> {
   const { driverId } = driver;
-  const [read, moving] = await Promise.all([readRide({ rideId, owner: { driverId } }), movingRidesOf([driverId])]);
+  const [read, isBusy] = await Promise.all([readRide({ rideId, owner: { driverId } }), isOnARide(driverId)]);
   if (!read) throw new AppError('ride_not_found');
-  if (moving.has(driverId)) throw new AppError('on_a_ride');
+  if (isBusy) throw new AppError('on_a_ride');
   const ride = await applyAction(ctx, rideId, { action: 'offer', driver, ...terms }, { driverId }, origin);
   const offer = ride.offers.at(-1) as Offer;
   await withdrawIfGone(ctx, rideId, offer, driverId);
   return offer;
+}
+
+/** A driver is refused only for a ride that no failover takes back. */
+async function isOnARide(driverId: string): Promise<boolean> {
+  const moving = await durableRead(
+    () => movingRidesOf([driverId]),
+    (found) => found.size === 0,
+  );
+  return moving.size > 0;
 }
 
 /**

@@ -1,4 +1,6 @@
 import { batchedFind } from '../batch.ts';
+import { committedReads } from '../mongo/durability.ts';
+import { NotYetCommitted } from '../mongo/outage.ts';
 import { rides } from './ride.ts';
 import type { Ride, RideState } from './ride-types.ts';
 
@@ -26,6 +28,17 @@ const findWithClock = batchedFind<Ride, Found>(rides, '_id', stateAndClock);
 export async function readRide({ rideId, owner }: RideRef): Promise<{ ride: RideState; now: Date } | null> {
   const found = await findWithClock(rideId);
   return found && isFor(found.ride, owner) ? { ride: found.ride, now: found.now } : null;
+}
+
+/**
+ * Reads a ride as the majority has it, so that no failover takes back what is shown of it. Resolves with null like
+ * `readRide`. Throws NotYetCommitted while only the primary shows that the ride is for this owner.
+ */
+export async function readCommittedRide({ rideId, owner }: RideRef): Promise<RideState | null> {
+  const found = await rides.findOne<RideState>({ _id: rideId }, { ...committedReads(), projection: { events: 0 } });
+  if (found && isFor(found, owner)) return found;
+  if (await readRide({ rideId, owner })) throw new NotYetCommitted();
+  return null;
 }
 
 function isFor({ keyId, mode, driver, asked = [] }: RideState, owner: RideOwner): boolean {

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import { FenceModel } from '../../shared/mongo/fence.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
+import { newGatewayDriver, runDispatch, somewhere } from '../support/drivers.ts';
 import type { Document } from '../support/op-msg.ts';
 import { type ReplicaSet, startReplicaSet } from '../support/replica-set.ts';
 import { offerOn, rideIn } from '../support/rides.ts';
@@ -99,6 +101,70 @@ describe('the API on a replica set', () => {
     await replicaSet.release();
     await first;
     expect((await answer).status).to.equal(409);
+  });
+
+  const terms = { price: 20, etaMinutes: 5 };
+  /** Two drivers to whom two rides are open, and the offer of the first on the first ride. */
+  async function askedDrivers() {
+    const partner = await api.partner('live');
+    const pickup = somewhere();
+    const [bidder, other] = [await newGatewayDriver(api, { at: pickup }), await newGatewayDriver(api, { at: pickup })];
+    const openRide = async (): Promise<string> => {
+      const { rideId } = (await partner.createRide({ pickup })).body;
+      await runDispatch(api.ctx, rideId);
+      return rideId;
+    };
+    const [first, second] = [await openRide(), await openRide()];
+    const { offerId } = (await bidder.post(`/requests/${first}/offers`, terms)).body;
+    const accept = () => partner.post(`/rides/${first}/accept`, { offerId });
+    return { bidder, other, first, second, accept };
+  }
+  const fencesAsked = () =>
+    until(async () => commands.some(({ update }) => update === FenceModel.collection.collectionName));
+
+  it('shows a driver how a request went as the majority has it', async () => {
+    const { bidder, other, first, accept } = await askedDrivers();
+    replicaSet.hold();
+    const accepted = accept();
+    await until(async () => (await storedRide(first)).status === 'driver_arriving');
+    for (const driver of [bidder, other]) {
+      expect((await driver.get(`/requests/${first}`)).body).to.deep.equal({ rideId: first, outcome: 'open' });
+    }
+    await replicaSet.release();
+    expect((await accepted).status).to.equal(200);
+    expect((await bidder.get(`/requests/${first}`)).body).to.include({ outcome: 'chosen' });
+    expect((await other.get(`/requests/${first}`)).body).to.include({ outcome: 'other_driver' });
+  });
+
+  it('refuses no offer because of an accept that a failover takes back', async () => {
+    const { bidder, first, second } = await askedDrivers();
+    replicaSet.hold();
+    const { driver } = (await storedRide(first)).offers[0] ?? {};
+    await rides.updateOne(
+      { _id: first },
+      { $set: { status: 'driver_arriving', driver }, $inc: { rev: 1 } },
+      { writeConcern: { w: 1 } },
+    );
+    commands = [];
+    const answer = bidder.post(`/requests/${second}/offers`, terms);
+    await fencesAsked();
+    await replicaSet.stepDown();
+    // Nothing is known for sure, so the driver asks again.
+    expect((await answer).status).to.equal(503);
+    expect((await bidder.post(`/requests/${second}/offers`, terms)).status).to.equal(201);
+  });
+
+  it('refuses an offer as soon as the majority has the accept of another one', async () => {
+    const { bidder, first, second, accept } = await askedDrivers();
+    replicaSet.hold();
+    const accepted = accept();
+    await until(async () => (await storedRide(first)).status === 'driver_arriving');
+    commands = [];
+    const answer = bidder.post(`/requests/${second}/offers`, terms);
+    await fencesAsked();
+    await replicaSet.release();
+    expect((await accepted).status).to.equal(200);
+    expect((await answer).body).to.deep.equal({ error: 'The driver is on a ride' });
   });
 
   it('makes the rides that are asked for while there is no primary, one for each request', async () => {

@@ -101,7 +101,7 @@ describe('X-Service-Warnings', () => {
     expect(named(await call(`${api.url}/v1?a=1`))).to.deep.equal([401, null]);
   });
 
-  it('is for test keys alone', async () => {
+  it('is part of no answer to a live key', async () => {
     const live = await api.partner('live');
     const answer = await live.post('/rides?a=1', { ...validRide, destination: beyond, fare: 0.001 });
     expect(named(answer)).to.deep.equal([201, null]);

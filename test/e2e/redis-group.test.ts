@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { queuePrefix } from '../../shared/queues.ts';
 import { connectRedis, redisReady } from '../../shared/redis.ts';
+import { timerJobId } from '../../shared/rides/timers.ts';
 import { startSweeper } from '../../workers/sweeper/sweeper.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { ask, type RedisGroup, type RedisKind, startRedisGroup } from '../support/redis-group.ts';
 import type { Restartable } from '../support/restartable.ts';
+import { offerOn, rideIn } from '../support/rides.ts';
 import type { TestApi } from '../support/service.ts';
-import { storedRide } from '../support/stored-rides.ts';
+import { endBidding, jobFor, makeDue, storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 import { useNock } from '../support/webhook-nock.ts';
 import { startTestService } from '../support/workers.ts';
@@ -102,7 +104,68 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
       const created = await Promise.all([partner.createRide(), partner.createRide()]);
       expect(created.map(({ status }) => status)).to.deep.equal([201, 201]);
       for (const { body } of [earlier, ...created]) await expectWholeTrip(body.rideId);
+      await victim.start();
+      await group.whole();
     });
+
+    if (kind === 'cluster') {
+      describe('of which the shard of the queues simulator and mail and of the lease of the sweeper is missing', () => {
+        let missing: Restartable[] = [];
+        before(async () => {
+          for (const node of group.nodes) await ask(node, 'CONFIG', 'SET', 'cluster-require-full-coverage', 'no');
+          const primary = await primaryOfSimulator();
+          missing = [primary, await replicaOf(primary)];
+          await Promise.all(missing.map((node) => node.kill()));
+        });
+        after(async () => {
+          for (const node of missing) await node.start();
+          await group.whole();
+        });
+
+        it('takes rides and delivers their events', async () => {
+          const partner = await service.partner('live', receiver.url);
+          const { status, body } = await partner.createRide();
+          expect(status).to.equal(201);
+          await offerOn(service.ctx, body.rideId);
+          await received(body.rideId, 'offer.received');
+        });
+
+        it('adds the lost jobs of the queues that answer', async () => {
+          const partner = await service.partner('live', receiver.url);
+          const { body } = await partner.createRide();
+          const id = timerJobId(body.rideId, 'expire');
+          await (await jobFor(service.ctx, 'bidding', id))?.remove();
+          // Repeated, because a dispatch round that is under way writes the timers as it read them.
+          await until(async () => {
+            await endBidding(body.rideId);
+            return (await storedRide(body.rideId)).status === 'cancelled';
+          });
+          await received(body.rideId, 'cancelled');
+        });
+
+        it('cancels a trip without progress', async () => {
+          const { rideId } = await rideIn(service.ctx, 'in_progress');
+          await until(async () => {
+            await makeDue(rideId, 'stall');
+            return (await storedRide(rideId)).status === 'cancelled';
+          });
+        });
+      });
+    }
+
+    async function received(rideId: string, what: string): Promise<void> {
+      const isIt = ({ body }: { body: Record<string, unknown> }) =>
+        body.rideId === rideId && (body.status ?? body.event) === what;
+      await until(async () => receiver.receipts.some(isIt));
+    }
+
+    async function replicaOf(primary: Restartable): Promise<Restartable> {
+      const port = new URL(primary.url).port;
+      for (const node of group.nodes) {
+        if ((await ask(node, 'INFO', 'replication')).includes(`master_port:${port}\r`)) return node;
+      }
+      throw new Error('the primary has no replica');
+    }
 
     if (kind === 'sentinel') {
       it('prints nothing while a sentinel is away', async () => {

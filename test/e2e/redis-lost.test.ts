@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { startRedis } from '../../dev/servers/redis.ts';
 import type { RunningServer } from '../../dev/servers/running-server.ts';
+import { createDriver, suspendDriver } from '../../shared/drivers/manage-drivers.ts';
 import { startSweeper } from '../../workers/sweeper/sweeper.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { newDriver, rideIn } from '../support/rides.ts';
 import type { TestApi } from '../support/service.ts';
-import { statusesSent, storedRide } from '../support/stored-rides.ts';
+import { makeDue, statusesSent, storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 import { useNock } from '../support/webhook-nock.ts';
 import { startTestService } from '../support/workers.ts';
@@ -81,6 +83,25 @@ describe('a test ride, while Redis', () => {
     const returns = async (options: { appendonly: boolean }) => {
       redis = await startRedis({ dataDir: folder, port: Number(new URL(redis.url).port), ...options });
     };
+
+    it('cancels a trip without progress, and the ride of a suspended driver', async () => {
+      const receiver = await startReceiver();
+      atTheEnd(() => receiver.close());
+      const { ctx } = await serviceWithSweeper(receiver, { REDIS_URL: redis.url });
+      await redis.stop();
+      const stalled = await rideIn(ctx, 'in_progress');
+      await makeDue(stalled.rideId, 'stall');
+      const { driverId } = await createDriver({
+        ...{ name: 'Dana Okoye', phone: '+12025550100', vehicle: 'Toyota Prius, blue', plate: 'T-104' },
+        ...{ carType: 'regular', seats: 4 },
+      });
+      const driven = await rideIn(ctx, 'arrived', { offers: [{ driver: newDriver({ driverId }) }] });
+      await suspendDriver(driverId);
+      const cancelledBy = async (rideId: string) => (await storedRide(rideId)).cancelledBy;
+      await until(async () => (await cancelledBy(stalled.rideId)) === 'timeout');
+      await until(async () => (await cancelledBy(driven.rideId)) === 'driver');
+      await returns({ appendonly: true });
+    });
 
     for (const [data, appendonly] of [
       ['with its data', true],

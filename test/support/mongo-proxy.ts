@@ -11,6 +11,11 @@ export interface MongoProxy {
   cutAnswerOfInsert(collection: string): Promise<void>;
   /** Cuts the connection that the next insert into `collection` comes over, before the server has seen it. */
   cutInsert(collection: string): Promise<void>;
+  /**
+   * Counts the writes from now on, and cuts the connection of number `at` (from 1): after the server has carried it out, or
+   * with `before` before the server has seen it.
+   */
+  cutWrite(at: number, when?: 'before' | 'after'): CutWrite;
   /** From now on nothing is forwarded in either direction, and no connection is closed. */
   hang(): void;
   /** From now on every answer is delayed. */
@@ -18,6 +23,13 @@ export interface MongoProxy {
   /** Cuts every connection and refuses new ones. */
   goAway(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface CutWrite {
+  /** Whether there was such a write. */
+  readonly hasHappened: boolean;
+  /** Cuts nothing from now on. */
+  end(): void;
 }
 
 type Cut = { command: Buffer; answer: boolean; done: () => void };
@@ -28,6 +40,7 @@ export async function startMongoProxy(url: string): Promise<MongoProxy> {
   let cut: Cut | undefined;
   let hanging = false;
   let delayMs = 0;
+  let countdown: { left: number; cut: Omit<Cut, 'command'> } | undefined;
 
   const server = net.createServer((client) => {
     const upstream = net.connect(serverOf(url));
@@ -42,6 +55,10 @@ export async function startMongoProxy(url: string): Promise<MongoProxy> {
     for (const socket of pair) socket.on('error', () => {}).on('close', end);
     client.on('data', (bytes) => {
       if (hanging) return;
+      if (countdown && isWrite(bytes)) {
+        countdown.left -= 1;
+        if (countdown.left === 0) cut = { ...countdown.cut, command: bytes };
+      }
       if (cut && bytes.includes(cut.command)) {
         cutHere = cut;
         cut = undefined;
@@ -84,6 +101,21 @@ export async function startMongoProxy(url: string): Promise<MongoProxy> {
     url: `mongodb://127.0.0.1:${port}/rides?directConnection=true`,
     cutAnswerOfInsert: (collection) => cutNext(collection, true),
     cutInsert: (collection) => cutNext(collection, false),
+    cutWrite(at, when = 'after') {
+      let hasHappened = false;
+      const done = () => {
+        hasHappened = true;
+      };
+      countdown = { left: at, cut: { answer: when === 'after', done } };
+      return {
+        get hasHappened() {
+          return hasHappened;
+        },
+        end() {
+          countdown = undefined;
+        },
+      };
+    },
     hang: () => {
       hanging = true;
     },
@@ -108,4 +140,12 @@ function insertInto(collection: string): Buffer {
   const length = Buffer.alloc(4);
   length.writeInt32LE(collection.length + 1);
   return Buffer.concat([Buffer.from('\u0002insert\u0000'), length, Buffer.from(`${collection}\u0000`)]);
+}
+
+const writes = new Set(['insert', 'update', 'delete', 'findAndModify', 'bulkWrite']);
+
+/** Whether a message of the driver is a write: the first element of its document names the command. */
+function isWrite(message: Buffer): boolean {
+  const nameStart = 16 + 4 + 1 + 4 + 1;
+  return writes.has(message.toString('latin1', nameStart, message.indexOf(0, nameStart)));
 }

@@ -5,16 +5,17 @@ import { sweeperFindings, sweeps } from '../../shared/metrics/metrics.ts';
 import { mongoNow } from '../../shared/mongo/clock.ts';
 import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
 import { poolNames } from '../../shared/queues.ts';
-import { fireTimer } from '../../shared/rides/fire-timer.ts';
+import { isCluster } from '../../shared/redis-nodes.ts';
 import { deliveryJobId, enqueueNextDelivery, type Outbox } from '../../shared/rides/outbox.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import type { Claim, RideState } from '../../shared/rides/ride-types.ts';
+import type { Claim } from '../../shared/rides/ride-types.ts';
 import { enqueueTimers, timerJobId, timerPool, withJob } from '../../shared/rides/timers.ts';
 import { attemptJobId, enqueueAttempt, nextRedeliveries } from '../../shared/webhooks/attempt-jobs.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 import { isSlow } from '../webhooks/slow-lane.ts';
 import { addMissing, type NeededJob } from './add-missing.ts';
 import { keepJobIdsUnique } from './job-ids.ts';
+import { alongDueTimers, type DueRide, endStalled, hasStalled } from './mongo-work.ts';
 import { atFront, type Progress } from './progress.ts';
 import { settleDrivers } from './settle-drivers.ts';
 import { addWaitingMails } from './waiting-mails.ts';
@@ -54,7 +55,7 @@ export interface SweepOptions {
  * Visits rides and attempts by hand with something left to do, the oldest first, and adds the jobs that no queue holds. An
  * ordinary sweep visits a bounded number of them and adds jobs that are overdue by the grace. With `everything` it visits all of them and adds
  * every missing job, due or not: any job may be lost, or be with a worker that never received it. Throws when MongoDB or
- * Redis is unavailable.
+ * Redis is unavailable; while one node of a Redis Cluster is away, the jobs of its queues count as failed.
  */
 export async function sweep(ctx: Context, options: SweepOptions): Promise<Swept> {
   const { everything, progress = atFront(), mayGoOn = async () => true } = options;
@@ -70,7 +71,7 @@ export async function sweep(ctx: Context, options: SweepOptions): Promise<Swept>
     failed: 0,
   };
   const current: Sweep = { ctx, everything, now, overdue: new Date(now.getTime() - graceMs), swept };
-  await Promise.all(poolNames.map((pool) => keepJobIdsUnique(ctx.redis, ctx.queues[pool] as Queue, now.getTime())));
+  await keepAllJobIdsUnique(ctx, now.getTime());
   const bounds = (of: keyof Progress) => ({
     maxIdle: everything ? Number.POSITIVE_INFINITY : maxIdle,
     mayGoOn,
@@ -93,6 +94,13 @@ export async function sweep(ctx: Context, options: SweepOptions): Promise<Swept>
   return swept;
 }
 
+/** A queue whose node of a Redis Cluster is away holds up no other queue. */
+async function keepAllJobIdsUnique(ctx: Context, nowMs: number): Promise<void> {
+  const kept = poolNames.map((pool) => keepJobIdsUnique(ctx.redis, ctx.queues[pool] as Queue, nowMs));
+  if (isCluster(ctx.redis)) await Promise.allSettled(kept);
+  else await Promise.all(kept);
+}
+
 function count({ visited: _, ...findings }: Swept): void {
   sweeps.inc();
   for (const [finding, found] of Object.entries(findings)) sweeperFindings.inc({ finding }, found);
@@ -113,38 +121,23 @@ export interface Sweep {
   swept: Swept;
 }
 
-type DueRide = Pick<RideState, '_id' | 'timers'>;
-
 function dueTimers(current: Sweep): Walk<DueRide> {
-  const { everything, now, swept } = current;
-  return {
-    collection: rides as never,
-    by: 'nextDueAt',
-    filter: { nextDueAt: { $exists: true } },
-    projection: { timers: 1 },
-    until: everything ? null : now,
-    async visit(due) {
-      const needed = await Promise.all(
-        due.map((ride) =>
-          neededJobs(current, ride, async () => {
-            const hasStalled = ride.timers.some(({ name, dueAt }) => name === 'stall' && dueAt <= now);
-            return hasStalled ? endStalled(current, ride) : timerJobs(current, ride);
-          }),
-        ),
-      );
-      const added = await add(current, needed.flat());
-      swept.timers += added;
-      swept.visited += due.length;
-      return added;
-    },
-  };
-}
-
-/** The sweeper alone ends a trip without progress: this timer has no job. */
-async function endStalled({ ctx, swept }: Sweep, ride: DueRide): Promise<NeededJob[]> {
-  const fired = await fireTimer(ctx, ride._id, 'stall', () => ({ action: 'cancel', by: 'timeout' }));
-  if (fired.result === 'done') swept.stalls += 1;
-  return [];
+  const { ctx, everything, now, swept } = current;
+  return alongDueTimers(everything ? null : now, async (due) => {
+    const needed = await Promise.all(
+      due.map((ride) =>
+        neededJobs(current, ride, async () => {
+          if (!hasStalled(ride, now)) return timerJobs(current, ride);
+          if (await endStalled(ctx, ride)) swept.stalls += 1;
+          return [];
+        }),
+      ),
+    );
+    const added = await add(current, needed.flat());
+    swept.timers += added;
+    swept.visited += due.length;
+    return added;
+  });
 }
 
 function timerJobs({ ctx, everything, overdue }: Sweep, ride: DueRide): NeededJob[] {

@@ -2,10 +2,13 @@ import type { Context } from '../../shared/context.ts';
 import { describeError } from '../../shared/errors.ts';
 import { onBrokenConnection } from '../../shared/mongo/connection.ts';
 import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
-import { onRedisReturned } from '../../shared/redis-nodes.ts';
+import { isCluster, onRedisReturned } from '../../shared/redis-nodes.ts';
 import { pause, rejectOnAbort } from '../abort-signal.ts';
 import { leaseKey } from './lease.ts';
+import { sweepWithoutRedis } from './mongo-work.ts';
+import { sweep } from './sweep.ts';
 import { takeTurn } from './turn.ts';
+import type { Position } from './walk.ts';
 
 const defaultIntervalMs = 2_000;
 /** The interval after an outage, until a full sweep has found every lost job. */
@@ -37,9 +40,25 @@ export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = 
     mayHaveLostJobs = true;
   });
 
+  let position: Position = 'front';
+  const mayGoOn = async () => !stopping.signal.aborted;
+
+  /** Sweeps without the lease: all of Redis is away, or the node of a Redis Cluster that holds the lease. */
+  async function sweepWithoutLease(): Promise<boolean> {
+    if (isCluster(ctx.redis) && ctx.redis.status === 'ready') await sweep(ctx, { everything: false, mayGoOn });
+    else position = await sweepWithoutRedis(ctx, position, mayGoOn);
+    return false;
+  }
+
   async function sweepOnce(): Promise<boolean> {
-    if (ctx.redis.status !== 'ready') return false;
-    const now = await redisNow(ctx);
+    const now = await redisNow(ctx).catch((error) => {
+      ctx.log.debug({ error: describeError(error) }, 'the lease of the sweeper cannot be read');
+      return null;
+    });
+    if (now === null) {
+      mayHaveLostJobs = true;
+      return sweepWithoutLease();
+    }
     if (hasRedisReturned) times.redisReturnedAt = now;
     if (mayHaveLostJobs) times.lastLossAt = now + reconnectMs;
     mayHaveLostJobs = false;
@@ -75,6 +94,7 @@ export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = 
   };
 }
 
+/** Rejects at once while Redis is away. */
 async function redisNow(ctx: Context): Promise<number> {
   // In a cluster, the clock of the node that holds the sweeper's keys.
   const answer = await ctx.redis.eval("return redis.call('TIME')", 1, leaseKey);

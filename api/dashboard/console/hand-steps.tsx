@@ -1,13 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { sha256 } from '../../../shared/ids.ts';
 import { maxOffers } from '../../../shared/rides/decide.ts';
 import { canStep, type HandStep } from '../../../shared/rides/hand-steps.ts';
 import type { Offer } from '../../../shared/rides/ride-types.ts';
 import { nextSimulatedOffer } from '../../../shared/rides/simulated-offer.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { moneyText } from '../facts.tsx';
-import { TextField } from '../forms.tsx';
-import { formIdField } from '../visit.ts';
+import { FormId, TextField } from '../forms.tsx';
 import type { ConsoleRide } from './console-ride.ts';
 
 type Name = HandStep['step'];
@@ -98,8 +96,6 @@ function StepForm({
   of?: string;
   children: ComponentChildren;
 }) {
-  const hash = sha256([ride._id, ride.rev, step, of].join(' '));
-  const formId = Buffer.from(hash, 'hex').subarray(0, 16).toString('base64url');
   return (
     <form
       id={`step-${step}${of}`}
@@ -108,7 +104,7 @@ function StepForm({
       action={`/dashboard/console/${ride._id}/steps/${step}`}
       noValidate
     >
-      <input type="hidden" name={formIdField} value={formId} />
+      <FormId from={[ride._id, ride.rev, step, of].join(' ')} />
       {children}
     </form>
   );

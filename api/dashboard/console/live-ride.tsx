@@ -5,6 +5,7 @@ import type { Delivery, Offer } from '../../../shared/rides/ride-types.ts';
 import { trackUrl } from '../../../shared/rides/track-url.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { exactText, moneyText, OutcomePill, StatusPill } from '../facts.tsx';
+import { FormId } from '../forms.tsx';
 import type { ConsoleRide } from './console-ride.ts';
 import type { ConsoleState } from './console-state.ts';
 import { HandSteps, WithdrawForm } from './hand-steps.tsx';
@@ -41,6 +42,7 @@ function State({ ride, links }: { ride: ConsoleRide; links: Pick<Config, 'trackB
         <StatusPill status={ride.status} />
         {!hasEnded(ride.status) && (
           <form id="cancel" method="post" action={`/dashboard/console/${ride._id}/cancel`}>
+            <FormId from={`${ride._id} cancel`} />
             <button class="btn danger" type="submit">
               Cancel ride
             </button>
@@ -105,6 +107,7 @@ function OfferState({ ride, offer }: { ride: ConsoleRide; offer: Offer }) {
   return (
     <div class="console-choice">
       <form method="post" action={`/dashboard/console/${ride._id}/accept`}>
+        <FormId from={`${ride._id} accept ${offer.offerId}`} />
         <input type="hidden" name="offerId" value={offer.offerId} />
         <button class="btn" type="submit">
           Accept

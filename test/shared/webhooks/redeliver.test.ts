@@ -3,9 +3,10 @@ import { accountOf } from '../../../shared/accounts/account.ts';
 import type { Context } from '../../../shared/context.ts';
 import { newAccountId, newRideId } from '../../../shared/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
+import { migrate } from '../../../shared/migrate.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { DeliveryOutcome, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
-import { attempts } from '../../../shared/webhooks/attempts.ts';
+import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { redeliver, redeliverFailed } from '../../../shared/webhooks/redeliver.ts';
 import { testContext } from '../../support/service.ts';
 import { jobFor, outcomeOf } from '../../support/stored-rides.ts';
@@ -170,6 +171,81 @@ describe('sending again', () => {
       await rideWith(key, ['failed']);
       expect(await outcomeOf(redeliverFailed(ctx, key.keyId, new Date(0), other.owner))).to.equal('not_found');
       expect(await outcomeOf(redeliverFailed(ctx, 'key_of_nobody', new Date(0), other.owner))).to.equal('not_found');
+    });
+  });
+
+  describe('pressed twice', () => {
+    const events = async (keyId: string) => {
+      const found = await attempts.find({ keyId, kind: 'redelivery' }).sort({ _id: 1 }).toArray();
+      return found.map(({ rideId, seq }) => `${rideId} ${seq}`);
+    };
+    const finish = (keyId: string) =>
+      attempts.updateMany({ keyId }, { $set: { state: 'done', outcome: 'failed' }, $unset: { dueAt: '' } });
+
+    it('makes one pending resend of each event when several people press at the same moment', async () => {
+      const key = await keyOf();
+      for (let made = 0; made < 3; made++) await rideWith(key, Array(20).fill('failed'), startMs + made * 500);
+      const [rideId = ''] = (await rides.find({ keyId: key.keyId }).toArray()).map(({ _id }) => _id);
+      const press = (form: string) => redeliverFailed(ctx, key.keyId, new Date(0), { ...key.owner, form });
+      const [a = 0, b = 0, c = 0] = (await Promise.all([
+        ...['a', 'b', 'c'].map((name) => press(name + key.keyId)),
+        redeliver(ctx, { rideId, seq: 7 }, key.owner),
+        redeliver(ctx, { rideId, seq: 7 }, key.owner),
+      ])) as number[];
+      const sent = await events(key.keyId);
+      expect([sent.length, new Set(sent).size]).to.deep.equal([60, 60]);
+      expect(a + b + c).to.be.within(59, 60);
+      const waiting = await attempts.find({ keyId: key.keyId }).sort({ rideId: 1, dueAt: 1 }).toArray();
+      const inOrder = waiting.filter(({ rideId: of, seq }) => of !== rideId || seq !== 7);
+      const bySeq = [...inOrder].sort(
+        (x, y) => String(x.rideId).localeCompare(String(y.rideId)) || Number(x.seq) - Number(y.seq),
+      );
+      for (const of of new Set(inOrder.map((one) => one.rideId))) {
+        const seqs = (list: typeof waiting) => list.flatMap((one) => (one.rideId === of ? (one.seq ?? 0) : []));
+        expect(seqs(inOrder)).to.deep.equal(seqs(bySeq));
+      }
+    });
+
+    it('sends each event once for a form, also after the resend has failed', async () => {
+      const key = await keyOf();
+      const rideId = await rideWith(key, ['failed', 'failed']);
+      const all = () => redeliverFailed(ctx, key.keyId, new Date(0), { ...key.owner, form: `all ${key.keyId}` });
+      const one = () => redeliver(ctx, { rideId, seq: 1 }, { ...key.owner, form: `one ${key.keyId}` });
+      expect([await all(), await all()]).to.deep.equal([2, 2]);
+      await finish(key.keyId);
+      expect(await all()).to.equal(2);
+      expect(await events(key.keyId)).to.have.length(2);
+      const attemptId = await one();
+      await finish(key.keyId);
+      expect(await one()).to.equal(attemptId);
+      expect(await events(key.keyId)).to.have.length(3);
+    });
+
+    it('completes a form of which MongoDB stored only the first events', async () => {
+      const key = await keyOf();
+      await rideWith(key, Array(5).fill('failed'));
+      const press = () => redeliverFailed(ctx, key.keyId, new Date(0), { ...key.owner, form: `partly ${key.keyId}` });
+      await press();
+      const last = await attempts.find({ keyId: key.keyId }).sort({ seq: 1 }).skip(2).toArray();
+      await attempts.deleteMany({ _id: { $in: last.map(({ _id }) => _id) } });
+      await finish(key.keyId);
+      expect(await press()).to.equal(5);
+      expect((await waitingOf(key.keyId)).map(({ seq }) => seq)).to.deep.equal([3, 4, 5]);
+    });
+
+    it('is prevented by an index that pending duplicates of an earlier version do not hinder', async () => {
+      const key = await keyOf();
+      const rideId = await rideWith(key, ['failed']);
+      const attemptId = await redeliver(ctx, { rideId, seq: 1 }, key.owner);
+      const { _id, isOnlyResend, ...old } = (await attempts.findOne({ _id: attemptId })) as AttemptRecord;
+      await attempts.dropIndex('rideId_1_seq_1');
+      await attempts.deleteMany({ keyId: key.keyId });
+      await attempts.insertMany([1, 2].map((number) => ({ ...old, _id: `${_id}${number}` })));
+      await migrate(ctx.config.secrets.keys);
+      expect(await attempts.indexExists('rideId_1_seq_1')).to.equal(true);
+      // A press of this version finds them, and adds none.
+      expect(await redeliver(ctx, { rideId, seq: 1 }, key.owner)).to.match(new RegExp(`^${_id}[12]$`));
+      expect(await events(key.keyId)).to.have.length(2);
     });
   });
 });

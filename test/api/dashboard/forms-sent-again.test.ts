@@ -1,0 +1,243 @@
+import { expect } from 'chai';
+import type { ConsoleParts } from '../../../api/dashboard/console/console-routes.tsx';
+import { dashboardBase } from '../../../api/dashboard/dashboard-part.ts';
+import { dashboardRoutes } from '../../../api/dashboard/routes.ts';
+import { auditOf } from '../../../shared/accounts/audit.ts';
+import { SessionModel, startSession } from '../../../shared/accounts/session.ts';
+import { sha256 } from '../../../shared/ids.ts';
+import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
+import { deliverySettings } from '../../../shared/keys/delivery-settings.ts';
+import { createKey } from '../../../shared/keys/manage-keys.ts';
+import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { createRide } from '../../../shared/rides/create-ride.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { attempts } from '../../../shared/webhooks/attempts.ts';
+import { clientOf, validRide } from '../../support/client.ts';
+import { newFormId, type PageAnswer, signedIn, type Visitor } from '../../support/dashboard.ts';
+import { mailsTo } from '../../support/mails.ts';
+import { type MongoProxy, startMongoProxy } from '../../support/mongo-proxy.ts';
+import { newDriver } from '../../support/rides.ts';
+import { startTestApi, type TestApi } from '../../support/service.ts';
+
+/** An account with all that the forms change: two sessions, a key, a ride that is bidding with an offer, and one with a failed event. */
+interface World {
+  visitor: Visitor;
+  key: ApiKey;
+  rideId: string;
+  offerId: string;
+  failedRideId: string;
+  /** The token of a session in another browser. */
+  otherSession: string;
+}
+
+/** How a form is sent: its fields, and what its path's parameters are. `status` is that of its answer. */
+interface FormCase {
+  status: number;
+  fields?: (world: World) => Record<string, string>;
+  params?: (world: World) => Record<string, string>;
+  prepare?: (world: World) => Promise<unknown>;
+  /** Sending it twice changes nothing more, whatever form it is. */
+  needsNoId?: true;
+}
+
+/** Every form of a person who has signed in. The forms of signing in have a test of their own (sign-in-repeated.test.ts). */
+const cases: Record<string, FormCase> = {
+  '/sign-out': { status: 303, needsNoId: true },
+  '/sign-out-everywhere': { status: 303 },
+  '/account/end-session': {
+    status: 303,
+    fields: ({ otherSession }) => ({ session: sha256(otherSession) }),
+  },
+  '/keys': { status: 200, fields: () => ({ name: 'Night desk', mode: 'live' }) },
+  '/keys/:keyId/name': { status: 303, fields: () => ({ name: 'Night desk' }) },
+  '/keys/:keyId/webhook-url': { status: 303, fields: () => ({ webhookUrl: 'https://partner.example/other' }) },
+  '/keys/:keyId/test-event': { status: 303 },
+  '/keys/:keyId/signing-secret': { status: 200 },
+  '/keys/:keyId/roll-secret': { status: 200, fields: () => ({ seen: '0' }) },
+  '/keys/:keyId/rotate': { status: 200, fields: () => ({ seen: '0' }) },
+  '/keys/:keyId/revoke': { status: 303 },
+  '/rides/:rideId/events/:seq/send-again': {
+    status: 303,
+    params: ({ failedRideId }) => ({ rideId: failedRideId, seq: '1' }),
+  },
+  '/deliveries/send-again': { status: 303, fields: ({ key }) => ({ keyId: key._id, since: '2020-01-01 00:00' }) },
+  '/console': {
+    status: 303,
+    fields: ({ key }) => ({ key: key._id, scenario: 'no_offers', ...placesOf(validRide) }),
+  },
+  '/console/:rideId/accept': { status: 303, fields: ({ offerId }) => ({ offerId }) },
+  '/console/:rideId/cancel': { status: 303 },
+  '/console/:rideId/steps/:step offer': { status: 303, fields: () => ({ price: '21', etaMinutes: '6' }) },
+  '/console/:rideId/steps/:step withdraw': { status: 303, fields: ({ offerId }) => ({ offerId }) },
+  '/console/:rideId/steps/:step expire': { status: 303 },
+  '/console/:rideId/steps/:step arrive': { status: 303, prepare: accepted },
+};
+const testedElsewhere = /^\/(sign-in|confirm)(\/|$)/;
+
+function accepted({ rideId, offerId, key }: World): Promise<unknown> {
+  return applyAction(api.ctx, rideId, { action: 'accept', offerId }, { keyId: key._id });
+}
+
+const placesOf = ({ pickup, destination, fare }: typeof validRide) => ({
+  ...{ pickupLat: String(pickup.lat), pickupLng: String(pickup.lng) },
+  ...{ destinationLat: String(destination.lat), destinationLng: String(destination.lng), fare: String(fare) },
+});
+
+let api: TestApi;
+
+describe('a form of the dashboard that is sent again', () => {
+  let proxy: MongoProxy;
+
+  before(async () => {
+    proxy = await startMongoProxy(process.env.TEST_MONGO_URL ?? '');
+    api = await startTestApi({ MONGO_URL: proxy.url });
+  });
+  after(async () => {
+    await api.close();
+    await proxy.close();
+  });
+
+  async function newWorld(): Promise<World> {
+    const visitor = await signedIn(api);
+    const accountId = visitor.account._id;
+    const made = await createKey(api.ctx.config, {
+      ...{ accountId, name: 'Front desk', mode: 'test' },
+      webhookUrl: 'https://partner.example/hook',
+    });
+    const owner = { keyId: made.keyId };
+    const caller = { ...owner, accountId, mode: 'test' as const };
+    const request = {
+      ...validRide,
+      carType: 'regular',
+      rideType: 'standard',
+      passengerCount: 1,
+      distanceKm: 1,
+    } as const;
+    const newRide = async () => (await createRide(api.ctx, { key: caller, request, scenario: 'no_offers' }))._id;
+    const [rideId, failedRideId] = [await newRide(), await newRide()];
+    const offer = { action: 'offer', driver: newDriver(), price: 20, etaMinutes: 5 } as const;
+    const { offers } = await applyAction(api.ctx, rideId, offer, owner);
+    await applyAction(api.ctx, failedRideId, offer, owner);
+    const at = new Date(api.ctx.now() - 60_000);
+    const delivery = { outcome: 'failed', durationMs: 1, at } as const;
+    await rides.updateOne({ _id: failedRideId }, { $set: { 'events.0.delivery': delivery, undeliveredAt: at } });
+    const key = (await keys.findOne({ _id: made.keyId })) as ApiKey;
+    const otherSession = await startSession(accountId, api.ctx.now());
+    return { visitor, key, rideId, offerId: offers[0]?.offerId ?? '', failedRideId, otherSession };
+  }
+
+  /** All that the forms of an account can change, without ids and times. */
+  async function stateOf({ visitor: { account }, key }: World) {
+    const accountId = account._id;
+    const found = await keys.find({ accountId }).sort({ createdAt: 1 }).toArray();
+    const attempted = await attempts.find({ accountId }).sort({ _id: 1 }).toArray();
+    const ridden = await rides.find({ accountId }).sort({ _id: 1 }).toArray();
+    return {
+      audit: (await auditOf(accountId, 100)).map(({ action }) => action).sort(),
+      mails: (await mailsTo(api.ctx, account.email)).map(({ subject }) => subject),
+      keys: found.map(({ _id, name, mode, webhookUrl, hash, signingSecret, revokedAt }) => ({
+        ...{ name, mode, webhookUrl, isRevoked: revokedAt !== undefined },
+        isRotated: _id === key._id && hash !== key.hash,
+        isRolled: _id === key._id && signingSecret !== key.signingSecret,
+      })),
+      attempts: attempted.map(({ kind, seq, outcome }) => `${kind} ${seq} ${outcome}`),
+      rides: ridden.map(({ status, seq, offers, events }) => ({
+        ...{ status, seq, events: events.map(({ event }) => event) },
+        offers: offers.map(({ price, withdrawnAt }) => `${price}${withdrawnAt ? ' withdrawn' : ''}`),
+      })),
+      sessions: await SessionModel.countDocuments({ accountId }),
+    };
+  }
+
+  /** A form of a new account. Each sending has the same fields. */
+  async function formOf(route: string) {
+    const { fields, params, prepare } = cases[route] as FormCase;
+    const world = await newWorld();
+    await prepare?.(world);
+    const [path = '', step = ''] = route.split(' ');
+    const values = { keyId: world.key._id, rideId: world.rideId, step, ...params?.(world) } as Record<string, string>;
+    const address = dashboardBase + path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? '');
+    const formId = newFormId();
+    const send = () => world.visitor.post(address, { formId, ...fields?.(world) });
+    return { world, address, send };
+  }
+
+  /** Its status, where it leads to, and whether the secret that it shows is in use. */
+  async function answerOf({ status, html, headers }: PageAnswer, { key }: World) {
+    const shown = (testId: string) => new RegExp(`data-testid="${testId}">([^<]+)<`).exec(html)?.[1];
+    const [newKey, secret] = [shown('new-key'), shown('signing-secret')];
+    const secrets = [
+      ...(newKey ? [(await clientOf(api.url, newKey).get('')).status === 200] : []),
+      ...(secret ? [(await deliverySettings(api.ctx.config, key._id)).signingSecret === secret] : []),
+    ];
+    const path = headers.get('location')?.replaceAll(/(att|ride|key)_\w+/g, '$1');
+    return { status, path, secrets };
+  }
+
+  const routes = () =>
+    dashboardRoutes(api.ctx, {} as ConsoleParts).flatMap(({ method, path }) => (method === 'POST' ? path : []));
+
+  it('is in this test, whichever route it has', () => {
+    const tested = new Set(Object.keys(cases).map((route) => route.split(' ')[0]));
+    const missing = routes().filter((path) => !tested.has(path) && !testedElsewhere.test(path));
+    expect(missing, 'routes without a case here').to.deep.equal([]);
+  });
+
+  it('has its one-time id on every page that shows it', async () => {
+    const { visitor, key, rideId, failedRideId } = await newWorld();
+    const keyPages = ['', '/rotate', '/revoke', '/roll-secret'].map((path) => `/keys/${key._id}${path}`);
+    const ridePages = [`/console/${rideId}`, `/rides/${failedRideId}?entry=event-1`];
+    const sent = new Set<string>();
+    for (const path of ['', '/keys/new', '/deliveries', '/console', '/account', ...keyPages, ...ridePages]) {
+      const { html } = await visitor.get(dashboardBase + path);
+      for (const [form, action = ''] of html.matchAll(/<form [^>]*action="([^"]+)"[^>]*>.*?<\/form>/gs)) {
+        if (!form.includes('method="post"') || action === '/dashboard/sign-out') continue;
+        expect(form, `${path}: ${action}`).to.match(/name="formId" value="[\w-]{22}"/);
+        sent.add(action.replace(/#.*/, '').replaceAll(/(key|ride)_\w+/g, '$1'));
+      }
+    }
+    expect(sent.size, [...sent].join(' ')).to.be.at.least(17);
+  });
+
+  for (const [route, { status, needsNoId }] of Object.entries(cases)) {
+    it(`takes effect once, whichever write of it MongoDB fails after: ${route}`, async function () {
+      this.timeout(60_000);
+      const calm = await formOf(route);
+      const wanted = await answerOf(await calm.send(), calm.world);
+      const done = await stateOf(calm.world);
+      expect(wanted.status).to.equal(status);
+      expect(wanted.secrets).not.to.include(false);
+      // Sent twice without any fault.
+      expect((await answerOf(await calm.send(), calm.world)).status).to.equal(status);
+      expect(await stateOf(calm.world)).to.deep.equal(done);
+
+      for (const when of ['before', 'after'] as const) {
+        for (let write = 1; ; write += 1) {
+          const { world, send } = await formOf(route);
+          const cut = proxy.cutWrite(write, when);
+          const first = await send();
+          cut.end();
+          if (!cut.hasHappened) break;
+          const where = `${when} write ${write}`;
+          expect(first.status, where).to.be.oneOf([503, status]);
+          const again = await answerOf(await send(), world);
+          expect(again, where).to.deep.equal(wanted);
+          expect(await stateOf(world), where).to.deep.equal(done);
+          await send();
+          expect(await stateOf(world), `${where}, sent a third time`).to.deep.equal(done);
+        }
+      }
+    });
+
+    if (needsNoId) continue;
+    it(`is a 400 without its one-time id, and changes nothing: ${route}`, async () => {
+      const { world, address } = await formOf(route);
+      const before = await stateOf(world);
+      for (const formId of ['', 'x', 'x'.repeat(23)]) {
+        const answer = await world.visitor.post(address, { ...cases[route]?.fields?.(world), formId });
+        expect(answer.status).to.equal(400);
+      }
+      expect(await stateOf(world)).to.deep.equal(before);
+    });
+  }
+});
