@@ -66,6 +66,8 @@ export async function eraseRides(rideIds: readonly string[]): Promise<number> {
   await eraseAttempts({ rideId: { $in: ended } });
   const options = { writeConcern: durableWrites(), ...timeLimit() };
   const { modifiedCount } = await rides.updateMany({ _id: { $in: ended }, ...erasable }, erasure, options);
+  // Attempts are written after their event is settled: some may have come since the first pass.
+  await eraseAttempts({ rideId: { $in: ended } });
   return modifiedCount;
 }
 
@@ -82,6 +84,8 @@ export async function eraseRide(rideId: string): Promise<string> {
   const isPending = { rideId, dueAt: { $exists: true } };
   const pending = await attempts.findOne(isPending, { projection: { _id: 1 }, ...timeLimit() });
   const refusal = refusalOf(ride) ?? (pending && 'An event of the ride is being sent again');
+  // An earlier call may have died before it erased the last attempts.
+  if (ride.erasedAt) await eraseAttempts({ rideId });
   if (refusal) throw new AppError('not_erasable', { message: refusal });
   await eraseRides([rideId]);
   return ride.accountId;

@@ -4,14 +4,18 @@ import { LimitModel } from '../../shared/accounts/limit.ts';
 import { SessionModel } from '../../shared/accounts/session.ts';
 import { SignInModel } from '../../shared/accounts/sign-in-row.ts';
 import { SubmissionModel } from '../../shared/accounts/submission.ts';
+import { drivers } from '../../shared/drivers/driver.ts';
 import { driverSessions } from '../../shared/drivers/driver-session.ts';
+import { positions } from '../../shared/drivers/positions.ts';
 import { firstRideId } from '../../shared/ids.ts';
+import { keys } from '../../shared/keys/api-key.ts';
 import { MailModel } from '../../shared/mail/mail-row.ts';
 import { timeLimit } from '../../shared/mongo/durability.ts';
-import { rides } from '../../shared/rides/ride.ts';
+import { createdIndex, rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';
 import { ridesNeededFrom } from '../../shared/usage/progress.ts';
+import { rideSums } from '../../shared/usage/ride-sums.ts';
 import type { Pace } from '../../shared/usage/sum-rides.ts';
 import { attempts } from '../../shared/webhooks/attempts.ts';
 
@@ -71,6 +75,61 @@ export async function dropOldIdempotencyKeys(now: Date, pace: Pace): Promise<num
     const which = { _id: { $in: old.map(({ _id }) => _id) }, ...isOld };
     dropped += (await rides.updateMany(which, { $unset: { idempotency: '' } }, timeLimit())).modifiedCount;
     if (old.length < atOnce) return dropped;
+  }
+}
+
+/**
+ * Deletes the positions of drivers who were last heard before a time, and of revoked drivers who are on no ride. Reads every
+ * position, in the order of the ids: there is one for each driver. Resolves with how many were deleted.
+ */
+export async function deleteOldPositions(before: Date, pace: Pace): Promise<number> {
+  const page = { projection: { seenAt: 1 }, sort: { _id: 1 }, limit: atOnce, batchSize: atOnce } as const;
+  let deleted = 0;
+  for (let after = ''; ; ) {
+    await pace();
+    const found = await positions.find({ _id: { $gt: after } }, { ...page, ...timeLimit() }).toArray();
+    const ids = found.map(({ _id }) => _id);
+    const revoked = await drivers
+      .find(
+        { _id: { $in: ids }, revokedAt: { $exists: true } },
+        { projection: { _id: 1 }, batchSize: atOnce, ...timeLimit() },
+      )
+      .toArray();
+    const isGone = [
+      { _id: { $in: ids }, seenAt: { $lt: before } },
+      { _id: { $in: revoked.map(({ _id }) => _id) }, rideId: { $exists: false } },
+    ];
+    deleted += (await positions.deleteMany({ $or: isGone }, timeLimit())).deletedCount;
+    const last = ids.at(-1);
+    if (!last || ids.length < atOnce) return deleted;
+    after = last;
+  }
+}
+
+/** Deletes the keys that were revoked before a time and never had a ride: no statement or sum names them. */
+export async function deleteUnusedKeys(before: Date, pace: Pace): Promise<number> {
+  const order = { revokedAt: 1, _id: 1 } as const;
+  const page = { projection: { revokedAt: 1 }, sort: order, hint: order, limit: atOnce, batchSize: atOnce } as const;
+  let deleted = 0;
+  for (let start = {}; ; ) {
+    await pace();
+    const found = await keys
+      .find<{ _id: string; revokedAt: Date }>({ revokedAt: { $lt: before } }, { ...page, ...start, ...timeLimit() })
+      .toArray();
+    const ids = found.map(({ _id }) => _id);
+    const withSums = { _id: { $in: ids } };
+    const summed = await rideSums
+      .find(withSums, { projection: { _id: 1 }, batchSize: atOnce, ...timeLimit() })
+      .toArray();
+    const used = new Set(summed.map(({ _id }) => _id));
+    const unused = ids.filter((keyId) => !used.has(keyId));
+    for (const keyId of unused) {
+      if (await rides.findOne({ keyId }, { projection: { _id: 1 }, hint: createdIndex, ...timeLimit() })) continue;
+      deleted += (await keys.deleteOne({ _id: keyId, revokedAt: { $lt: before } }, timeLimit())).deletedCount;
+    }
+    const last = found.at(-1);
+    if (!last || found.length < atOnce) return deleted;
+    start = { min: { revokedAt: last.revokedAt, _id: `${last._id} ` } };
   }
 }
 

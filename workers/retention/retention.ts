@@ -6,7 +6,14 @@ import type { Pace } from '../../shared/usage/sum-rides.ts';
 import { pause, rejectOnAbort } from '../abort-signal.ts';
 import { Ended, paceOf } from '../pace.ts';
 import { takeLease } from '../sweeper/lease.ts';
-import { deleteExpired, deleteOldAudit, deleteOldRides, dropOldIdempotencyKeys } from './delete-old.ts';
+import {
+  deleteExpired,
+  deleteOldAudit,
+  deleteOldPositions,
+  deleteOldRides,
+  deleteUnusedKeys,
+  dropOldIdempotencyKeys,
+} from './delete-old.ts';
 import { eraseOldAttempts, eraseOldRides } from './erase-old.ts';
 
 export const retentionLeaseKey = '{rides:retention}:lease';
@@ -22,6 +29,10 @@ export interface Retained {
   expired: number;
   idempotencyKeys: number;
   auditEntries: number;
+  /** Positions of drivers who are revoked or were not heard for long. */
+  positions: number;
+  /** Revoked keys that never had a ride. */
+  keys: number;
   ridesErased: number;
   attemptsErased: number;
   ridesDeleted: number;
@@ -97,6 +108,8 @@ export async function retainOnly({ config, log }: Pick<Context, 'config' | 'log'
     expired: await done('expired', deleteExpired(now, pace)),
     idempotencyKeys: await done('idempotencyKeys', dropOldIdempotencyKeys(now, pace)),
     auditEntries: await done('audit', deleteOldAudit(daysAgo(auditDays), pace)),
+    positions: await done('positions', deleteOldPositions(daysAgo(eraseDays), pace)),
+    keys: await done('keys', deleteUnusedKeys(daysAgo(eraseDays), pace)),
     // First, so that no ride is erased just before it is deleted.
     ridesDeleted: await done('oldRides', deleteOldRides(daysAgo(rideDays), pace)),
     ridesErased: await done('rides', eraseOldRides(daysAgo(eraseDays), pace, failed)),

@@ -4,6 +4,7 @@ import { newAttemptId } from '../../shared/ids.ts';
 import { insertDocuments } from '../../shared/mongo/commands.ts';
 import type { Delivery } from '../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
+import { eraseAttemptsOfErased } from '../../shared/webhooks/erase-attempts.ts';
 import { beside } from './beside.ts';
 import type { Claimed } from './claim.ts';
 import { type Trace, traced, whenDrained } from './trace.ts';
@@ -18,6 +19,8 @@ const maxWaiting = 2_000;
 const unread = new Set<() => void>();
 let waiting: AttemptRecord[] = [];
 let dropped = 0;
+/** Rides whose attempts were inserted, and which may have been erased before that. */
+let unchecked: string[] = [];
 let log: Context['log'] | undefined;
 
 const inserts = beside(insertBatches, () => waiting.length > 0, delayMs);
@@ -75,6 +78,18 @@ async function insertBatch(): Promise<void> {
     dropped += batch.length;
     log?.debug({ error: describeError(error) }, 'attempts not inserted');
   }
+  await eraseThoseOfErased(batch);
   if (dropped > 0) log?.debug({ dropped }, 'attempts dropped: the dashboard lacks them');
   dropped = 0;
+}
+
+/** What fails here is tried again with the next batch; the retention finds the rest after ERASE_AFTER_DAYS. */
+async function eraseThoseOfErased(inserted: readonly AttemptRecord[]): Promise<void> {
+  unchecked = [...unchecked, ...inserted.flatMap(({ rideId }) => rideId ?? [])].slice(-maxWaiting);
+  try {
+    await eraseAttemptsOfErased(unchecked);
+    unchecked = [];
+  } catch (error) {
+    log?.debug({ error: describeError(error) }, 'attempts of erased rides not looked for');
+  }
 }

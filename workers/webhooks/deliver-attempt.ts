@@ -7,6 +7,7 @@ import { rides } from '../../shared/rides/ride.ts';
 import type { Ride, RideEvent } from '../../shared/rides/ride-types.ts';
 import { enqueueAttempt, enqueueNextRedeliveries, nextRedeliveries } from '../../shared/webhooks/attempt-jobs.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
+import { eraseAttemptsOfErased } from '../../shared/webhooks/erase-attempts.ts';
 import type { Handler, JobResult, Run } from '../handler.ts';
 import { withLine } from '../job-line.ts';
 import { type Attempted, attempt, deliverySettingsOf, type Outgoing, type SettingsOrOutcome } from './attempt.ts';
@@ -79,6 +80,8 @@ async function deliver(ctx: Context, job: AttemptJob, run: Run): Promise<JobResu
   const made = { ...attempted, outcome, startedAt: claimed.claim.at };
   const isSettled = await settleAttempt(ctx, job, run, made, body, trace);
   if (!isSettled) return { result: 'not recorded' };
+  // The ride may have been erased while the attempt was made. What fails here, the retention finds later.
+  if (wanted.rideId !== undefined) await eraseAttemptsOfErased([wanted.rideId]).catch(() => {});
   const { kind, event, rideId, seq, requestId } = claimed.record;
   const { reason, httpStatus, durationMs } = attempted;
   const fields = {

@@ -8,7 +8,11 @@ import { SignInModel } from '../../../shared/accounts/sign-in-row.ts';
 import { earlierSubmission, SubmissionModel } from '../../../shared/accounts/submission.ts';
 import type { Context } from '../../../shared/context.ts';
 import { driverSessions } from '../../../shared/drivers/driver-session.ts';
+import { createDriver, revokeDriver } from '../../../shared/drivers/manage-drivers.ts';
+import { goOnline, noteRide, positions } from '../../../shared/drivers/positions.ts';
 import { newMailId } from '../../../shared/ids.ts';
+import { keys } from '../../../shared/keys/api-key.ts';
+import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
 import { eraseRides } from '../../../shared/retention/erase-rides.ts';
 import { RetentionProgressModel } from '../../../shared/retention/progress.ts';
@@ -17,6 +21,7 @@ import { createRide, findReplay, type NewRide } from '../../../shared/rides/crea
 import { rides } from '../../../shared/rides/ride.ts';
 import { dayMs, monthOf, overUntil, startOfMonth } from '../../../shared/usage/days.ts';
 import { askForSums, isSumDue, noteSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
+import { type RideSums, rideSums } from '../../../shared/usage/ride-sums.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { Ended } from '../../../workers/pace.ts';
 import {
@@ -228,6 +233,44 @@ describe('the retention', () => {
       expect(await SessionModel.countDocuments({}), 'used meanwhile').to.equal(1);
       await retain(now + sessionLifetimeMs + 3 * 3_600_000);
       expect(await SessionModel.countDocuments({})).to.equal(0);
+    });
+
+    it('positions of drivers who were last heard 30 days ago, and of revoked drivers who are on no ride', async () => {
+      const hired = async (heardDaysAgo: number, rideId?: string) => {
+        const { driverId } = await createDriver({
+          ...{ name: 'Dana Okoye', phone: '+12025550100', vehicle: 'Toyota Prius, blue', plate: 'T-104' },
+          ...{ carType: 'regular', seats: 4 },
+        });
+        await goOnline({ driverId, carType: 'regular', seats: 4 }, { lat: 40.7, lng: -74 }, new Date(ctx.now()));
+        await positions.updateOne({ _id: driverId }, { $set: { seenAt: daysAgo(heardDaysAgo) } });
+        if (rideId) await noteRide(driverId, rideId, {});
+        return driverId;
+      };
+      const [old, recent, revoked, driving] = [
+        await hired(31),
+        await hired(29),
+        await hired(0),
+        await hired(0, 'ride_1'),
+      ];
+      for (const driverId of [revoked, driving]) await revokeDriver(driverId);
+      const kept = async () => positions.distinct('_id', { _id: { $in: [old, recent, revoked, driving] } });
+      expect((await retain()).positions).to.equal(2);
+      expect(await kept()).to.have.members([recent, driving]);
+    });
+
+    it('keys that were revoked 30 days ago and never had a ride', async () => {
+      const revokedFor = async (days: number | null) => {
+        const { keyId } = await createKey(ctx.config, { accountId: 'acct_of_tests', name: 'desk', mode: 'test' });
+        if (days !== null) await keys.updateOne({ _id: keyId }, { $set: { revokedAt: daysAgo(days) } });
+        return keyId;
+      };
+      const [unused, recent, active] = [await revokedFor(31), await revokedFor(29), await revokedFor(null)];
+      const [withRide, withSums] = [await revokedFor(400), await revokedFor(400)];
+      await newRide(ctx, { keyId: withRide });
+      await rideSums.insertOne({ _id: withSums } as RideSums);
+      expect((await retain()).keys).to.equal(1);
+      const all = [unused, recent, active, withRide, withSums];
+      expect(await keys.distinct('_id', { _id: { $in: all } })).to.have.members(all.slice(1));
     });
 
     it('Idempotency-Keys after 24 hours, and keeps the ride', async () => {

@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { freePort } from '../../../dev/servers/ports.ts';
 import type { Context } from '../../../shared/context.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
+import { eraseRide } from '../../../shared/retention/erase-rides.ts';
+import { rides } from '../../../shared/rides/ride.ts';
 import { type AttemptRecord, attempts, attemptsOfRide } from '../../../shared/webhooks/attempts.ts';
 import { flushAttempts } from '../../../workers/webhooks/attempt-log.ts';
 import { deliver, newKey, withShortDeadline, withTargets } from '../../support/deliveries.ts';
@@ -50,6 +52,25 @@ describe('the attempt of an event', () => {
     await until(async () => (await attemptsOfRide(rideId, owner)).length > 0);
     return theOnly(rideId);
   };
+
+  it('is erased too when it is recorded after its ride was erased', async () => {
+    const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 5);
+    for (let seq = 1; seq <= 5; seq++) await deliver(ctx, rideId, seq);
+    await flushAttempts();
+    await attempts.deleteMany({ rideId });
+    // The last event's attempt is made, and its record still waits, when the operator erases the ride.
+    await rides.updateOne(
+      { _id: rideId },
+      { $set: { settledSeq: 4, unsettled: 1 }, $unset: { 'events.4.delivery': '' } },
+    );
+    await deliver(ctx, rideId, 5);
+    await eraseRide(rideId);
+    const { seq, outcome, headers, body, url, erasedAt } = await theOnly(rideId);
+    expect({ seq, outcome, headers, body, url }).to.deep.equal({
+      ...{ seq: 5, outcome: 'delivered', headers: undefined, body: undefined, url: undefined },
+    });
+    expect(erasedAt).to.be.a('date');
+  });
 
   it('is recorded with all that was sent, where to, and what came back', async () => {
     answer = (response) => response.writeHead(202).end('thank you');
