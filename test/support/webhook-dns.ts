@@ -1,7 +1,14 @@
 import { createSocket } from 'node:dgram';
 import ipaddr from 'ipaddr.js';
+import type { Resolver } from '../../workers/webhooks/resolve.ts';
 
 export type Question = 'A' | 'AAAA';
+
+/** A resolver of `partner.test`; other names exist and have no address, so the process reaches name servers. */
+export const onlyPartner =
+  (resolver: Resolver): Resolver =>
+  async (name, signal) =>
+    name === 'partner.test' ? resolver(name, signal) : [];
 
 export type NameServer = {
   /** As `dnsResolver` takes it: `127.0.0.1:<port>`. */

@@ -1,3 +1,4 @@
+import { Socket as UdpSocket } from 'node:dgram';
 import { Socket } from 'node:net';
 
 /** What a connection does: it goes to a port of this machine instead, is refused, hangs, or fails with this code. */
@@ -10,9 +11,15 @@ export type Outbound = {
 };
 
 /**
- * Diverts every connection that this process opens, so that a test can name public addresses without calling them.
+ * Diverts every connection that this process opens, so that a test can name public addresses without calling them. `hasRoute`:
+ * whether the system finds a route to public addresses.
  */
-export function divertOutbound(route: (host: string) => Route): Outbound {
+export function divertOutbound(route: (host: string) => Route, { hasRoute = true } = {}): Outbound {
+  const { connect: connectUdp } = UdpSocket.prototype;
+  UdpSocket.prototype.connect = function (this: UdpSocket) {
+    const noRoute = Object.assign(new Error('no route'), { code: 'ENETUNREACH', syscall: 'connect' });
+    process.nextTick(() => (hasRoute ? this.emit('connect') : this.emit('error', noRoute)));
+  };
   const { connect } = Socket.prototype;
   const dialled: string[] = [];
   Socket.prototype.connect = function (this: Socket, ...args: unknown[]) {
@@ -28,6 +35,7 @@ export function divertOutbound(route: (host: string) => Route): Outbound {
   } as typeof connect;
   const restore = () => {
     Socket.prototype.connect = connect;
+    UdpSocket.prototype.connect = connectUdp;
   };
   return { dialled, restore };
 }

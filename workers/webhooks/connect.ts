@@ -1,9 +1,11 @@
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket, connect as tlsConnect } from 'node:tls';
-import { hostOf } from '../../shared/targets/target.ts';
+import { hostOf, isPublicAddress } from '../../shared/targets/target.ts';
 import { AttemptError } from './attempt-outcome.ts';
 import { isLocalFault } from './local-fault.ts';
+import { isNetworkFault, noteReached } from './reach.ts';
 import { enter, type Trace } from './trace.ts';
 
 /** The time to wait for a TCP connection to one address while the name has another address to try. */
@@ -59,7 +61,7 @@ export type ConnectOptions = {
 /**
  * Connects to the host of `url` at the first address that accepts; for `https:` the TLS handshake is done and the
  * certificate verified. Connects to addresses only, so no name is resolved after the check of the addresses. Rejects with a
- * local fault if there was one, else with the first address's error. The socket keeps an `error` listener: a late error must
+ * local fault if there was one, else with the first error that only the receiver can cause, else with the first. The socket keeps an `error` listener: a late error must
  * not end the process.
  */
 export async function connect(url: URL, addresses: readonly string[], options: ConnectOptions): Promise<Socket> {
@@ -76,7 +78,12 @@ export async function connect(url: URL, addresses: readonly string[], options: C
   }
   options.trace.address = candidates[0] ?? null;
   // An address that a local fault kept us from trying may be the one that answers.
-  throw errors.find(isLocalFault) ?? errors[0] ?? new AttemptError('failed', 'ENODATA');
+  throw (
+    errors.find(isLocalFault) ??
+    errors.find((error) => !isNetworkFault(error)) ??
+    errors[0] ??
+    new AttemptError('failed', 'ENODATA')
+  );
 }
 
 async function connectTo(url: URL, address: string, options: ConnectOptions, timeoutMs: number): Promise<Socket> {
@@ -89,6 +96,7 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, tim
   // Runs before the other listeners of this event, one of which starts the TLS handshake.
   socket.prependOnceListener('connect', () => {
     socket.setTimeout(0);
+    if (isPublicAddress(address)) noteReached(hostOf(url));
     if (socket.remoteAddress && !options.mayCall(socket.remoteAddress)) {
       socket.destroy(new AttemptError('blocked', 'private_address'));
     }
@@ -104,6 +112,29 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, tim
       throw new AttemptError('failed', certificateReason(socket));
     throw error;
   }
+}
+
+/** A root name server in both families: the system looks up a route to it, and nothing is sent. */
+const farAddresses = [
+  ['udp4', '198.41.0.4'],
+  ['udp6', '2001:503:ba3e::2:30'],
+] as const;
+
+/** Whether this host has a route to public addresses of one family at least. */
+export async function hasRoute(): Promise<boolean> {
+  const routes = farAddresses.map(async ([family, address]) => {
+    const socket = createSocket(family);
+    try {
+      socket.connect(53, address);
+      await once(socket, 'connect');
+      return true;
+    } catch {
+      return false;
+    } finally {
+      socket.close();
+    }
+  });
+  return (await Promise.all(routes)).includes(true);
 }
 
 /** What a partner's operator can see and mend has a reason of its own. */

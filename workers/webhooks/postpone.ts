@@ -1,5 +1,6 @@
 import type { Context } from '../../shared/context.ts';
 import type { Logger } from '../../shared/logger.ts';
+import { deliveriesPostponed } from '../../shared/metrics/metrics.ts';
 import type { AttemptJob, DeliveryJob } from '../../shared/queues.ts';
 import { pause } from '../abort-signal.ts';
 import type { JobResult, Run } from '../handler.ts';
@@ -68,6 +69,7 @@ const backoffMs = (claimed: Claimed): number => Math.min(Math.max(ageMs(claimed)
 
 /** Every event may meet the same fault, so each reason is logged once a minute, with the first event of that minute. */
 export function report(log: Logger, reason: string, event: DeliveryJob | AttemptJob): void {
+  deliveriesPostponed.inc({ reason });
   const now = performance.now();
   const reportedAt = reports.get(log) ?? new Map<string, number>();
   reports.set(log, reportedAt);

@@ -1,14 +1,17 @@
 import { checkTargetUrl, hostOf, isLocalTarget, isPublicAddress } from '../../shared/targets/target.ts';
 import { rejectOnAbort } from '../abort-signal.ts';
 import { AttemptError, type AttemptResult } from './attempt-outcome.ts';
-import { connect, tlsClientFor } from './connect.ts';
+import { connect, hasRoute, tlsClientFor } from './connect.ts';
 import { isLocalFault } from './local-fault.ts';
 import { type Message, post } from './post.ts';
+import { isNetworkFault, reachesOthers } from './reach.ts';
 import { addressesOf, dnsResolver, type Resolver } from './resolve.ts';
 import { enter, newTrace, type Trace } from './trace.ts';
 
 /** The receiver must answer 2xx within 8 seconds (contract, section 6, rule 3). */
 const attemptTimeoutMs = 8_000;
+
+const systemResolver = dnsResolver();
 
 export type Attempt = Message & {
   url: string;
@@ -36,7 +39,7 @@ export async function send(attempt: Attempt, trace = newTrace()): Promise<SendRe
   const abort = () => setImmediate(() => deadline.abort());
   const timer = setTimeout(abort, (attempt.timeoutMs ?? attemptTimeoutMs) + 1); // a timer can be 1 ms early
   const result = await deliver(attempt, trace, deadline.signal).catch((error) =>
-    resultOf(error, trace, deadline.signal),
+    resultOf(error, { attempt, trace, startedAt }, deadline.signal),
   );
   clearTimeout(timer);
   enter(trace, trace.phase);
@@ -49,7 +52,7 @@ async function deliver(attempt: Attempt, trace: Trace, signal: AbortSignal): Pro
   const isLocal = isLocalTarget(attempt.url, attempt.localTargets);
   const mayCall = (address: string) => isLocal || isPublicAddress(address);
 
-  const resolver = attempt.resolver ?? dnsResolver();
+  const resolver = attempt.resolver ?? systemResolver;
   const addresses = await rejectOnAbort(signal, addressesOf(hostOf(url), resolver, signal));
   // One address that is not public blocks the name, even if another address would have been called.
   if (!addresses.every(mayCall)) throw new AttemptError('blocked', 'private_address');
@@ -58,10 +61,21 @@ async function deliver(attempt: Attempt, trace: Trace, signal: AbortSignal): Pro
   return post(url, socket, attempt, trace, signal);
 }
 
-function resultOf(error: unknown, { phase }: Trace, signal: AbortSignal): AttemptResult {
+async function resultOf(
+  error: unknown,
+  { attempt, trace, startedAt }: { attempt: Attempt; trace: Trace; startedAt: number },
+  signal: AbortSignal,
+): Promise<AttemptResult> {
   if (error instanceof AttemptError) return error.result;
-  if (signal.aborted) return { outcome: 'timeout', reason: phase };
+  const isTimeout = signal.aborted;
   // The message of an error can quote the address or the answer; its code cannot.
   const code = (error as NodeJS.ErrnoException | null)?.code;
-  return { outcome: isLocalFault(error) ? 'unable' : 'failed', reason: typeof code === 'string' ? code : 'unknown' };
+  const reason = typeof code === 'string' ? code : 'unknown';
+  if (!isTimeout && isLocalFault(error)) return { outcome: 'unable', reason };
+  if (isTimeout ? trace.phase === 'dns' : isNetworkFault(error)) {
+    const host = hostOf(new URL(attempt.url));
+    const asked = { host, since: startedAt, resolver: attempt.resolver ?? systemResolver };
+    if (!(await reachesOthers(asked, hasRoute))) return { outcome: 'unable', reason: isTimeout ? 'ETIMEOUT' : reason };
+  }
+  return isTimeout ? { outcome: 'timeout', reason: trace.phase } : { outcome: 'failed', reason };
 }

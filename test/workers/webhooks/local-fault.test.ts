@@ -5,6 +5,7 @@ import type { Context } from '../../../shared/context.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { SecretsKeyMissing } from '../../../shared/keys/encryption.ts';
 import type { NewKey } from '../../../shared/keys/manage-keys.ts';
+import { registry } from '../../../shared/metrics/metrics.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Claim } from '../../../shared/rides/ride-types.ts';
 import { deliver, newKey, withTargets } from '../../support/deliveries.ts';
@@ -134,6 +135,23 @@ describe('the delivery of an event for which this process lacks descriptors or p
       expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
     }
     await receiver.close();
+  });
+
+  it('leaves the event unsettled while this process has no route to any public address', async () => {
+    const rideId = await rideWithEvents(base, await newKey(base, 'https://93.184.216.34/hook'), 1);
+    const outbound = divertOutbound(() => ({ fails: 'ENETUNREACH' }), { hasRoute: false });
+    const { ctx, errors } = withLogLines(base);
+    try {
+      const run = await deliver(ctx, rideId, 1, { stopping: AbortSignal.abort() });
+      expect(run).to.deep.equal({ againInMs: 0, why: 'ENETUNREACH' });
+    } finally {
+      outbound.restore();
+    }
+    expect(errors()[0]).to.include({ reason: 'ENETUNREACH', rideId });
+    expect(await registry.metrics()).to.match(/rides_deliveries_postponed_total\{reason="ENETUNREACH"\} 1/);
+    const ride = await storedRide(rideId);
+    expect(ride).to.include({ settledSeq: 0 }).and.not.to.have.property('claim');
+    expect(ride.events[0]).not.to.have.property('delivery');
   });
 
   it('ends its pause when the pool stops', async () => {

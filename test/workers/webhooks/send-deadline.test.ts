@@ -4,7 +4,7 @@ import { dnsResolver } from '../../../workers/webhooks/resolve.ts';
 import { type Attempt, send } from '../../../workers/webhooks/send.ts';
 import { attemptTo } from '../../support/attempt.ts';
 import { type RawOptions, startReceiver } from '../../support/receiver.ts';
-import { startNameServer } from '../../support/webhook-dns.ts';
+import { onlyPartner, startNameServer } from '../../support/webhook-dns.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
 
@@ -30,12 +30,12 @@ describe('send: the limit cuts', () => {
   useNock(false);
   it('a name server that never answers', async () => {
     const nameServer = await startNameServer(() => null);
-    await expectCut(attemptTo(partner, { localTargets: [], resolver: dnsResolver([nameServer.address]) }));
+    await expectCut(attemptTo(partner, { localTargets: [], resolver: onlyPartner(dnsResolver([nameServer.address])) }));
     await nameServer.close();
   });
 
   it('a resolver that heeds no signal', async () => {
-    await expectCut(attemptTo(partner, { localTargets: [], resolver: () => new Promise(() => {}) }));
+    await expectCut(attemptTo(partner, { localTargets: [], resolver: onlyPartner(() => new Promise(() => {})) }));
   });
 
   it('a host that never takes the connection', async () => {

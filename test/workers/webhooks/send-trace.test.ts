@@ -5,7 +5,7 @@ import { type Attempt, send } from '../../../workers/webhooks/send.ts';
 import { newTrace, traced } from '../../../workers/webhooks/trace.ts';
 import { attemptTo } from '../../support/attempt.ts';
 import { certificate, startReceiver } from '../../support/receiver.ts';
-import { startNameServer } from '../../support/webhook-dns.ts';
+import { onlyPartner, startNameServer } from '../../support/webhook-dns.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
 
@@ -47,7 +47,7 @@ describe('send notes', () => {
 
     it('dns', async () => {
       const nameServer = await startNameServer(() => null);
-      const resolver = dnsResolver([nameServer.address]);
+      const resolver = onlyPartner(dnsResolver([nameServer.address]));
       expect(await timedOutIn(attemptTo(partner, { localTargets: [], resolver }))).to.equal('dns');
       await nameServer.close();
     });

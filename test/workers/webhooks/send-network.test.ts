@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import type { Resolver } from '../../../workers/webhooks/resolve.ts';
+import { send } from '../../../workers/webhooks/send.ts';
+import { attemptTo } from '../../support/attempt.ts';
+import { certificate, type RawReceiver, startReceiver } from '../../support/receiver.ts';
+import { useNock } from '../../support/webhook-nock.ts';
+import { divertOutbound, type Outbound, type Route } from '../../support/webhook-outbound.ts';
+
+const address = '93.184.216.34';
+const addressV6 = '2606:4700::1111';
+
+describe('send: a network that fails', () => {
+  useNock(false);
+  let receiver: RawReceiver;
+  let outbound: Outbound;
+  const { now } = performance;
+  let laterMs = 0;
+
+  beforeEach(async () => {
+    receiver = await startReceiver({
+      raw: true,
+      tls: {},
+      answer: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'),
+    });
+    // Connections of earlier tests are long past.
+    laterMs += 60_000;
+    performance.now = () => laterMs + now.call(performance);
+  });
+  afterEach(async () => {
+    outbound.restore();
+    performance.now = now;
+    await receiver.close();
+  });
+
+  const divert = (route: (host: string) => Route, options?: { hasRoute?: boolean }) => {
+    outbound = divertOutbound(route, options);
+  };
+  const toReceiver = (): Route => ({ port: receiver.port });
+  const error = (code: string) => Object.assign(new Error(code), { code, syscall: 'queryA' });
+  const sendTo = (url: string, resolver: Resolver, timeoutMs = 30_000) =>
+    send(attemptTo({ origin: url }, { url, localTargets: [], resolver, tls: { ca: certificate }, timeoutMs }));
+
+  /** The name servers answer for the partner with this, and for other names with that. */
+  const names =
+    (partner: () => Promise<string[]>, others: () => Promise<string[]>): Resolver =>
+    (name) =>
+      name === 'partner.test' ? partner() : others();
+  const unknown = () => Promise.reject(error('ENOTFOUND'));
+  const noAnswer = () => new Promise<string[]>(() => {});
+
+  for (const code of ['ENETUNREACH', 'EHOSTUNREACH', 'EACCES', 'EPERM', 'EAFNOSUPPORT']) {
+    it(`postpones the attempt after ${code} where the host has no route, though a name server answers`, async () => {
+      divert(() => ({ fails: code }), { hasRoute: false });
+      const resolver = names(async () => [address], unknown);
+      expect(await sendTo('https://partner.test/', resolver)).to.include({ outcome: 'unable', reason: code });
+    });
+  }
+
+  it('postpones the attempt after ENETUNREACH where there is a route but no name server answers', async () => {
+    divert(() => ({ fails: 'ENETUNREACH' }));
+    const resolver = names(
+      async () => [address],
+      () => Promise.reject(error('ESERVFAIL')),
+    );
+    expect(await sendTo('https://partner.test/', resolver)).to.include({ outcome: 'unable', reason: 'ENETUNREACH' });
+  });
+
+  it('counts a receiver with IPv6 only as failed on a host with IPv4 only', async () => {
+    divert(() => ({ fails: 'ENETUNREACH' }));
+    const resolver = names(async () => [addressV6], unknown);
+    expect(await sendTo('https://partner.test/', resolver)).to.include({ outcome: 'failed', reason: 'ENETUNREACH' });
+  });
+
+  it('counts a receiver as failed that refuses at its other address', async () => {
+    divert((host) => (host === address ? 'refuse' : { fails: 'ENETUNREACH' }), { hasRoute: false });
+    const resolver = names(async () => [addressV6, address], noAnswer);
+    expect(await sendTo('https://partner.test/', resolver)).to.include({ outcome: 'failed', reason: 'ECONNREFUSED' });
+  });
+
+  for (const code of ['ESERVFAIL', 'EREFUSED', 'ETIMEOUT']) {
+    it(`postpones the attempt after ${code} for every name`, async () => {
+      divert(toReceiver);
+      const fails = () => Promise.reject(error(code));
+      const result = await sendTo('https://partner.test/', names(fails, fails));
+      expect(result).to.include({ outcome: 'unable', reason: code });
+    });
+
+    it(`counts a receiver as failed whose own name servers cause ${code}`, async () => {
+      divert(toReceiver);
+      const result = await sendTo(
+        'https://partner.test/',
+        names(() => Promise.reject(error(code)), unknown),
+      );
+      expect(result).to.include({ outcome: 'failed', reason: code });
+    });
+  }
+
+  it('postpones the attempt where no name server answers within the limit', async () => {
+    divert(toReceiver);
+    const silent = names(noAnswer, () => Promise.reject(error('ETIMEOUT')));
+    expect(await sendTo('https://partner.test/', silent, 50)).to.include({ outcome: 'unable', reason: 'ETIMEOUT' });
+  });
+
+  it('counts a receiver as timed out whose own name servers are silent', async () => {
+    divert(toReceiver);
+    const silent = names(noAnswer, unknown);
+    expect(await sendTo('https://partner.test/', silent, 50)).to.include({ outcome: 'timeout', reason: 'dns' });
+  });
+
+  it('counts a receiver as failed while another one is reached', async () => {
+    divert((host) => (host === addressV6 ? { fails: 'ENETUNREACH' } : toReceiver()), { hasRoute: false });
+    const resolver: Resolver = async (name) => [name === 'partner.test' ? addressV6 : address];
+    await sendTo('https://other.test/', resolver);
+    expect(await sendTo('https://partner.test/', resolver)).to.include({ outcome: 'failed', reason: 'ENETUNREACH' });
+  });
+
+  it('postpones the attempt although its own receiver was reached a moment ago', async () => {
+    let isAway = false;
+    divert(() => (isAway ? { fails: 'ENETUNREACH' } : toReceiver()), { hasRoute: false });
+    const resolver: Resolver = async () => [address];
+    await sendTo('https://partner.test/', resolver);
+    isAway = true;
+    expect(await sendTo('https://partner.test/', resolver)).to.include({ outcome: 'unable', reason: 'ENETUNREACH' });
+  });
+});
