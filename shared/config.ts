@@ -31,6 +31,8 @@ export interface Config {
   signInMailsPerHour: number;
   /** After how many days what is no longer needed goes: what is personal in an ended ride, the ride itself, audit entries. */
   retention: { eraseDays: number; rideDays: number; auditDays: number };
+  /** What a fare hint answers where too few rides are known, in US dollars. */
+  fareTariff?: { base: number; perKm: number };
   shutdownGraceMs: number;
   logLevel: string;
   /** Where health and metrics of this process are served; nowhere without a port, on any free one with 0. */
@@ -100,6 +102,7 @@ const graceMs = Joi.number()
   .max(3_600_000)
   .messages({ 'number.max': '{{#label}} must be at most 3600000 (one hour)' });
 const concurrency = Joi.number().integer().min(1).max(10_000);
+const dollars = Joi.number().max(100_000);
 const count = Joi.number().integer().min(1).max(1_000_000);
 /** So many days at least: what others still need must not go. */
 const days = (least: number) => Joi.number().integer().min(least).max(3_650);
@@ -169,6 +172,12 @@ const settings = Joi.object({
   // Two months, so that the last one is closed.
   DELETE_RIDES_AFTER_DAYS: days(62).default(396),
   DELETE_AUDIT_AFTER_DAYS: days(30).default(365),
+  FARE_HINT_BASE: dollars.min(0),
+  FARE_HINT_PER_KM: dollars
+    .greater(0)
+    .required()
+    .when('FARE_HINT_BASE', { is: Joi.exist(), otherwise: Joi.optional() })
+    .messages({ 'any.required': '{{#label}} must be set beside FARE_HINT_BASE' }),
   SHUTDOWN_GRACE_MS: graceMs.default(9_000),
   OPS_HOST: Joi.string().default('127.0.0.1'),
   OPS_PORT: Joi.number().integer().min(0).max(65_535),
@@ -246,6 +255,9 @@ export function readConfig(
       eraseDays: value.ERASE_AFTER_DAYS,
       rideDays: value.DELETE_RIDES_AFTER_DAYS,
       auditDays: value.DELETE_AUDIT_AFTER_DAYS,
+    }),
+    ...(value.FARE_HINT_PER_KM !== undefined && {
+      fareTariff: Object.freeze({ base: value.FARE_HINT_BASE ?? 0, perKm: value.FARE_HINT_PER_KM }),
     }),
     shutdownGraceMs: value.SHUTDOWN_GRACE_MS,
     logLevel: value.LOG_LEVEL,

@@ -1,4 +1,5 @@
 import { carTypes } from '../../shared/car-types.ts';
+import { fareBases } from '../../shared/fares/fare-hint.ts';
 import { objectSchema, type Shape } from '../../shared/json-schema.ts';
 import { eventExamples, eventSchemas } from '../../shared/rides/event-schemas.ts';
 import {
@@ -201,8 +202,13 @@ export const fareHint = objectSchema(
   {
     carType,
     distanceKm: { type: 'number', minimum: 0, description: 'The great-circle distance.' },
-    perKm: quartiles('In USD per km; `null` where too few trips are known.'),
-    fare: quartiles('The same for this distance, in USD.'),
+    basis: {
+      enum: [...fareBases, null],
+      description:
+        '`rides`: completed rides of several partners. `tariff`: the tariff of the service, where too few rides are known. `sample`: the fixed sample for a test key. `null`: there is no hint.',
+    },
+    perKm: quartiles('In USD per km; `null` if there is no hint.'),
+    fare: quartiles('The same for this distance, in USD. With a tariff, this includes its base.'),
   },
   { title: 'FareHint' },
 );
@@ -394,8 +400,9 @@ export const examples = {
   fareHint: {
     carType: 'regular',
     distanceKm: 5.31,
-    perKm: { lower: 3.9, median: 4.52, upper: 5.4 },
-    fare: { lower: 20.71, median: 24, upper: 28.67 },
+    basis: 'sample',
+    perKm: { lower: 3.6, median: 4.5, upper: 5.4 },
+    fare: { lower: 19.12, median: 23.9, upper: 28.67 },
   } satisfies Shape<typeof fareHint>,
   serviceInformation: {
     name: 'Ride Partner API',

@@ -1,5 +1,5 @@
 import type { Context } from '../../shared/context.ts';
-import { faresPerKm } from '../../shared/fares/fare-hint.ts';
+import { fareHint } from '../../shared/fares/fare-hint.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { greatCircleKm } from '../../shared/rides/position.ts';
 import { list, post, type Route, rideIdOf } from '../http/route.ts';
@@ -30,15 +30,15 @@ export function fareRoutes(service: Context): Route[] {
     }),
     list(operations.fareHint, {
       authenticate: findCaller,
-      validate: (ctx) => {
+      validate: (ctx, { mode }) => {
         const query = queryOf(fareHintSchema, ctx);
         warnOfPlaces(ctx, query.pickup, query.destination);
-        return query;
+        return { ...query, mode };
       },
-      act: async ({ pickup, destination, carType }) => ({
-        carType,
-        distanceKm: greatCircleKm(pickup, destination),
-        perKm: await faresPerKm(pickup, carType, service.now()),
+      act: async ({ destination, ...trip }) => ({
+        carType: trip.carType,
+        distanceKm: greatCircleKm(trip.pickup, destination),
+        hint: await fareHint(trip, { tariff: service.config.fareTariff, nowMs: service.now() }),
       }),
       present: presentFareHint,
     }),

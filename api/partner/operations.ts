@@ -166,7 +166,7 @@ export const fareHint: Operation<'GET'> = {
   path: '/fare-hint',
   summary: 'Ask what fares come to',
   description:
-    'Says what was agreed per km for live rides from near the pickup in the last 28 days. A test key gets the same answer. Whose trips these are: [Set a fare](https://rides.example/docs/fares#what-fares-come-to).',
+    'Says what completed live rides from near the pickup cost per km in the last 28 days. A test key gets a fixed sample. Which trips these are, and what `basis` means: [Set a fare](https://rides.example/docs/fares#what-fares-come-to).',
   tag: 'rides',
   query: fareHintSchema,
   answer: {

@@ -1,6 +1,6 @@
 import type { CarType } from '../../shared/car-types.ts';
 import type { Config } from '../../shared/config.ts';
-import type { Quartiles } from '../../shared/fares/fare-hint.ts';
+import type { FareHint, Quartiles } from '../../shared/fares/fare-hint.ts';
 import { eventId } from '../../shared/ids.ts';
 import type { Shape } from '../../shared/json-schema.ts';
 import type { CreationFields } from '../../shared/rides/create-ride.ts';
@@ -198,23 +198,27 @@ export function presentFare(ride: Pick<Ride, '_id' | 'fare'>): Shape<typeof answ
   return { success: true, rideId: ride._id, status: 'bidding', fare: ride.fare };
 }
 
-/** What accepted offers came to near a place lately (contract, section 10.7). */
-export function presentFareHint(hint: {
+/** What fares near a place come to (contract, section 10.7). */
+export function presentFareHint({
+  carType,
+  distanceKm,
+  hint: { basis, base, perKm },
+}: {
   carType: CarType;
   distanceKm: number;
-  perKm: Quartiles | null;
+  hint: FareHint;
 }): Shape<typeof answers.fareHint> {
-  const { carType, distanceKm, perKm } = hint;
   return {
     carType,
     distanceKm,
-    perKm: perKm && quartiles(perKm, 1),
-    fare: perKm && quartiles(perKm, distanceKm),
+    basis,
+    perKm: perKm && quartiles(perKm, 0, 1),
+    fare: perKm && quartiles(perKm, base, distanceKm),
   };
 }
 
 /** In cents, and never nothing. */
-function quartiles({ lower, median, upper }: Quartiles, km: number): Quartiles {
-  const dollars = (perKm: number) => Math.max(0.01, Math.round(perKm * km * 100) / 100);
+function quartiles({ lower, median, upper }: Quartiles, base: number, km: number): Quartiles {
+  const dollars = (perKm: number) => Math.max(0.01, Math.round((base + perKm * km) * 100) / 100);
   return { lower: dollars(lower), median: dollars(median), upper: dollars(upper) };
 }

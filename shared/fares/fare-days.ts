@@ -2,22 +2,27 @@ import mongoose from 'mongoose';
 import type { CarType } from '../car-types.ts';
 import { cellAt } from '../drivers/cells.ts';
 import type { Point } from '../haversine.ts';
+import { sha256 } from '../ids.ts';
 
-/** What was agreed per km for the live rides of one day, one car type and one cell by their pickup. */
+/** Prices per km of the completed live rides that were created on one day, for one car type and one cell of pickups. */
 export interface FareDay {
   _id: string;
   /** `2026-11-05` */
   day: string;
   trips: number;
-  /** Whose rides they are: the ids of at most `leastAccounts` accounts. */
-  accounts: string[];
-  /** How many trips came to which price. */
+  /** The trips of each account. Which account that is, its code does not show. */
+  accounts: { code: string; trips: number }[];
+  /** Histogram: price step -> trips. Prices and accounts are not connected. */
   prices: { step: number; trips: number }[];
 }
 
-/** A hint is given from so many trips of so many accounts on, so that no partner's trip can be recognised. */
+/** A hint needs this many trips of this many accounts, none with more than this share, so that it reveals no partner's prices. */
 export const leastTrips = 20;
-export const leastAccounts = 5;
+export const leastAccounts = 10;
+export const mostOfOneAccount = 1 / 3;
+
+/** Names an account in the counts of a place: the same on every day, another one at every place. */
+export const accountCode = (place: string, accountId: string): string => sha256(`${place} ${accountId}`).slice(0, 12);
 
 /** A hint is made of so many days. */
 export const keptDays = 28;
@@ -29,11 +34,15 @@ const cellLevel = 5;
 /** Where the rides of a pickup are counted: a fixed cell, so that a hint says nothing of a place within it. */
 export const placeOf = (pickup: Point, carType: CarType): string => `${cellAt(pickup, cellKm, cellLevel)}_${carType}`;
 
-/** Sorts by place and then by day, so that the days of a place are one range. */
-export const fareDayId = (place: string, day: string): string => `${place}_${day}`;
+/**
+ * Sorts by place and then by day, so that the days of a place are one range. Earlier versions counted accepted offers, with
+ * ids of accounts, under ids that begin with a digit. No hint is made of these.
+ */
+export const fareDayId = (place: string, day: string): string => `completed_${place}_${day}`;
+export const ofEarlierVersions = { _id: { $lt: ':' } } as const;
 
-/** Prices are counted in steps of 1 %. */
-const stepFactor = Math.log(1.01);
+/** Prices are counted in steps of 5 %. */
+const stepFactor = Math.log(1.05);
 export const stepOf = (perKm: number): number => Math.round(Math.log(perKm) / stepFactor);
 export const priceOf = (step: number): number => Math.exp(step * stepFactor);
 
@@ -44,7 +53,8 @@ export const fareDays = FareDayModel.collection as unknown as mongoose.mongo.Col
 
 /** How far the days are counted. One document. */
 interface FareProgress {
-  _id: 'fares';
+  /** An earlier version has its own, `fares`. */
+  _id: 'completed';
   /** Every day before this time is counted. */
   through: Date;
 }

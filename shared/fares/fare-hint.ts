@@ -1,5 +1,7 @@
 import type { CarType } from '../car-types.ts';
+import type { Config } from '../config.ts';
 import type { Point } from '../haversine.ts';
+import type { Mode } from '../mode.ts';
 import { timeLimit } from '../mongo/durability.ts';
 import { dayMs, dayOf } from '../usage/days.ts';
 import {
@@ -9,6 +11,7 @@ import {
   keptDays,
   leastAccounts,
   leastTrips,
+  mostOfOneAccount,
   placeOf,
   priceOf,
 } from './fare-days.ts';
@@ -20,9 +23,38 @@ export interface Quartiles {
   upper: number;
 }
 
+/** Where the prices of a hint are from. */
+export const fareBases = ['rides', 'tariff', 'sample'] as const;
+
+/** A fare is the base and the price per km, in US dollars. */
+export interface FareHint {
+  basis: (typeof fareBases)[number] | null;
+  base: number;
+  perKm: Quartiles | null;
+}
+
+/** The answer to every test key, so that a test sees no partner's prices and always the same. */
+const sample: FareHint = { basis: 'sample', base: 0, perKm: { lower: 3.6, median: 4.5, upper: 5.4 } };
+
 /**
- * What accepted live offers near a pickup came to lately, in US dollars per km (contract, section 10.7); null where there are
- * too few to say it without telling of a single partner. The days change once a day.
+ * The hint for a trip from a pickup (contract, section 10.7): of completed rides nearby, or of the operator's tariff where
+ * these are too few, or of neither.
+ */
+export async function fareHint(
+  { pickup, carType, mode }: { pickup: Point; carType: CarType; mode: Mode },
+  { tariff, nowMs }: { tariff: Config['fareTariff']; nowMs: number },
+): Promise<FareHint> {
+  if (mode === 'test') return sample;
+  const ofRides = await faresPerKm(pickup, carType, nowMs);
+  if (ofRides) return { basis: 'rides', base: 0, perKm: ofRides };
+  if (!tariff) return { basis: null, base: 0, perKm: null };
+  const { base, perKm } = tariff;
+  return { basis: 'tariff', base, perKm: { lower: perKm, median: perKm, upper: perKm } };
+}
+
+/**
+ * What completed live rides from near a pickup cost lately, in US dollars per km, to 5 %; null where they are too few, or of
+ * too few accounts, and the hint could reveal the prices of one. The days change once a day.
  */
 export async function faresPerKm(pickup: Point, carType: CarType, nowMs: number): Promise<Quartiles | null> {
   const place = placeOf(pickup, carType);
@@ -35,9 +67,12 @@ export async function faresPerKm(pickup: Point, carType: CarType, nowMs: number)
 /** The quartiles of all trips of these days of a place, or null where they are too few. Pure. */
 export function quartilesOf(days: readonly Pick<FareDay, 'trips' | 'accounts' | 'prices'>[]): Quartiles | null {
   const trips = days.reduce((sum, day) => sum + day.trips, 0);
-  // A day that names fewer than the least number of accounts names all of its accounts.
-  const accounts = new Set(days.flatMap((day) => day.accounts));
-  if (trips < leastTrips || accounts.size < leastAccounts) return null;
+  const ofAccounts = new Map<string, number>();
+  for (const account of days.flatMap((day) => day.accounts)) {
+    ofAccounts.set(account.code, (ofAccounts.get(account.code) ?? 0) + account.trips);
+  }
+  if (trips < leastTrips || ofAccounts.size < leastAccounts) return null;
+  if (Math.max(...ofAccounts.values()) > mostOfOneAccount * trips) return null;
   const prices = days.flatMap((day) => day.prices).sort((a, b) => a.step - b.step);
   const at = (share: number): number => {
     let passed = 0;

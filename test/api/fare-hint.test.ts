@@ -12,7 +12,7 @@ describe('GET /fare-hint', () => {
   let partner: Client;
   before(async () => {
     api = await startTestApi();
-    partner = await api.partner();
+    partner = await api.partner('live');
   });
   after(() => api.close());
 
@@ -27,7 +27,7 @@ describe('GET /fare-hint', () => {
       _id: fareDayId(placeOf(pickup, 'comfort'), day),
       day,
       trips: 40,
-      accounts: ['a', 'b', 'c', 'd', 'e'],
+      accounts: Array.from({ length: 10 }, (_, index) => ({ code: `code_${index}`, trips: 4 })),
       prices: [
         { step: stepOf(3), trips: 10 },
         { step: stepOf(1), trips: 10 },
@@ -45,12 +45,12 @@ describe('GET /fare-hint', () => {
       carType: 'comfort',
     });
     expect(status).to.equal(200);
-    expect(body).to.have.all.keys('carType', 'distanceKm', 'perKm', 'fare');
-    expect(body).to.include({ carType: 'comfort', distanceKm: greatCircleKm(pickup, destination) });
-    expect(body.perKm.lower).to.be.closeTo(1, 0.011);
-    expect(body.perKm.median).to.be.closeTo(2, 0.021);
-    expect(body.perKm.upper).to.be.closeTo(2, 0.021);
-    expect(body.fare.median).to.be.closeTo(2 * body.distanceKm, 0.02 * body.distanceKm);
+    expect(body).to.have.all.keys('carType', 'distanceKm', 'basis', 'perKm', 'fare');
+    expect(body).to.include({ carType: 'comfort', basis: 'rides', distanceKm: greatCircleKm(pickup, destination) });
+    expect(body.perKm.lower).to.be.closeTo(1, 0.03);
+    expect(body.perKm.median).to.be.closeTo(2, 0.05);
+    expect(body.perKm.upper).to.be.closeTo(2, 0.05);
+    expect(body.fare.median).to.be.closeTo(2 * body.distanceKm, 0.05 * body.distanceKm);
     expect(body.fare.median).to.equal(Math.round(body.fare.median * 100) / 100);
   });
 
@@ -58,7 +58,16 @@ describe('GET /fare-hint', () => {
     const query = { pickup: written(await knownPlace()), destination: written(destination) };
     const { status, body } = await ask(query);
     expect(status).to.equal(200);
-    expect(body).to.include({ carType: 'regular', perKm: null, fare: null });
+    expect(body).to.include({ carType: 'regular', basis: null, perKm: null, fare: null });
+  });
+
+  it('answers a test key with the documented sample, whatever is known of the place', async () => {
+    const tester = await api.partner('test');
+    for (const pickup of [await knownPlace(), somewhere()]) {
+      const query = new URLSearchParams({ pickup: written(pickup), destination: written(pickup), carType: 'comfort' });
+      const { body } = await tester.get(`/fare-hint?${query}`);
+      expect(body).to.deep.include({ basis: 'sample', perKm: { lower: 3.6, median: 4.5, upper: 5.4 } });
+    }
   });
 
   it('needs a key', async () => {
@@ -85,4 +94,31 @@ describe('GET /fare-hint', () => {
       expect(body.error).to.match(named);
     });
   }
+});
+
+describe('GET /fare-hint of a service with a tariff', () => {
+  let api: TestApi;
+  before(async () => {
+    api = await startTestApi({ FARE_HINT_BASE: '2.5', FARE_HINT_PER_KM: '1.2' });
+  });
+  after(() => api.close());
+
+  it('answers the tariff to a live key where too few rides are known', async () => {
+    const partner = await api.partner('live');
+    const { lat, lng } = somewhere();
+    const { body } = await partner.get(`/fare-hint?pickup=${lat},${lng}&destination=10,10`);
+    const { basis, perKm, fare, distanceKm } = body;
+    const dollars = Math.round((2.5 + 1.2 * distanceKm) * 100) / 100;
+    expect({ basis, perKm, fare }).to.deep.equal({
+      basis: 'tariff',
+      perKm: { lower: 1.2, median: 1.2, upper: 1.2 },
+      fare: { lower: dollars, median: dollars, upper: dollars },
+    });
+  });
+
+  it('answers a test key with the sample', async () => {
+    const partner = await api.partner('test');
+    const { body } = await partner.get('/fare-hint?pickup=1,2&destination=3,4');
+    expect(body.basis).to.equal('sample');
+  });
 });

@@ -5,8 +5,6 @@ import { expect } from 'chai';
 import { pageNames } from '../../api/docs/pages.ts';
 import { freePort } from '../../dev/servers/ports.ts';
 import { createDriver } from '../../shared/drivers/manage-drivers.ts';
-import { fareDayId, fareDays, placeOf, stepOf } from '../../shared/fares/fare-days.ts';
-import { dayOf } from '../../shared/usage/days.ts';
 import type { TestApi } from '../support/service.ts';
 import { startTestService } from '../support/workers.ts';
 import { PageRun } from './page-run.ts';
@@ -36,12 +34,6 @@ describe('what the documentation shows', () => {
       PUBLIC_BASE_URL: `http://127.0.0.1:${port}`,
       WEBHOOK_LOCAL_TARGETS: `http://127.0.0.1:${receiverPort}`,
       SIMULATION_SPEED: '4',
-    });
-    // So that there is a fare hint to show.
-    const day = dayOf(new Date(api.ctx.now()));
-    await fareDays.insertOne({
-      _id: fareDayId(placeOf({ lat: 40.758, lng: -73.9855 }, 'regular'), day),
-      ...{ day, trips: 20, accounts: ['a', 'b', 'c', 'd', 'e'], prices: [{ step: stepOf(4.5), trips: 20 }] },
     });
   });
   after(() => api.close());

@@ -275,6 +275,7 @@ describe('the settings', () => {
     ['DISPATCH_CONCURRENCY', '0'],
     ['DISPATCH_ROUNDS', '3', '3@', '@0', '3@0;6@20', '0@0', '3@0,2@20', '3@0,6@0', '501@0', '3@sEcReT', '3@0,6@3601'],
     ['DISPATCH_REPEAT_MS', '0', 'sEcReT'],
+    ['FARE_HINT_PER_KM', '0', '-1', 'sEcReT'],
     ['WEBHOOK_LOCAL_TARGETS', 'http://127.0.0.1:4000/sEcReT', '127.0.0.1:4999', 'http://sEcReT:x@127.0.0.1', '*'],
   ];
   for (const [name, ...values] of wrong) {
@@ -287,6 +288,11 @@ describe('the settings', () => {
       });
     }
   }
+
+  it('stop the start with a base of the fare hint and no price per km', () => {
+    expect(refusal({ ...development, FARE_HINT_BASE: '2' })).to.match(/FARE_HINT_PER_KM must be set beside/);
+    expect(refusal({ ...development, FARE_HINT_BASE: '-1', FARE_HINT_PER_KM: '1' })).to.match(/FARE_HINT_BASE/);
+  });
 
   it('stop the start in production with a base address that is not https', () => {
     expect(refusal({ ...production, PUBLIC_BASE_URL: 'http://rides.example' })).to.match(/PUBLIC_BASE_URL.*https/);

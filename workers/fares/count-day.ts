@@ -1,4 +1,4 @@
-import { fareDayId, fareDays, leastAccounts, placeOf, stepOf } from '../../shared/fares/fare-days.ts';
+import { accountCode, fareDayId, fareDays, placeOf, stepOf } from '../../shared/fares/fare-days.ts';
 import { firstRideId } from '../../shared/ids.ts';
 import { committedReads } from '../../shared/mongo/durability.ts';
 import { greatCircleKm } from '../../shared/rides/position.ts';
@@ -14,6 +14,7 @@ const shortestKm = 0.5;
 const fields = {
   accountId: 1,
   mode: 1,
+  status: 1,
   carType: 1,
   rideType: 1,
   pickup: 1,
@@ -25,13 +26,14 @@ type CountedRide = Pick<Ride, '_id' | keyof typeof fields>;
 
 interface Count {
   trips: number;
-  accounts: Set<string>;
+  /** By account's code: the trips. */
+  accounts: Map<string, number>;
   /** By step of price: the trips. */
   prices: Map<number, number>;
 }
 
 /**
- * Counts what was agreed per km for the live rides that were created on a day, by place. Reads the rides in pages by their
+ * Counts what was agreed per km for the completed live rides that were created on a day, by place. Reads the rides in pages by their
  * ids, which begin with the time. Can run twice: what is counted again replaces the first count. Resolves with how many
  * trips were counted.
  */
@@ -43,7 +45,7 @@ export async function countDay(start: Date, pace: Pace): Promise<number> {
     _id: fareDayId(place, day),
     day,
     trips,
-    accounts: [...accounts],
+    accounts: [...accounts].map(([code, ofAccount]) => ({ code, trips: ofAccount })),
     prices: [...prices].map(([step, ofStep]) => ({ step, trips: ofStep })),
   }));
   for (let first = 0; first < documents.length; first += pageSize) {
@@ -74,17 +76,21 @@ async function* pagesOf(start: Date, pace: Pace): AsyncGenerator<CountedRide[]> 
 }
 
 function count(counts: Map<string, Count>, ride: CountedRide): void {
-  const { mode, rideType, agreedPrice, pickup, destination, carType, accountId, erasedAt } = ride;
+  const { mode, status, rideType, agreedPrice, pickup, destination, carType, accountId, erasedAt } = ride;
   // The places of an erased ride are too coarse for a distance.
-  if (mode !== 'live' || rideType !== 'standard' || typeof agreedPrice !== 'number' || erasedAt) return;
+  if (mode !== 'live' || status !== 'completed' || rideType !== 'standard') return;
+  if (typeof agreedPrice !== 'number' || erasedAt) return;
   // Not the partner's own distance, which may be one by road.
   const km = greatCircleKm(pickup, destination);
   if (km < shortestKm) return;
   const place = placeOf(pickup, carType);
-  const known = counts.get(place) ?? { trips: 0, accounts: new Set(), prices: new Map() };
+  const known = counts.get(place) ?? { trips: 0, accounts: new Map(), prices: new Map() };
   counts.set(place, known);
   known.trips += 1;
-  if (known.accounts.size < leastAccounts) known.accounts.add(accountId);
-  const step = stepOf(agreedPrice / km);
-  known.prices.set(step, (known.prices.get(step) ?? 0) + 1);
+  addOne(known.accounts, accountCode(place, accountId));
+  addOne(known.prices, stepOf(agreedPrice / km));
+}
+
+function addOne<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }

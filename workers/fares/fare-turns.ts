@@ -1,6 +1,6 @@
 import type { Context } from '../../shared/context.ts';
 import { describeError } from '../../shared/errors.ts';
-import { fareDays, fareProgress, keptDays } from '../../shared/fares/fare-days.ts';
+import { fareDays, fareProgress, keptDays, ofEarlierVersions } from '../../shared/fares/fare-days.ts';
 import { timeLimit } from '../../shared/mongo/durability.ts';
 import { dayMs, dayOf, overUntil } from '../../shared/usage/days.ts';
 import type { Pace } from '../../shared/usage/sum-rides.ts';
@@ -62,19 +62,22 @@ export async function takeFareTurn(
   }
 }
 
-/** Counts the days before `until` (the start of a day) that are not counted yet, and deletes those that no hint is made of. */
+/**
+ * Counts the days before `until` (the start of a day) that are not counted yet, and the last counted one again, since some of
+ * its rides were completed later. Deletes the days that no hint is made of.
+ */
 async function countDays(until: Date, pace: Pace): Promise<number> {
   const first = new Date(until.getTime() - keptDays * dayMs);
-  const known = await fareProgress.findOne({ _id: 'fares' }, timeLimit());
-  let day = known && known.through > first ? known.through : first;
-  if (day >= until) return 0;
+  const known = await fareProgress.findOne({ _id: 'completed' }, timeLimit());
+  if (known && known.through >= until) return 0;
+  let day = new Date(Math.max(first.getTime(), (known?.through.getTime() ?? 0) - dayMs));
   let trips = 0;
   while (day < until) {
     trips += await countDay(day, pace);
     day = new Date(day.getTime() + dayMs);
-    await fareProgress.updateOne({ _id: 'fares' }, { $max: { through: day } }, { upsert: true });
+    await fareProgress.updateOne({ _id: 'completed' }, { $max: { through: day } }, { upsert: true });
   }
   await pace();
-  await fareDays.deleteMany({ day: { $lt: dayOf(first) } });
+  await fareDays.deleteMany({ $or: [{ day: { $lt: dayOf(first) } }, ofEarlierVersions] });
   return trips;
 }

@@ -5,12 +5,10 @@ import type { Operation } from '../../../api/docs/operation.ts';
 import { serve } from '../../../api/http/serve.ts';
 import { partnerOperations } from '../../../api/partner/operations.ts';
 import { publicErrorOf } from '../../../shared/errors.ts';
-import { fareDayId, fareDays, placeOf } from '../../../shared/fares/fare-days.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { eventSchemas } from '../../../shared/rides/event-schemas.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { rideStatuses } from '../../../shared/rides/ride-types.ts';
-import { dayOf } from '../../../shared/usage/days.ts';
 import { type Client, validRide } from '../../support/client.ts';
 import { type OperationCaller, operationCaller } from '../../support/common-errors.ts';
 import { fieldsIn, fieldsOf, openApi, schemaProblem } from '../../support/documented.ts';
@@ -174,11 +172,6 @@ describe('the documented answers to partners', () => {
     }
     saw('EventPage', (await partner.get('/events')).body);
     saw('RideList', (await partner.get('/rides')).body);
-    const day = dayOf(new Date(api.ctx.now()));
-    await fareDays.insertOne({
-      _id: fareDayId(placeOf(validRide.pickup, 'family'), day),
-      ...{ day, trips: 20, accounts: ['a', 'b', 'c', 'd', 'e'], prices: [{ step: 100, trips: 20 }] },
-    });
     const [from, to] = [validRide.pickup, validRide.destination].map(({ lat, lng }) => `${lat},${lng}`);
     saw('FareHint', (await partner.get(`/fare-hint?pickup=${from}&destination=${to}&carType=family`)).body);
 

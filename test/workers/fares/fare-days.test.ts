@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/context.ts';
-import { FareProgressModel, fareDays } from '../../../shared/fares/fare-days.ts';
+import { FareProgressModel, fareDays, fareProgress, placeOf } from '../../../shared/fares/fare-days.ts';
 import { faresPerKm, type Quartiles } from '../../../shared/fares/fare-hint.ts';
 import { newRideId, newTrackToken } from '../../../shared/ids.ts';
 import { greatCircleKm, pointAt } from '../../../shared/rides/position.ts';
@@ -8,6 +8,7 @@ import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { faresLeaseKey, startFareDays, takeFareTurn } from '../../../workers/fares/fare-turns.ts';
 import { somewhere } from '../../support/drivers.ts';
+import { newDriver } from '../../support/rides.ts';
 import { until } from '../../support/until.ts';
 import { at, usageContext } from '../../support/usage.ts';
 
@@ -41,6 +42,7 @@ describe('the fares of the days that are over', () => {
       return {
         _id: newRideId(createdAt.getTime()),
         trackToken: newTrackToken(),
+        driver: newDriver(),
         ...{ accountId: `acct_${index % accounts}`, mode: 'live', carType: 'regular', rideType: 'standard' },
         ...{ pickup, destination, status: 'completed', agreedPrice: price * km, createdAt },
         ...changes,
@@ -49,52 +51,101 @@ describe('the fares of the days that are over', () => {
     await rides.insertMany(made);
   }
   const prices = (length: number) => Array.from({ length }, (_, index) => 1 + index / 10);
-  /** Each price is known to 1 %. */
+  /** Each price is known to 5 %. */
   function expectQuartiles(found: Quartiles | null, wanted: Quartiles): void {
     for (const name of ['lower', 'median', 'upper'] as const) {
-      expect(found?.[name], name).to.be.closeTo(wanted[name], wanted[name] / 100);
+      expect(found?.[name], name).to.be.closeTo(wanted[name], wanted[name] / 40);
     }
   }
 
-  it('say median and quartiles per km from 20 trips of 5 accounts on, over all days', async () => {
+  it('say median and quartiles per km, to 5 %, from 20 trips of 10 accounts on, over all days', async () => {
     const place = somewhere();
-    await trips(place, prices(20).slice(0, 10), 5, { createdAt: at('2026-11-04 23:59') });
-    await trips(place, prices(20).slice(10), 5);
+    await trips(place, prices(20).slice(0, 10), 10, { createdAt: at('2026-11-04 23:59') });
+    await trips(place, prices(20).slice(10), 10);
     await count();
-    expectQuartiles(await hint(place), { lower: 1.4, median: 1.9, upper: 2.4 });
+    const found = await hint(place);
+    expectQuartiles(found, { lower: 1.4, median: 1.9, upper: 2.4 });
+    for (const price of Object.values(found ?? {})) {
+      const steps = Math.log(price) / Math.log(1.05);
+      expect(steps).to.be.closeTo(Math.round(steps), 1e-9);
+    }
   });
 
-  it('say nothing of 19 trips, or of 4 accounts, however many trips they have', async () => {
+  it('say nothing of 19 trips, or of 9 accounts, however many trips they have', async () => {
     const [few, same] = [somewhere(), somewhere()];
-    await trips(few, prices(19), 10);
+    await trips(few, prices(19), 19);
     for (const createdAt of ['2026-11-03 10:00', '2026-11-04 10:00', '2026-11-05 10:00'].map(at)) {
-      await trips(same, prices(40), 4, { createdAt });
+      await trips(same, prices(40), 9, { createdAt });
     }
     await count();
     expect([await hint(few), await hint(same)]).to.deep.equal([null, null]);
   });
 
-  it('count accepted live trips of the car type near the pickup, and nothing else', async () => {
+  it('say nothing while one account has more than a third of the trips, of all days together', async () => {
+    const [third, more] = [somewhere(), somewhere()];
+    for (const [place, ofOne] of [
+      [third, 10],
+      [more, 11],
+    ] as const) {
+      await trips(place, prices(20), 20, { createdAt: at('2026-11-04 10:00') });
+      await trips(place, prices(ofOne).slice(1), 1);
+    }
+    await count();
+    // Account 0 has 10 of 29 trips, and then 11 of 30: one more of others makes it a third.
+    await trips(third, [1.5], 1, { accountId: 'acct_x', createdAt: at('2026-11-05 11:00') });
+    await FareProgressModel.deleteMany({});
+    await count();
+    expect(await hint(third)).not.to.equal(null);
+    expect(await hint(more)).to.equal(null);
+  });
+
+  it('are made of no counts of an earlier version, which are deleted', async () => {
     const place = somewhere();
-    await trips(place, prices(20), 5);
-    await trips(place, Array(30).fill(50), 5, { mode: 'test' });
-    await trips(place, Array(30).fill(50), 5, { carType: 'family' });
-    await trips(place, Array(30).fill(50), 5, { rideType: 'intercity' });
-    await trips(pointAt(place, 30, 0), Array(30).fill(50), 5);
-    await trips(place, Array(30).fill(50), 5, { destination: pointAt(place, 0.1, 0) });
-    await trips(place, Array(30).fill(50), 5, { agreedPrice: undefined, status: 'cancelled' });
-    await trips(place, Array(30).fill(50), 5, { erasedAt: at('2026-11-05 12:00') });
-    await trips(place, Array(30).fill(50), 5, { createdAt: at('2026-11-06 00:10') });
+    const day = '2026-11-05';
+    const old = { day, trips: 40, accounts: ['acct_1'], prices: [{ step: 100, trips: 40 }] };
+    await fareDays.insertOne({ _id: `${placeOf(place, 'regular')}_${day}`, ...old } as never);
+    await fareProgress.insertOne({ _id: 'fares', through: at('2026-11-06 00:00') } as never);
+    await trips(place, prices(20), 10);
+    expect(await hint(place)).to.equal(null);
     await count();
     expectQuartiles(await hint(place), { lower: 1.4, median: 1.9, upper: 2.4 });
-    expect((await hint(place, 'family'))?.median).to.be.closeTo(50, 0.5);
+    expect(await fareDays.countDocuments({ accounts: 'acct_1' } as never)).to.equal(0);
+  });
+
+  it('count a ride that was completed after its day was counted', async () => {
+    const place = somewhere();
+    await trips(place, prices(20), 10, { status: 'in_progress', createdAt: at('2026-11-05 23:50') });
+    await count();
+    expect(await hint(place)).to.equal(null);
+    await rides.updateMany({}, { $set: { status: 'completed' } });
+    await count('2026-11-07 01:00');
+    expect(await hint(place)).not.to.equal(null);
+  });
+
+  it('count completed live trips of the car type near the pickup, and nothing else', async () => {
+    const place = somewhere();
+    await trips(place, prices(20), 10);
+    await trips(place, Array(30).fill(50), 10, { mode: 'test' });
+    await trips(place, Array(30).fill(50), 10, { carType: 'family' });
+    await trips(place, Array(30).fill(50), 10, { rideType: 'intercity' });
+    await trips(pointAt(place, 30, 0), Array(30).fill(50), 10);
+    await trips(place, Array(30).fill(50), 10, { destination: pointAt(place, 0.1, 0) });
+    await trips(place, Array(30).fill(50), 10, { agreedPrice: undefined, status: 'cancelled' });
+    await trips(place, Array(30).fill(50), 10, { erasedAt: at('2026-11-05 12:00') });
+    await trips(place, Array(30).fill(50), 10, { createdAt: at('2026-11-06 00:10') });
+    for (const status of ['driver_arriving', 'in_progress', 'cancelled'] as const) {
+      await trips(place, Array(30).fill(50), 10, { status });
+    }
+    await count();
+    expectQuartiles(await hint(place), { lower: 1.4, median: 1.9, upper: 2.4 });
+    expect((await hint(place, 'family'))?.median).to.be.closeTo(50, 1.25);
     expect(await hint(place, 'comfort')).to.equal(null);
     expect(await hint(somewhere())).to.equal(null);
   });
 
   it('are counted once a day, an hour after its end, and a count that runs again changes nothing', async () => {
     const place = somewhere();
-    await trips(place, prices(20), 5);
+    await trips(place, prices(20), 10);
     await count('2026-11-06 00:59:59.999');
     expect(await hint(place)).to.equal(null);
     await count();
@@ -103,14 +154,14 @@ describe('the fares of the days that are over', () => {
     await FareProgressModel.deleteMany({});
     await count();
     expect(await fareDays.find().toArray()).to.deep.equal(first);
-    await trips(place, prices(20), 5);
+    await trips(place, prices(20), 10);
     await count('2026-11-06 23:00');
     expect(await fareDays.find().toArray()).to.deep.equal(first);
   });
 
   it('are forgotten after 28 days', async () => {
     const place = somewhere();
-    await trips(place, prices(20), 5);
+    await trips(place, prices(20), 10);
     await count();
     expect(await hint(place)).not.to.equal(null);
     await count('2026-12-03 01:00');
@@ -120,18 +171,25 @@ describe('the fares of the days that are over', () => {
     expect(await fareDays.countDocuments()).to.equal(0);
   });
 
-  it('name at most 5 accounts, and no ride or driver', async () => {
-    await trips(somewhere(), prices(40), 40);
+  it('name no account, ride or driver, and connect no price with an account', async () => {
+    const [here, there] = [somewhere(), somewhere()];
+    for (const place of [here, there]) await trips(place, prices(40), 40);
     await count();
-    const [day] = await fareDays.find().toArray();
-    expect(day).to.have.all.keys('_id', 'day', 'trips', 'accounts', 'prices');
-    expect(day?.accounts).to.have.length(5);
-    expect(day?.trips).to.equal(40);
+    const days = await fareDays.find().toArray();
+    expect(days).to.have.length(2);
+    for (const day of days) {
+      expect(day).to.have.all.keys('_id', 'day', 'trips', 'accounts', 'prices');
+      expect(day.trips).to.equal(40);
+      expect(JSON.stringify(day)).not.to.match(/acct_|ride_|driver/);
+      for (const each of day.accounts) expect(each).to.have.all.keys('code', 'trips');
+    }
+    // An account has another code at every place.
+    expect(new Set(days.flatMap(({ accounts }) => accounts.map(({ code }) => code)))).to.have.property('size', 80);
   });
 
   it('are left to another process at once when this one stops', async () => {
     const place = somewhere();
-    await trips(place, prices(20), 5);
+    await trips(place, prices(20), 10);
     await count(now, AbortSignal.abort());
     expect(await fareDays.countDocuments()).to.equal(0);
     await until(async () => (await ctx.redis.get(faresLeaseKey)) === null);
