@@ -17,6 +17,7 @@ import { MailModel } from './mail/mail-row.ts';
 import { FenceModel } from './mongo/fence.ts';
 import { isOutageOfMongo } from './mongo/outage.ts';
 import { RetentionProgressModel } from './retention/progress.ts';
+import { startFeedMark } from './rides/feed-mark.ts';
 import { RideModel } from './rides/ride.ts';
 import { UsageProgressModel } from './usage/progress.ts';
 import { RideSumsModel } from './usage/ride-sums.ts';
@@ -53,7 +54,7 @@ const retiredIndexes = [{ model: RideModel, name: 'trackToken_1' }];
 const startLimitMs = 5_000;
 
 /**
- * Creates the missing indexes of the connected database and the check value of these keys. Idempotent; can run while
+ * Creates the missing indexes of the connected database, the feed's mark and the check value of these keys. Idempotent; can run while
  * the service runs. Throws ConfigError when the keys do not decrypt the stored secrets.
  */
 export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
@@ -65,6 +66,7 @@ export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
   for (const { model, name } of retiredIndexes) {
     if (await hasIndex(model, name)) await model.collection.dropIndex(name);
   }
+  await startFeedMark();
   await writeCheck(secretsKeys);
 }
 

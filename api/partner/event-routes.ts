@@ -1,6 +1,7 @@
 import { batch } from '../../shared/batch.ts';
 import type { Context } from '../../shared/context.ts';
-import { type FeedPage, type Place, placeOf, readFeed, shownAfterMs } from '../../shared/rides/event-feed.ts';
+import { type FeedPage, type Place, placeOf, readFeed } from '../../shared/rides/event-feed.ts';
+import type { FeedMark } from '../../shared/rides/feed-mark.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { list, type Route } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
@@ -17,9 +18,10 @@ type RideWithEvents = Pick<Ride, '_id' | keyof typeof rideEventsFields>;
 
 /** The event feed of a key and the events of a ride (contract, section 10.3). */
 export function eventRoutes(service: Context, polls: WaitingPolls): Route[] {
+  const { feed } = polls;
   const findCaller = authenticate(service);
   const findRide = authenticateForRide<RideWithEvents>(service, rideEventsFields);
-  const read = sharedReads();
+  const read = sharedReads(feed);
 
   return [
     list(operations.listRideEvents, {
@@ -43,7 +45,7 @@ export function eventRoutes(service: Context, polls: WaitingPolls): Route[] {
       authenticate: findCaller,
       validate: (ctx, { keyId }) => ({ ctx, keyId, ...queryOf(feedSchema, ctx) }),
       async act({ ctx, keyId, after: cursor, limit, waitSeconds }) {
-        const after = cursor === now ? latest(service.now()) : placeIn(cursor);
+        const after = cursor === now ? { at: await feed.shownUntil(), rideId: '' } : placeIn(cursor);
         const page = await waitFor(
           ctx,
           waitSeconds,
@@ -62,9 +64,6 @@ export function eventRoutes(service: Context, polls: WaitingPolls): Route[] {
     }),
   ];
 }
-
-/** The place after which all events come that are not shown yet. */
-const latest = (nowMs: number): Place => ({ at: nowMs - shownAfterMs, rideId: '' });
 
 /**
  * Reads again each time that there may be something, until something is found or the time is over. `again` admits the caller anew,
@@ -95,15 +94,19 @@ interface Asked {
 }
 
 /** Requests that wait at one place are woken together and share one read. */
-function sharedReads(): (asked: Asked) => Promise<FeedPage> {
+function sharedReads(feed: FeedMark): (asked: Asked) => Promise<FeedPage> {
   return batch<Asked, FeedPage>(async (asked) => {
+    const shownUntil = await feed.shownUntil();
     const reads = new Map<string, Promise<FeedPage>>();
     for (const each of asked) {
       const { keyId, after, limit } = each;
       const id = JSON.stringify(each);
-      if (!reads.has(id)) reads.set(id, readFeed(keyId, after, limit));
+      if (!reads.has(id)) reads.set(id, readFeed(keyId, after, limit, shownUntil));
     }
     const results = await Promise.allSettled(asked.map((each) => reads.get(JSON.stringify(each))));
+    for (const result of results) {
+      if (result.status === 'fulfilled' && result.value?.unshown) feed.reach(result.value.unshown);
+    }
     return results.map((result) =>
       result.status === 'fulfilled' ? (result.value as FeedPage) : (result.reason as Error),
     );

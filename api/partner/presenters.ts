@@ -5,7 +5,7 @@ import { eventId } from '../../shared/ids.ts';
 import type { Shape } from '../../shared/json-schema.ts';
 import type { CreationFields } from '../../shared/rides/create-ride.ts';
 import type { FeedPage } from '../../shared/rides/event-feed.ts';
-import { partnersOwn, publicOffer } from '../../shared/rides/events.ts';
+import { partnersOwn, publicOffer, timeOf } from '../../shared/rides/events.ts';
 import { visibleOffers } from '../../shared/rides/offers.ts';
 import { positionAt } from '../../shared/rides/position.ts';
 import type {
@@ -144,14 +144,14 @@ export function presentRideEvents({
 /** The body has the order of fields with which it was sent, so its JSON text is the one that was signed. */
 function presentEvent(
   rideId: string,
-  { seq, event, at, body, delivery, by, requestId }: RideEvent,
+  { seq, event, at, clockAt, body, delivery, by, requestId }: RideEvent,
 ): Shape<typeof answers.feedEvent> {
   return {
     eventId: eventId(rideId, seq),
     rideId,
     seq,
     event,
-    at: at.getTime(),
+    at: timeOf({ at, clockAt }).getTime(),
     body: body ? JSON.parse(body) : null,
     delivery: delivery ? presentDelivery(delivery) : null,
     // A driver's request is none of the partner's.

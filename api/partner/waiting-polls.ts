@@ -2,7 +2,8 @@ import type { Context } from '../../shared/context.ts';
 import { describeError, limitReached } from '../../shared/errors.ts';
 import { pollsWaiting } from '../../shared/metrics/metrics.ts';
 import { committedReads } from '../../shared/mongo/durability.ts';
-import { isAfter, latestPlaces, type Place, shownAfterMs } from '../../shared/rides/event-feed.ts';
+import { isAfter, latestPlaces, type Place } from '../../shared/rides/event-feed.ts';
+import { type FeedMark, followFeedMark } from '../../shared/rides/feed-mark.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import type { Wake } from '../../shared/wake.ts';
@@ -14,8 +15,9 @@ import type { RequestContext } from '../types.ts';
 const lookMs = 2_000;
 /** Wake-ups within this time lead to one look. */
 const batchMs = 100;
-/** A request may have read just before the last look and joined just after it: look back further than to the last look. */
-const overlapMs = 3_000;
+/** A request may have read before the last looks and joined after them: look back to what was shown 3 looks ago. */
+const looksBack = 3;
+const firstLookBackMs = 10_000;
 const mostPolls = { perKey: 200, perAccount: 1_000 };
 
 /** What a request waits for: events of a key after a place, or of a ride after a number. */
@@ -30,6 +32,8 @@ interface Waiting<After> {
 type Waiters<After> = Map<string, Set<Waiting<After>>>;
 
 export interface WaitingPolls {
+  /** Up to where events are shown. */
+  feed: FeedMark;
   /**
    * Resolves with true when there may be events to read, and with false after `ms`, at a stop, or when the client has
    * gone. Throws `too_many_waiting`.
@@ -41,16 +45,18 @@ export interface WaitingPolls {
 
 /** The requests of this process that wait for events. However many wait, each look is one query for keys and one for rides. */
 export function waitingPolls(service: Context, wake: Wake, most = mostPolls): WaitingPolls {
+  const feed = followFeedMark();
   const held = new HeldRequests();
   /** How many requests of each key and of each account wait, by its id. */
   const counts = new Map<string, number>();
   const ofKeys: Waiters<Place | null> = new Map();
   const ofRides: Waiters<number> = new Map();
 
-  async function lookAtKeys(keyIds: string[], since: number): Promise<void> {
+  /** What was shown at the last looks at all keys, the oldest first. */
+  const shownAt: number[] = [];
+  async function lookAtKeys(keyIds: string[], shownUntil: number): Promise<void> {
     if (keyIds.length === 0) return;
-    const shownUntil = service.now() - shownAfterMs;
-    const latest = await latestPlaces(keyIds, since - shownAfterMs - overlapMs, shownUntil);
+    const latest = await latestPlaces(keyIds, shownAt[0] ?? shownUntil - firstLookBackMs, shownUntil);
     for (const [keyId, place] of latest) release(ofKeys, keyId, (after) => isAfter(place, after));
   }
 
@@ -65,28 +71,28 @@ export function waitingPolls(service: Context, wake: Wake, most = mostPolls): Wa
     for (const { _id, seq } of found) release(ofRides, _id, (after) => seq > after);
   }
 
-  const keysSoon = lookSoon(shownAfterMs + batchMs, (keyIds) =>
-    lookAtKeys(
+  const keysSoon = lookSoon(async (keyIds) => {
+    await feed.written();
+    await lookAtKeys(
       keyIds.filter((keyId) => ofKeys.has(keyId)),
-      service.now() - lookMs,
-    ),
-  );
-  const ridesSoon = lookSoon(0, (rideIds) => lookAtRides(rideIds.filter((rideId) => ofRides.has(rideId))));
+      feed.shown(),
+    );
+  });
+  const ridesSoon = lookSoon(async (rideIds) => lookAtRides(rideIds.filter((rideId) => ofRides.has(rideId))));
   const stopListening = wake.onRideChange((rideId, _driverIds, keyId) => {
     if (ofRides.has(rideId)) ridesSoon.note(rideId);
     if (ofKeys.has(keyId)) keysSoon.note(keyId);
   });
 
-  /** When the last look at all keys began that succeeded. */
-  let lookedAt = service.now();
   let isLooking = false;
   async function lookAtAll(): Promise<void> {
     if (isLooking) return;
     isLooking = true;
-    const now = service.now();
     try {
-      await Promise.all([lookAtKeys([...ofKeys.keys()], lookedAt), lookAtRides([...ofRides.keys()])]);
-      lookedAt = now;
+      const shownUntil = feed.shown();
+      await Promise.all([lookAtKeys([...ofKeys.keys()], shownUntil), lookAtRides([...ofRides.keys()])]);
+      shownAt.push(shownUntil);
+      if (shownAt.length > looksBack) shownAt.shift();
     } catch (error) {
       report(error);
     }
@@ -98,34 +104,26 @@ export function waitingPolls(service: Context, wake: Wake, most = mostPolls): Wa
     service.log.warn({ error: describeError(error) }, 'awaited events could not be looked for');
   }
 
-  /** Looks once for all that is noted within `batchMs`, `delayMs` later. */
-  function lookSoon(delayMs: number, look: (ids: string[]) => Promise<void>) {
+  /** Looks once for all that is noted within `batchMs`. */
+  function lookSoon(look: (ids: string[]) => Promise<void>) {
     let noted: Set<string> | undefined;
-    const timers = new Set<NodeJS.Timeout>();
+    let timer: NodeJS.Timeout | undefined;
     return {
       note(id: string) {
         if (!noted) {
           const batch = new Set<string>();
           noted = batch;
-          later(batchMs, () => {
+          timer = setTimeout(() => {
             noted = undefined;
-            later(delayMs, () => void look([...batch]).catch(report));
-          });
+            look([...batch]).catch(report);
+          }, batchMs).unref();
         }
         noted.add(id);
       },
       stop() {
-        for (const each of timers) clearTimeout(each);
+        clearTimeout(timer);
       },
     };
-
-    function later(ms: number, run: () => void): void {
-      const each = setTimeout(() => {
-        timers.delete(each);
-        run();
-      }, ms).unref();
-      timers.add(each);
-    }
   }
 
   function reachedLimit(keyId: string, accountId: string): string | null {
@@ -136,6 +134,7 @@ export function waitingPolls(service: Context, wake: Wake, most = mostPolls): Wa
   }
 
   return {
+    feed,
     async wait(ctx, awaited, ms) {
       assertInTime(ctx);
       const { keyId } = awaited;
@@ -165,6 +164,7 @@ export function waitingPolls(service: Context, wake: Wake, most = mostPolls): Wa
       clearInterval(timer);
       keysSoon.stop();
       ridesSoon.stop();
+      feed.close();
     },
   };
 }

@@ -1,6 +1,6 @@
 import { database } from './connection.ts';
 
-const refreshMs = 10_000;
+const refreshMs = 1_000;
 const watchMs = 250;
 /** A larger change between the host's two clocks means that its wall clock was set or that it slept. */
 const stepMs = 50;

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import mongoose from 'mongoose';
+import { checkSendLimits } from './send-limit.ts';
 
 /** The part of the driver's connection class that is patched; the driver does not export the class. */
 interface DriverConnection {
@@ -16,7 +17,7 @@ let isPatched = false;
  * Patches a bug of driver 7.8: a command written to a socket that is destroyed but has not emitted `close` waits for
  * ever for `drain`, and the socket's time limit does not apply. It happens when the server dies under load; when it
  * hits the driver's monitor, the process never finds the server again. With the patch the wait ends with the socket,
- * and the command fails like any other on a broken connection.
+ * and the command fails like any other on a broken connection. The patch also holds writes to their send limits.
  */
 export function endWritesWithTheirSocket(): void {
   if (isPatched) return;
@@ -32,6 +33,8 @@ export function endWritesWithTheirSocket(): void {
       this.onError(error);
       throw error;
     }
+    const [message] = args as [{ command?: Parameters<typeof checkSendLimits>[0] }];
+    if (message.command) checkSendLimits(message.command);
     // After `drain` the driver checks the connection again before it waits for the answer, and fails the command.
     const wake = () => socket.emit('drain');
     socket.once('close', wake);

@@ -43,8 +43,8 @@ const writeOptions = () => ({ ...timeLimit(), writeConcern: durableWrites() });
 
 const counted = new WeakMap<object, { count: number }>();
 
-/** How often the driver has lost or changed its server. */
-function topologyChanges(): { count: number } {
+/** How often the driver has lost or changed its server, since it was connected. */
+export function topologyChanges(): { count: number } {
   const client = mongoose.connection.getClient();
   const known = counted.get(client);
   if (known) return known;

@@ -7,11 +7,12 @@ import { AppError } from '../errors.ts';
 import { firstOffer, rideStatuses } from '../metrics/metrics.ts';
 import { committedReads } from '../mongo/durability.ts';
 import { NotYetCommitted } from '../mongo/outage.ts';
+import { limitSend, SendLimitPassed } from '../mongo/send-limit.ts';
 import { publishRideChange } from '../wake.ts';
 import { concernedDrivers, driversOf } from './concerned-drivers.ts';
 import type { Change } from './decide.ts';
-import { writeLimitMs } from './event-feed.ts';
 import { eventBody } from './events.ts';
+import { ageOf, copyLimitMs, feedMark, type MarkCopy } from './feed-mark.ts';
 import { enqueueNextDelivery } from './outbox.ts';
 import { type RideRef, readRide } from './read-ride.ts';
 import { rides } from './ride.ts';
@@ -31,6 +32,12 @@ export type Decision = (ride: RideState, at: Date, now: Date) => Change | null |
 const maxRounds = 200;
 /** How long a ride's state may take to reach the majority before it counts as an outage. */
 const commitLimitMs = 1_000;
+/** By MongoDB's clock, how long after its ride was read an event may be written. */
+export const writeLimitMs = 2_000;
+/** By this process's clock, how old the copy of the feed's mark may be when an event leaves this process. */
+const sendLimitMs = 1_500;
+/** How far MongoDB's clock may be behind the one that was read: several mongos differ a little. */
+const behindLimitMs = 500;
 
 /**
  * THE way to change a ride: read it, decide in plain code, write on condition that its `rev` is unchanged; when another
@@ -49,10 +56,10 @@ export async function changeRide(
 ): Promise<RideState | null> {
   const giveUpAt = performance.now() + commitLimitMs;
   for (let round = 0; round < maxRounds; round++) {
-    const read = await readRide({ rideId, owner });
+    const [read, mark] = await Promise.all([readRide({ rideId, owner }), feedMark()]);
     if (!read) return null;
     const { ride, now } = read;
-    const at = new Date(Math.max(now.getTime(), (ride.lastEventAt?.getTime() ?? 0) + 1));
+    const at = new Date(Math.max(now.getTime(), lastEventTime(ride) + 1));
     const { change, refusal } = decided(() => decision(ride, at, now));
     if (!change || change === 'not yet') {
       if (!(await isCommitted(ride))) {
@@ -63,7 +70,10 @@ export async function changeRide(
       if (!change) await announceAgain(ctx, ride);
       return ride;
     }
-    const changed = await write(ctx, ride, await withLastPosition(ride, change), { at, ...origin });
+    const complete = await withLastPosition(ride, change);
+    // The event could come too late for the feed: decide again, with a newer mark.
+    if (change.event && ageOf(mark) > copyLimitMs) continue;
+    const changed = await write(ctx, ride, complete, { at, now, mark, origin });
     if (changed === 'driver_busy') {
       if (await isOnAnotherRide(ride, change)) throw new AppError('driver_busy');
       await waitForCommit(giveUpAt);
@@ -94,6 +104,10 @@ async function announceAgain(ctx: Context, ride: RideState): Promise<void> {
   publishRideChange(ctx, ride, driversOf(ride));
   await Promise.all([enqueueNextTimer(ctx, ride), enqueueNextDelivery(ctx, ride)]);
 }
+
+/** The time of the ride's last event (Unix ms); 0 before the first. */
+const lastEventTime = ({ seq, lastClock, lastEventAt }: RideState): number =>
+  (lastClock?.seq === seq ? lastClock.at : lastEventAt)?.getTime() ?? 0;
 
 function count({ mode, offers, createdAt }: RideState, { set, newOffer }: Change, at: Date): void {
   if (set.status) rideStatuses.inc({ status: set.status, mode });
@@ -146,6 +160,22 @@ async function withLastPosition(ride: RideState, change: Change): Promise<Change
 const update = batchedWrite<Ride>(rides);
 const readOutbox = batchedFind<Ride, Pick<Ride, '_id' | 'settledSeq'>>(rides, '_id', { settledSeq: 1 });
 
+/** A change's time, and by which clock and copy of the feed's mark it was decided. */
+interface When {
+  at: Date;
+  now: Date;
+  mark: MarkCopy;
+  origin?: Origin;
+}
+
+/**
+ * The event's position in the feed: its time, or more when MongoDB's clock is behind what may have been shown already or
+ * behind the ride's last event.
+ */
+function positionOf({ lastEventAt }: RideState, { at, mark: { mark } }: When): Date {
+  return new Date(Math.max(at.getTime(), mark + 1, (lastEventAt?.getTime() ?? 0) + 1));
+}
+
 /**
  * Writes the change in one update. Resolves with null when another write was first, the bidding deadline has passed or
  * the event would come too late for the feed, and with `driver_busy` when the driver that it assigns has another moving ride.
@@ -154,17 +184,21 @@ async function write(
   ctx: Context,
   ride: RideState,
   change: Change,
-  when: { at: Date } & Partial<Origin>,
+  when: When,
 ): Promise<RideState | 'driver_busy' | null> {
   const { newOffer, event } = change;
-  const { at } = when;
+  const { at, now, mark, origin } = when;
+  const position = positionOf(ride, when);
+  const isDisplaced = position > at;
   const nextDueAt = change.set.timers ? earliest(change.set.timers) : ride.nextDueAt;
   const next: RideState = { ...ride, ...change.set, offers: change.set.offers ?? [...ride.offers] };
   if (newOffer) next.offers.push(newOffer);
   const newEvent: RideEvent | undefined = event && {
     seq: ride.seq + 1,
     event,
-    ...when,
+    at: position,
+    ...(isDisplaced && { clockAt: at }),
+    ...origin,
     body: eventBody({
       event,
       at: at.getTime(),
@@ -173,17 +207,20 @@ async function write(
       trackUrl: trackUrl(ctx.config.trackBaseUrl, ride),
     }),
   };
+  const filter = { _id: ride._id, rev: ride.rev, ...inTime(change, now) };
+  if (newEvent) limitSend(filter, mark.askedAt + sendLimitMs);
+  const lastEvent = newEvent && {
+    seq: newEvent.seq,
+    lastEventAt: position,
+    ...(isDisplaced && { lastClock: { seq: newEvent.seq, at } }),
+  };
   const written = await tryUpdate({
-    filter: {
-      _id: ride._id,
-      rev: ride.rev,
-      ...inTime(change, newEvent),
-    },
+    filter,
     change: {
       $set: {
         ...change.set,
         ...(nextDueAt && { nextDueAt }),
-        ...(newEvent && { seq: newEvent.seq, lastEventAt: at }),
+        ...lastEvent,
         // Behind other unsettled events it is set later, when those are settled.
         ...(newEvent && ride.settledSeq === ride.seq && { unsettledSince: at }),
       },
@@ -200,7 +237,7 @@ async function write(
     ...next,
     rev: ride.rev + 1,
     nextDueAt,
-    ...(newEvent && { lastEventAt: at }),
+    ...lastEvent,
     seq,
     settledSeq,
     unsettled: seq - settledSeq,
@@ -216,11 +253,15 @@ async function readSettledSeq({ _id, seq }: RideState): Promise<number> {
   return outbox?.settledSeq ?? seq;
 }
 
-/** A change that is decided again gets a new `at`, so a late write is only a lost race. */
-function inTime({ beforeDeadline }: Change, newEvent?: RideEvent): { $expr?: object } {
+/**
+ * An event is written only while MongoDB's clock is near the one that it was decided by, in both directions. A change that is
+ * decided again gets a new `at`, so a late write is only a lost race.
+ */
+function inTime({ beforeDeadline, event }: Change, now: Date): { $expr?: object } {
+  const fromNow = (ms: number) => new Date(now.getTime() + ms);
   const conditions = [
     ...(beforeDeadline ? [{ $lt: ['$$NOW', '$biddingEndsAt'] }] : []),
-    ...(newEvent ? [{ $lt: ['$$NOW', new Date(newEvent.at.getTime() + writeLimitMs)] }] : []),
+    ...(event ? [{ $lt: ['$$NOW', fromNow(writeLimitMs)] }, { $gt: ['$$NOW', fromNow(-behindLimitMs)] }] : []),
   ];
   return conditions.length > 0 ? { $expr: { $and: conditions } } : {};
 }
@@ -230,6 +271,7 @@ async function tryUpdate(written: Parameters<typeof update>[0]): Promise<boolean
   try {
     return await update(written);
   } catch (error) {
+    if (error instanceof SendLimitPassed) return false;
     if (error instanceof mongoose.mongo.MongoServerError && error.code === 11_000) return 'driver_busy';
     throw error;
   }

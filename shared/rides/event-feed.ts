@@ -5,16 +5,21 @@ import { feedIndex, rides } from './ride.ts';
 import type { Ride, RideEvent } from './ride-types.ts';
 
 /**
- * The events of all rides of a key, in one order: by `at`, then by ride. Within a ride `at` strictly increases, so two
- * events never have the same place. A reader that goes on after the last place that it was shown misses nothing, because
- * no event appears later at a place that was passed:
+ * The events of all rides of a key, in one order: by position, then by ride. A position is the event's time; it is later
+ * where MongoDB's clock was set back. Within a ride positions strictly increase, so two events never have the same place. A
+ * reader that continues after the last place that it was shown misses nothing, whatever MongoDB's clock does, because no
+ * event appears later at a place that was passed:
  *
- * - an event is written only while MongoDB's clock is less than `writeLimitMs` past its `at`, and a command that takes
- *   over a second is ended by MongoDB;
- * - the feed shows only what is older than `shownAfterMs`, and only once a later write is durable (fence.ts).
+ * - positions are shown 3 s after a mark that is at least as high was stored (feed-mark.ts, showing-marks.ts);
+ * - an event gets a position above a copy of the mark that is at most 1 s old, and leaves its process within 1.5 s after
+ *   the copy was asked for. MongoDB writes it within a second, and only while its clock is at most 2 s past the one that the
+ *   event was decided by, and not behind it (change-ride.ts);
+ * - a page is shown only once a later write is durable (fence.ts).
+ *
+ * An event that the version before this one writes has its time as its position.
  */
 export interface Place {
-  /** Unix ms. */
+  /** The position (Unix ms). */
   at: number;
   rideId: string;
 }
@@ -23,11 +28,6 @@ export interface FeedEvent {
   rideId: string;
   event: RideEvent;
 }
-
-/** How long after its `at` an event may still be written. */
-export const writeLimitMs = 2_000;
-/** How long after its `at` an event is shown. */
-export const shownAfterMs = 3_000;
 
 export const placeOf = ({ rideId, event }: FeedEvent): Place => ({ at: event.at.getTime(), rideId });
 
@@ -41,26 +41,28 @@ export interface FeedPage {
   events: FeedEvent[];
   /** Whether further events can be read now. */
   hasMore: boolean;
+  /** The position of the first event that is not shown yet, as far as it was read. */
+  unshown?: number;
 }
 
 /**
- * The events of a key that follow a place (null: the first ones), in order, at most `limit`. Reads about as many rides as
+ * The events of a key that follow a place (null: the first ones), in order, at most `limit`, up to the position `shownUntil`. Reads about as many rides as
  * that, however many there are. Throws NotYetCommitted while a failover may take back what it read.
  */
-export function readFeed(keyId: string, after: Place | null, limit: number): Promise<FeedPage> {
+export function readFeed(keyId: string, after: Place | null, limit: number, shownUntil: number): Promise<FeedPage> {
   return durableRead(
-    () => readPage(keyId, after, limit),
+    () => readPage(keyId, after, limit, shownUntil),
     ({ events }) => events.length === 0,
   );
 }
 
-async function readPage(keyId: string, after: Place | null, limit: number): Promise<FeedPage> {
+async function readPage(keyId: string, after: Place | null, limit: number, shownUntil: number): Promise<FeedPage> {
   const from = after ?? { at: 0, rideId: '' };
   // The ride of `from` itself is found again, and one event more than asked for tells whether there are more.
   const most = limit + 2;
   const { MaxKey } = mongoose.mongo;
   const found = await rides
-    .find<Pick<Ride, '_id' | 'events'> & { now: Date }>(
+    .find<Pick<Ride, '_id' | 'events'>>(
       { keyId, seq: { $gt: 0 } },
       {
         ...timeLimit(),
@@ -70,14 +72,12 @@ async function readPage(keyId: string, after: Place | null, limit: number): Prom
         max: { keyId, 'events.at': new MaxKey(), _id: new MaxKey() },
         projection: {
           events: { $filter: { input: '$events', cond: { $gte: ['$$this.at', new Date(from.at)] } } },
-          now: '$$NOW',
         },
         limit: most,
         batchSize: most + 1,
       },
     )
     .toArray();
-  const shownUntil = (found[0]?.now.getTime() ?? 0) - shownAfterMs;
   const firsts = found.map((ride) => placesFrom(ride, from)[0] ?? from);
   assertInOrder(firsts);
   // Rides that were not read have no event up to this place.
@@ -86,7 +86,8 @@ async function readPage(keyId: string, after: Place | null, limit: number): Prom
     .flatMap(({ _id: rideId, events }) => events.map((event) => ({ rideId, event })))
     .filter((event) => isShown(placeOf(event)))
     .sort((one, other) => compare(placeOf(one), placeOf(other)));
-  return { events: events.slice(0, limit), hasMore: events.length > limit };
+  const unshown = firsts.find(({ at }) => at > shownUntil)?.at;
+  return { events: events.slice(0, limit), hasMore: events.length > limit, unshown };
 
   function isShown(place: Place): boolean {
     return isAfter(place, after) && place.at <= shownUntil && !(last && isAfter(place, last));
@@ -105,7 +106,7 @@ function assertInOrder(places: readonly Place[]): void {
 }
 
 /**
- * The last place of the feed of each of these keys in a stretch of time, as far as there is one. `from` and `to` are Unix
+ * The last place of the feed of each of these keys in a stretch of positions, as far as there is one. `from` and `to` are Unix
  * ms. One query; it only tells whose feed is worth reading.
  */
 export async function latestPlaces(keyIds: readonly string[], from: number, to: number): Promise<Map<string, Place>> {

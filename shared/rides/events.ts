@@ -1,7 +1,7 @@
 import type { Shape } from '../json-schema.ts';
 import type { EventBody } from './event-schemas.ts';
 import type { offerSchema } from './public-schemas.ts';
-import type { EventName, Offer, RideState } from './ride-types.ts';
+import type { EventName, Offer, RideEvent, RideState } from './ride-types.ts';
 
 /** The public fields of an offer (contract, section 2.3). */
 export function publicOffer({ offerId, price, etaMinutes, driver }: Offer): Shape<typeof offerSchema> {
@@ -13,6 +13,9 @@ export function publicOffer({ offerId, price, etaMinutes, driver }: Offer): Shap
 export function partnersOwn({ reference, metadata }: Pick<RideState, 'reference' | 'metadata'>) {
   return { ...(reference !== undefined && { reference }), ...(metadata && { metadata }) };
 }
+
+/** The time of an event, which its body says; `at` is its position in the feed. */
+export const timeOf = ({ at, clockAt }: Pick<RideEvent, 'at' | 'clockAt'>): Date => clockAt ?? at;
 
 interface NewEvent {
   event: EventName;

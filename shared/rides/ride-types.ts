@@ -151,7 +151,10 @@ export interface Delivery {
 export interface RideEvent extends Partial<Origin> {
   seq: number;
   event: EventName;
+  /** Its position in the event feed (event-feed.ts), which is its time unless `clockAt` says otherwise. */
   at: Date;
+  /** Its time, where its position is later: MongoDB's clock was set back. */
+  clockAt?: Date;
   body: string;
   delivery?: Delivery;
 }
@@ -208,7 +211,10 @@ export interface Ride extends RideRequest {
   nextDueAt?: Date;
 
   events: RideEvent[];
+  /** The position of the last event. */
   lastEventAt?: Date;
+  /** The time of the event with this number, where its position is later. */
+  lastClock?: { seq: number; at: Date };
   seq: number;
   settledSeq: number;
   unsettled: number;

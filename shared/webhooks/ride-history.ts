@@ -1,6 +1,7 @@
 import { AppError } from '../errors.ts';
 import type { Mode } from '../mode.ts';
 import { committedReads } from '../mongo/durability.ts';
+import { timeOf } from '../rides/events.ts';
 import { rides } from '../rides/ride.ts';
 import type { Actor, CancelledBy, EventName, RideEvent, RideStatus, Timer } from '../rides/ride-types.ts';
 import { type AttemptKind, attemptsOfRide, type RecordedOutcome } from './attempts.ts';
@@ -67,8 +68,8 @@ export async function rideHistory(rideId: string): Promise<RideHistory> {
   };
 }
 
-function historyEvent({ seq, event, at, by, requestId, body, delivery }: RideEvent): HistoryEvent {
+function historyEvent({ seq, event, at, clockAt, by, requestId, body, delivery }: RideEvent): HistoryEvent {
   const { outcome = 'waiting', httpStatus, reason, durationMs } = delivery ?? {};
   const status = body && event === 'ride.status' ? (JSON.parse(body).status as RideStatus) : undefined;
-  return { seq, event, status, at, by, requestId, outcome, httpStatus, reason, durationMs };
+  return { seq, event, status, at: timeOf({ at, clockAt }), by, requestId, outcome, httpStatus, reason, durationMs };
 }

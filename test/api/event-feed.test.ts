@@ -8,6 +8,7 @@ import { rawConnection, requestText } from '../support/raw-http.ts';
 import { newRide, offerOn, rideWithEvents } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
+import { until } from '../support/until.ts';
 
 type Partner = Client & { key: string; keyId: string };
 
@@ -110,7 +111,7 @@ describe('events that are read', () => {
     it('are in one order where many have the same time', async () => {
       const ids = [];
       for (let made = 0; made < 7; made++) ids.push(await ride(2));
-      const [first, second] = [new Date(Date.now() - 20_000), new Date(Date.now() - 10_000)];
+      const [first, second] = [new Date(Date.now() - 2 * 3_600_000), new Date(Date.now() - 3_600_000)];
       await rides.updateMany({ _id: { $in: ids } }, { $set: { 'events.0.at': first, 'events.1.at': second } });
       const expected = places(await stored());
       for (const limit of [1, 3, 7]) expect(places(await readFeedOf(partner, limit))).to.deep.equal(expected);
@@ -120,8 +121,7 @@ describe('events that are read', () => {
       const old = await aged(2);
       const recent = await ride(2);
       expect(places(await readFeedOf(partner))).to.deep.equal([`${old} 1`, `${old} 2`]);
-      await age(recent, 3_001);
-      expect(await readFeedOf(partner)).to.have.lengthOf(4);
+      await until(async () => (await readFeedOf(partner)).length === 4, 100);
     });
 
     it('go on after the cursor, which stays as it is where nothing follows', async () => {
@@ -157,18 +157,14 @@ describe('events that are read', () => {
 
     it('are waited for by many, who are all answered from one read', async () => {
       const polls = Array.from({ length: 20 }, () => partner.get('/events?waitSeconds=30'));
-      const rideId = await ride(2);
-      await age(rideId, 3_001);
-      for (const { body } of await Promise.all(polls)) {
-        expect(places(body.events)).to.deep.equal([`${rideId} 1`, `${rideId} 2`]);
-      }
+      const rideId = await ride(1);
+      for (const { body } of await Promise.all(polls)) expect(places(body.events)).to.deep.equal([`${rideId} 1`]);
     });
 
     it('are not shown to a key that is revoked while it waits', async () => {
       const poll = partner.get('/events?waitSeconds=30');
-      const rideId = await ride(1);
+      await ride(1);
       await revokeKey(partner.keyId, 'anyone');
-      await age(rideId, 3_001);
       expect((await poll).status).to.equal(401);
     });
 

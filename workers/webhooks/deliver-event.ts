@@ -3,6 +3,7 @@ import { eventId } from '../../shared/ids.ts';
 import { countDelivery, firstByte } from '../../shared/metrics/metrics.ts';
 import { clocksDiffer } from '../../shared/mongo/clock.ts';
 import type { DeliveryJob } from '../../shared/queues.ts';
+import { timeOf } from '../../shared/rides/events.ts';
 import { enqueueNextDelivery } from '../../shared/rides/outbox.ts';
 import type { Handler, JobResult, Run } from '../handler.ts';
 import { withLine } from '../job-line.ts';
@@ -77,7 +78,7 @@ function count(ctx: Context, { pool }: Run, { event }: Claimed, { delivery }: Se
   countDelivery('event', pool, delivery);
   if (writtenAt === null) return;
   const agoMs = performance.now() - writtenAt;
-  firstByte.observe({ pool }, Math.max(0, ctx.now() - agoMs - event.at.getTime()) / 1_000);
+  firstByte.observe({ pool }, Math.max(0, ctx.now() - agoMs - timeOf(event).getTime()) / 1_000);
 }
 
 /** Logs the recorded delivery, marks a slow key, and adds the next event's job. */

@@ -2,6 +2,7 @@ import type { Context } from '../../shared/context.ts';
 import type { Logger } from '../../shared/logger.ts';
 import { deliveriesPostponed } from '../../shared/metrics/metrics.ts';
 import type { AttemptJob, DeliveryJob } from '../../shared/queues.ts';
+import { timeOf } from '../../shared/rides/events.ts';
 import { pause } from '../abort-signal.ts';
 import type { JobResult, Run } from '../handler.ts';
 import { type Claimed, extendClaim, releaseClaim } from './claim.ts';
@@ -62,7 +63,7 @@ export async function postponeUnrecorded(job: DeliveryJob, run: Run, claimed: Cl
 }
 
 /** How old the event was at the time of the claim (ms), by MongoDB's clock. */
-const ageMs = ({ claim, event }: Claimed): number => claim.at.getTime() - event.at.getTime();
+const ageMs = ({ claim, event }: Claimed): number => claim.at.getTime() - timeOf(event).getTime();
 
 /** The time until the next try: the age of the event, but at least 15 s and at most 5 min. */
 const backoffMs = (claimed: Claimed): number => Math.min(Math.max(ageMs(claimed), 15_000), 300_000);

@@ -37,6 +37,7 @@ export const consoleFields = {
   'events.seq': 1,
   'events.event': 1,
   'events.at': 1,
+  'events.clockAt': 1,
   'events.body': 1,
   'events.delivery': 1,
   'events.form': 1,

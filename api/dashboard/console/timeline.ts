@@ -1,3 +1,4 @@
+import { timeOf } from '../../../shared/rides/events.ts';
 import type { Delivery, EventName, Offer, RideEvent, RideStatus, TimerName } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import type { ConsoleRide } from './console-ride.ts';
@@ -60,14 +61,14 @@ function withdrawal({ offerId, withdrawnAt, driver, price }: Offer, money: (usd:
 }
 
 function toldBy(
-  { seq, event, at, body, delivery }: RideEvent,
+  { seq, event, at, clockAt, body, delivery }: RideEvent,
   ride: TimelineRide,
   money: (usd: number) => string,
 ): Entry {
   const { offer, status } = JSON.parse(body) as { offer?: Offer; status: RideStatus };
   return {
     key: `event-${seq}`,
-    at: at.getTime(),
+    at: timeOf({ at, clockAt }).getTime(),
     event: { name: event, seq, delivery },
     ...(offer
       ? {

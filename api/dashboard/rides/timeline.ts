@@ -1,3 +1,4 @@
+import { timeOf } from '../../../shared/rides/events.ts';
 import type { Actor, Offer, Origin, Ride, RideEvent, RideStatus } from '../../../shared/rides/ride-types.ts';
 import type { AttemptRecord, RecordedOutcome } from '../../../shared/webhooks/attempts.ts';
 
@@ -46,7 +47,8 @@ export function timelineOf(ride: Ride, attempts: readonly ShownAttempt[], now: n
   let offersSeen = 0;
   let statusesSeen = 0;
   const events = ride.events.map((event): Entry => {
-    const { by, requestId, at } = event;
+    const { by, requestId } = event;
+    const at = timeOf(event);
     const common = { id: `event-${event.seq}`, at, event, deliveries: deliveriesOf(ride, event, attempts, now) };
     // An offer or a change of status and its event are one write, so they come in the same order.
     if (event.event === 'offer.received') {
@@ -119,7 +121,7 @@ function deliveriesOf(ride: Ride, event: RideEvent, attempts: readonly ShownAtte
         attempt: made.find(({ kind, at }) => kind === 'event' && at.getTime() === delivery.at.getTime()),
         isFresh: now - delivery.at.getTime() - delivery.durationMs < freshMs,
       }
-    : { id, outcome: 'waiting', at: event.at, event, own: seq > ride.settledSeq + 1 ? 'behind' : 'sending' };
+    : { id, outcome: 'waiting', at: timeOf(event), event, own: seq > ride.settledSeq + 1 ? 'behind' : 'sending' };
   const others = made
     .filter((attempt) => attempt !== own.attempt)
     .map((attempt): EventDelivery => {

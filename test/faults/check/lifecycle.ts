@@ -1,3 +1,4 @@
+import { timeOf } from '../../../shared/rides/events.ts';
 import type { Ride, RideEvent, RideStatus } from '../../../shared/rides/ride-types.ts';
 
 /** The contract's own table (section 3), written down a second time: the checker must not trust the one it checks. */
@@ -21,7 +22,7 @@ export function lifecycleViolations(ride: Ride): string[] {
     if (event.seq !== index + 1) say(`event ${index + 1} has number ${event.seq}`);
     const before = ride.events[index - 1];
     if (before && event.at <= before.at) say(`event ${event.seq} is not later than the one before`);
-    if (JSON.parse(event.body).at !== event.at.getTime()) say(`event ${event.seq} was sent with another time`);
+    if (JSON.parse(event.body).at !== timeOf(event).getTime()) say(`event ${event.seq} was sent with another time`);
   });
   const end = followed(ride.events, say);
   if (end !== ride.status) say(`is ${ride.status}, but its events lead to ${end}`);
