@@ -208,7 +208,7 @@ export const listEvents: Operation<'GET'> = {
   path: '/events',
   summary: 'Read the event feed',
   description:
-    'Lists the events of all rides of this key, each 3 seconds after it happened. Keep the `cursor` of each answer, and go on from there with `after`: no event is skipped, and none comes twice.\n\nHow to catch up after an outage: [Webhooks](https://rides.example/docs/webhooks#when-you-missed-one).',
+    'Lists the events of all rides of this key, each 3 to 4 seconds after it happened. Keep the `cursor` of each answer, and go on from there with `after`: no event is skipped, and none comes twice.\n\nHow to catch up after an outage: [Webhooks](https://rides.example/docs/webhooks#when-you-missed-one).',
   tag: 'feed',
   query: feedSchema,
   answer: {

@@ -35,9 +35,9 @@ const commitLimitMs = 1_000;
 /** By MongoDB's clock, how long after its ride was read an event may be written. */
 export const writeLimitMs = 2_000;
 /** By this process's clock, how old the copy of the feed's mark may be when an event leaves this process. */
-const sendLimitMs = 1_500;
+export const sendLimitMs = 1_500;
 /** How far MongoDB's clock may be behind the one that was read: several mongos differ a little. */
-const behindLimitMs = 500;
+export const behindLimitMs = 500;
 
 /**
  * THE way to change a ride: read it, decide in plain code, write on condition that its `rev` is unchanged; when another

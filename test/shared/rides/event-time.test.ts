@@ -35,6 +35,38 @@ describe('the time of an event', () => {
   });
 });
 
+describe('an event that leaves its process too late for the feed', () => {
+  let ctx: Context;
+  before(async () => {
+    ctx = await testContext();
+  });
+  after(() => ctx.close());
+
+  it('is not sent to MongoDB, but decided again', async () => {
+    const rideId = await newRide(ctx);
+    const { updateOne } = rides;
+    const { now } = performance;
+    let tries = 0;
+    onceInsteadOf(rides, 'updateOne', async (...args) => {
+      tries += 1;
+      // As if it had waited for a connection.
+      performance.now = () => now.call(performance) + 2_000;
+      try {
+        return await updateOne.apply(rides, args as never);
+      } catch (error) {
+        expect((error as Error).name).to.equal('SendLimitPassed');
+        throw error;
+      } finally {
+        performance.now = now;
+      }
+    });
+    await offerOn(ctx, rideId);
+    expect(tries).to.equal(1);
+    const { events, rev } = await storedRide(rideId);
+    expect({ events: events.length, rev }).to.deep.equal({ events: 1, rev: 1 });
+  });
+});
+
 describe('the event feed on a replica set', () => {
   it('shows nothing that a failover takes back, and then what took its place', async () => {
     const engine = await testContext();
