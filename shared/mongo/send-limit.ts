@@ -23,10 +23,9 @@ export function limitSend(filter: object, before: number): void {
 }
 
 /** Called by the driver's patch with each command, right before its bytes are written. */
-export function checkSendLimits({ updates, ops }: { updates?: { q: object }[]; ops?: { filter?: object }[] }): void {
-  const filters = updates?.map(({ q }) => q) ?? ops?.map(({ filter }) => filter);
-  for (const filter of filters ?? []) {
-    const limit = filter && limits.get(filter);
+export function checkSendLimits({ updates, ops }: { updates?: unknown; ops?: unknown }): void {
+  for (const filter of [...filtersOf(updates, 'q'), ...filtersOf(ops, 'filter')]) {
+    const limit = limits.get(filter);
     if (!limit) continue;
     if (performance.now() >= limit.before) {
       throw limit.wasSent
@@ -36,3 +35,7 @@ export function checkSendLimits({ updates, ops }: { updates?: { q: object }[]; o
     limit.wasSent = true;
   }
 }
+
+/** The driver's own bulks have another form; no update in them has a limit. */
+const filtersOf = (updates: unknown, field: string): object[] =>
+  Array.isArray(updates) ? updates.map((update) => update[field]).filter(Boolean) : [];

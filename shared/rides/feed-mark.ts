@@ -1,4 +1,6 @@
 import type mongoose from 'mongoose';
+import { inCommand } from '../mongo/commands.ts';
+import { database } from '../mongo/connection.ts';
 import { durableWrites, timeLimit } from '../mongo/durability.ts';
 import { FenceModel, topologyChanges } from '../mongo/fence.ts';
 import { showingMarks } from './showing-marks.ts';
@@ -32,14 +34,22 @@ const growth = {
 const followed = { $subtract: ['$$NOW', behindClockMs] };
 
 /** Raises the mark, and what is shown, for all processes. Durable. Any value is safe: writers go by what they read. */
-async function storeMark(wanted: number, shown: number): Promise<StoredMark | null> {
+async function storeMark(wanted: number, shown: number): Promise<StoredMark> {
   const raised = {
     mark: { $max: [followed, { $add: ['$mark', growth] }, new Date(wanted)] },
     shown: { $max: ['$shown', new Date(shown)] },
     now: '$$NOW',
   };
-  const options = { ...timeLimit(), writeConcern: durableWrites(), upsert: true, returnDocument: 'after' } as const;
-  return marks.findOneAndUpdate({ _id }, [{ $set: raised }], options);
+  const { value } = await database().command({
+    findAndModify: marks.collectionName,
+    query: { _id },
+    update: [{ $set: raised }],
+    upsert: true,
+    new: true,
+    writeConcern: inCommand(durableWrites()),
+    ...timeLimit(),
+  });
+  return value;
 }
 
 /** Stores the first mark. Events of the version before it are complete up to 3 s ago, as that version guarantees. */
@@ -147,7 +157,6 @@ export function followFeedMark(): FeedMark {
   async function raise(): Promise<void> {
     const asked = asking();
     const stored = await storeMark(wanted, showing.shown());
-    if (!stored) return;
     const { changes, count } = serverNow();
     const isSameServer = changes === asked.server.changes && count === asked.server.count;
     lastMark = stored.mark.getTime();
