@@ -6,7 +6,9 @@ import { commandNames } from '../../shared/cli/keys/usage.ts';
 import { keysCommand } from '../../shared/cli/keys-command.ts';
 import { settingsMaxAgeMs } from '../../shared/keys/delivery-settings.ts';
 import { isWellFormedKey } from '../../shared/keys/key-format.ts';
-import { testContext } from '../support/service.ts';
+import { rollSigningSecret, rotateKey } from '../../shared/keys/replace-secret.ts';
+import { mailsTo } from '../support/mails.ts';
+import { testConfig, testContext } from '../support/service.ts';
 
 describe('the command line of keys', () => {
   before(async () => {
@@ -71,6 +73,37 @@ describe('the command line of keys', () => {
     const { code, out } = await run('list', '--account', 'nobody@rides.example', '--json');
     expect({ code, out }).to.deep.equal({ code: 0, out: ['[]'] });
   });
+
+  it('reports a new key and a rotation to the address of its account, without the key', async () => {
+    const email = `reported${Date.now()}@rides.example`;
+    const { keyId, key } = await create('--account', email);
+    await run('rotate', keyId);
+    await run('roll-secret', keyId);
+    const ctx = await testContext();
+    const mails = await mailsTo(ctx, email);
+    await ctx.close();
+    expect(mails.map(({ subject }) => subject)).to.have.members([
+      'A new test key "desk"',
+      'Your test key "desk" was rotated',
+    ]);
+    for (const { text } of mails) {
+      expect(text).to.include("from the operator's command line").and.include(`/dashboard/keys/${keyId}`);
+      expect(text).not.to.include(key.slice(9, -6));
+    }
+  });
+
+  for (const command of ['rotate', 'roll-secret'] as const) {
+    it(`makes one of two changes at once by ${command}, and says of the other that nothing was changed`, async () => {
+      const { keyId } = await create();
+      const replace = command === 'rotate' ? rotateKey : rollSigningSecret.bind(null, testConfig());
+      const ctx = await testContext();
+      const outcomes = await Promise.allSettled([1, 2].map(() => replace(keyId, 'anyone')));
+      await ctx.close();
+      const [lost] = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
+      expect(lost.message).to.match(/^Somebody (rotated|rolled) this .+ a moment ago\. Nothing was changed now\.$/);
+    });
+  }
 
   it('notes for the account what the operator did to its keys, and nothing that failed', async () => {
     const email = `noted${Date.now()}@rides.example`;

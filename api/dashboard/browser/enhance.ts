@@ -11,7 +11,7 @@ export function enhance(root: ParentNode): void {
       }, 1_500);
     });
   }
-  // A second click on the way would show the answer that the form was sent before, and hide the first answer.
+  // A second click would send the form once more, and only repeat its answer.
   for (const form of root.querySelectorAll<HTMLFormElement>('form[data-once]')) {
     form.addEventListener('submit', (event) => {
       if (form.dataset.sent) return event.preventDefault();

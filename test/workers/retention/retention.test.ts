@@ -5,7 +5,7 @@ import { accountOfSession, SessionModel, startSession } from '../../../shared/ac
 import { sessionLifetimeMs } from '../../../shared/accounts/session-store.ts';
 import { newCode, signInLifetimeMs } from '../../../shared/accounts/sign-in.ts';
 import { SignInModel } from '../../../shared/accounts/sign-in-row.ts';
-import { earlierSubmission, SubmissionModel } from '../../../shared/accounts/submission.ts';
+import { SubmissionModel } from '../../../shared/accounts/submission.ts';
 import type { Context } from '../../../shared/context.ts';
 import { driverSessions } from '../../../shared/drivers/driver-session.ts';
 import { createDriver, revokeDriver } from '../../../shared/drivers/manage-drivers.ts';
@@ -207,7 +207,8 @@ describe('the retention', () => {
         { email: 'ada@partner.example', browser, client: '192.0.2.1', formId: 'of a test' },
         now,
       );
-      await earlierSubmission('acct_of_tests', 'form', 'about', now);
+      const _id = { accountId: 'acct_of_tests', formId: 'form' };
+      await SubmissionModel.create({ _id, about: 'key', expiresAt: new Date(now + 1) });
       await take({ name: 'test', most: 1, perMs: minuteMs }, 'somebody', now);
       const token = await startSession('acct_of_tests', now);
       await driverSessions.start({ driverId: 'drv_of_tests', keyHash: 'of a key' }, now);
