@@ -20,6 +20,7 @@ export const auditActions = [
   'key_resumed',
   'ride_cancelled',
   'ride_erased',
+  'events_resent',
   'driver_suspended',
   'driver_resumed',
   'pool_paused',

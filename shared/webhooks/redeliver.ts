@@ -4,7 +4,7 @@ import { newAttemptId } from '../ids.ts';
 import { keys } from '../keys/api-key.ts';
 import { timeLimit } from '../mongo/durability.ts';
 import { rides } from '../rides/ride.ts';
-import type { Ride, RideEvent } from '../rides/ride-types.ts';
+import type { Delivery, Ride, RideEvent } from '../rides/ride-types.ts';
 import { enqueueNextRedeliveries } from './attempt-jobs.ts';
 import {
   type AskedBy,
@@ -60,6 +60,44 @@ const askedFor = async ({ form, rideId, seq }: AttemptRecord): Promise<Pick<Atte
   (await attemptOfForm(form)) ??
   attempts.findOne({ rideId, seq, dueAt: { $exists: true } }, { projection: { _id: 1 }, ...timeLimit() });
 
+/** The attempts that were made in this stretch of time; without an end, also all later ones. */
+export interface Stretch {
+  since: Date;
+  until?: Date;
+}
+
+/** How many events of a key can be sent again, by outcome and reason, e.g. `failed ENETUNREACH`. */
+export interface Undelivered {
+  keyId: string;
+  accountId: string;
+  events: number;
+  reasons: Record<string, number>;
+}
+
+/**
+ * Counts, for one key or for all, the events whose attempt failed or timed out in a stretch of time and that have not
+ * arrived since. Events without a URL or with a blocked one are the partner's to mend and are left out.
+ */
+export async function countUndelivered(stretch: Stretch, keyId?: string): Promise<Undelivered[]> {
+  const filter = { ...(keyId && { keyId }), undeliveredAt: { $gte: stretch.since } };
+  const keyIds = keyId ? [keyId] : ((await rides.distinct('keyId', filter, timeLimit())) as string[]);
+  const found: Undelivered[] = [];
+  for (const each of keyIds) {
+    const key = await keys.findOne({ _id: each }, { projection: { accountId: 1 }, ...timeLimit() });
+    if (!key) continue;
+    const again = await undelivered(each, key.accountId, stretch, noneBefore, Number.POSITIVE_INFINITY);
+    const reasons: Record<string, number> = {};
+    for (const { event } of again) {
+      const reason = [event.delivery?.outcome, event.delivery?.httpStatus, event.delivery?.reason]
+        .filter(Boolean)
+        .join(' ');
+      reasons[reason] = (reasons[reason] ?? 0) + 1;
+    }
+    if (again.length > 0) found.push({ keyId: each, accountId: key.accountId, events: again.length, reasons });
+  }
+  return found;
+}
+
 /**
  * Sends the events of a key again whose attempt was made since then and that have not arrived, the oldest first, 500 at most:
  * those of one ride one after the other, and all together at most 10 a second. Events that already wait for this or have
@@ -69,7 +107,7 @@ const askedFor = async ({ form, rideId, seq }: AttemptRecord): Promise<Pick<Atte
 export async function redeliverFailed(
   ctx: Context,
   keyId: string,
-  since: Date,
+  stretch: Stretch,
   { accountId, requestId, form }: AskedBy,
 ): Promise<number> {
   if (!(await keys.findOne({ _id: keyId, accountId }, { projection: { _id: 1 }, ...timeLimit() }))) {
@@ -78,7 +116,7 @@ export async function redeliverFailed(
   let sent = 0;
   for (let isDone = false; !isDone; ) {
     const before = await askedBefore(form);
-    const again = await undelivered(keyId, accountId, since, before);
+    const again = await undelivered(keyId, accountId, stretch, before);
     const [last] = await listAttempts({ accountId }, { keyId, outcome: 'waiting', limit: 1 });
     const startMs = Math.max(ctx.now(), (last?.at.getTime() ?? 0) + paceMs);
     // In their order and only up to one that somebody else has asked for in the meantime: those that follow it are planned
@@ -101,21 +139,29 @@ interface AskedBefore {
   since?: Date;
 }
 
+const noneBefore: AskedBefore = { events: new Set(), rideIds: [] };
+
 async function askedBefore(form: string | undefined): Promise<AskedBefore> {
-  if (form === undefined) return { events: new Set(), rideIds: [] };
+  if (form === undefined) return noneBefore;
   const found = await attempts.find({ form }, { projection: { rideId: 1, seq: 1, at: 1 }, ...timeLimit() }).toArray();
   const since = found.map(({ at }) => at).sort((a, b) => a.getTime() - b.getTime())[0];
   const events = new Set(found.map(({ rideId, seq }) => idOf(rideId, seq)));
   return { events, rideIds: found.flatMap(({ rideId = [] }) => rideId), ...(since && { since }) };
 }
 
-async function undelivered(keyId: string, accountId: string, since: Date, before: AskedBefore): Promise<Again[]> {
-  const most = mostAtOnce - before.events.size;
+async function undelivered(
+  keyId: string,
+  accountId: string,
+  stretch: Stretch,
+  before: AskedBefore,
+  atMost = mostAtOnce,
+): Promise<Again[]> {
+  const most = atMost - before.events.size;
   const isMissed = ({ ride, event }: Again) =>
     !before.events.has(idOf(ride._id, event.seq)) &&
     !(before.since && event.delivery && event.delivery.at > before.since);
   const found: Again[] = [];
-  const filter = { keyId, undeliveredAt: { $gte: since } };
+  const filter = { keyId, undeliveredAt: { $gte: stretch.since } };
   const order = { keyId: 1, undeliveredAt: 1 } as const;
   const cursor = rides.find<RideWithEvents>(filter, {
     projection: rideFields,
@@ -128,7 +174,7 @@ async function undelivered(keyId: string, accountId: string, since: Date, before
       const page = await nextPage(cursor);
       if (page.length === 0) break;
       const own = page.filter((ride) => ride.accountId === accountId);
-      found.push(...(await withoutRedelivered(own.flatMap((ride) => failedEvents(ride, since)))).filter(isMissed));
+      found.push(...(await withoutRedelivered(own.flatMap((ride) => failedEvents(ride, stretch)))).filter(isMissed));
     }
   } finally {
     await cursor.close();
@@ -146,10 +192,16 @@ async function nextPage(cursor: { next(): Promise<RideWithEvents | null> }): Pro
   return page;
 }
 
-const failedEvents = (ride: RideWithEvents, since: Date): Again[] =>
+const failedEvents = (ride: RideWithEvents, stretch: Stretch): Again[] =>
   ride.events
-    .filter(({ delivery, body }) => delivery && delivery.outcome !== 'delivered' && delivery.at >= since && body)
+    .filter(({ delivery, body }) => delivery && body && isWanted(delivery, stretch))
     .map((event) => ({ ride, event }));
+
+/** With an end, the operator asks: events without a URL or with a blocked one are the partner's to mend. */
+function isWanted({ outcome, at }: Delivery, { since, until }: Stretch): boolean {
+  if (until) return (outcome === 'failed' || outcome === 'timeout') && at >= since && at < until;
+  return outcome !== 'delivered' && at >= since;
+}
 
 /** The attempts of a ride's events are made in their order, so this keeps the order within each ride. */
 const byTime = (a: Again, b: Again): number =>

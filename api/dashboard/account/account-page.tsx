@@ -38,6 +38,7 @@ const words: Record<AuditAction, string> = {
   key_resumed: 'lifted the suspension of a key',
   ride_cancelled: 'cancelled a ride',
   ride_erased: 'erased a ride',
+  events_resent: 'resent events that had failed',
   // What is done to no account's own is noted in the operator's account, which has no dashboard.
   driver_suspended: 'suspended a driver',
   driver_resumed: 'lifted the suspension of a driver',

@@ -54,7 +54,7 @@ export function deliveriesRoutes(service: Context): DashboardRoute[] {
       };
       if (!since || !typed.key) return showList(sending, { ...typed, faults });
       const seen = { key: typed.key, from: typed.since };
-      const count = await redeliverFailed(service, typed.key, since, asked);
+      const count = await redeliverFailed(service, typed.key, { since }, asked);
       return { see: addressOf(deliveriesPath, seen, { sent: String(count) }) };
     }),
   ];

@@ -4,7 +4,8 @@ import { asksForHelp, parseCommandLine, UsageError } from '../command-line.ts';
 import { type CommandName, commandNames } from './usage.ts';
 
 const flag = { type: 'boolean', default: false } as const;
-const options = { json: flag, cancel: flag, by: { type: 'string' } } as const;
+const text = { type: 'string' } as const;
+const options = { json: flag, cancel: flag, send: flag, by: text, since: text, until: text, key: text } as const;
 
 /** What can be suspended. */
 export const kinds = ['account', 'key', 'driver'] as const;
@@ -23,6 +24,10 @@ export interface OpsArguments {
   id: string;
   /** Of `ride`. */
   cancel: boolean;
+  /** Of `resend`: the attempts made in this stretch of time, of one key or of all. Without `send` they are only listed. */
+  stretch?: { since: Date; until: Date };
+  keyId?: string;
+  send: boolean;
 }
 
 /** The command that a command line names; undefined for none or an unknown one. */
@@ -40,11 +45,26 @@ export function readArguments(argv: readonly string[]): OpsArguments {
   const [name, ...words] = positionals;
   const command = commandNames.find((known) => known === name);
   if (!command) throw new UsageError(name ? `there is no command ${name}` : 'a command is missing');
-  const { cancel, json, by = systemUser() } = values;
+  const { cancel, json, send, since, until, key: keyId, by = systemUser() } = values;
   if (cancel && command !== 'ride') throw new UsageError(`${command} does not take --cancel`);
+  const ofResend = Object.entries({ send, since, until, key: keyId }).find(([, value]) => value);
+  if (ofResend && command !== 'resend') throw new UsageError(`${command} does not take --${ofResend[0]}`);
   const [target, surplus] = targetOf(command, words);
   if (surplus !== undefined) throw new UsageError(`${command} does not take ${surplus}`);
-  return { command, json, cancel, by, id: '', ...target };
+  const stretch = command === 'resend' ? { since: timeOf('since', since), until: timeOf('until', until) } : undefined;
+  if (stretch && stretch.since >= stretch.until) throw new UsageError('--since must be before --until');
+  return { command, json, cancel, by, id: '', ...target, stretch, keyId, send };
+}
+
+/** A time with its zone, such as 2026-11-05T09:30Z. */
+function timeOf(option: string, given: string | undefined): Date {
+  if (given === undefined) throw new UsageError(`resend needs --${option} TIME`);
+  const hasZone = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(given);
+  const at = new Date(given);
+  if (!hasZone || Number.isNaN(at.getTime())) {
+    throw new UsageError(`--${option} needs a time with its zone, such as 2026-11-05T09:30Z`);
+  }
+  return at;
 }
 
 /** The name of the system's user. In a container the user may have none. */
@@ -65,6 +85,7 @@ function targetOf(command: CommandName, [first, second, third]: readonly string[
   switch (command) {
     case 'queues':
     case 'sweep':
+    case 'resend':
       return [{}, first];
     case 'ride':
     case 'erase':

@@ -11,6 +11,7 @@ import { pingRedis } from '../../redis-nodes.ts';
 import { eraseRide } from '../../retention/erase-rides.ts';
 import { applyAction } from '../../rides/apply-action.ts';
 import { resumeAccount, suspendAccount } from '../../suspend.ts';
+import { countUndelivered, mostAtOnce, redeliverFailed, type Stretch } from '../../webhooks/redeliver.ts';
 import { type RideHistory, rideHistory } from '../../webhooks/ride-history.ts';
 import type { Kind, OpsArguments } from './arguments.ts';
 import type { CommandName } from './usage.ts';
@@ -47,12 +48,34 @@ export const commands: Record<CommandName, Command> = {
     await noted(by, { action: 'ride_cancelled', accountId, about: id });
     return { cancelled: true, ...(await rideHistory(id)) };
   },
+  async resend(ctx, { stretch, keyId, send, by }) {
+    if (!stretch) throw new AppError('invalid_request');
+    if (keyId) await findKey(keyId, 'anyone');
+    const found = await countUndelivered(stretch, keyId);
+    if (!send) return { ...stretch, keys: found, sent: 0 };
+    let sent = 0;
+    for (const { keyId, accountId } of found) {
+      const sentOfKey = await redeliverAll(ctx, keyId, stretch, accountId);
+      sent += sentOfKey;
+      if (sentOfKey > 0) await noted(by, { action: 'events_resent', accountId, keyId });
+    }
+    return { ...stretch, keys: found, sent };
+  },
   async erase(_ctx, { id, by }) {
     const accountId = await eraseRide(id);
     await noted(by, { action: 'ride_erased', accountId, about: id });
     return { rideId: id, erased: true };
   },
 };
+
+/** One call sends 500 events at most; what waits or has arrived is left out of the next. */
+async function redeliverAll(ctx: Context, keyId: string, stretch: Stretch, accountId: string): Promise<number> {
+  for (let sent = 0; ; ) {
+    const batch = await redeliverFailed(ctx, keyId, stretch, { accountId });
+    sent += batch;
+    if (batch < mostAtOnce) return sent;
+  }
+}
 
 async function setPaused(ctx: Context, { pool, by }: OpsArguments, paused: boolean): Promise<object> {
   await assertRedis(ctx);

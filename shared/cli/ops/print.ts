@@ -1,5 +1,6 @@
 import type { Found } from '../../full-sweep.ts';
 import type { Backlog, QueueState } from '../../queue-states.ts';
+import type { Undelivered } from '../../webhooks/redeliver.ts';
 import type { RideHistory } from '../../webhooks/ride-history.ts';
 import { aligned, labelled, printable } from '../columns.ts';
 import type { CommandName } from './usage.ts';
@@ -18,6 +19,8 @@ function linesOf(command: CommandName, answer: object): string[] {
       return sweepLines(answer as Found);
     case 'ride':
       return rideLines(answer as RideHistory & { cancelled?: true });
+    case 'resend':
+      return resendLines(answer as Resent);
     default:
       return [...labelled(answer, labels), done(command, answer as Done)];
   }
@@ -47,6 +50,26 @@ function done(command: CommandName, { pool, driverId, accountId }: Done): string
   return driverId
     ? 'The key is dead on its next request. Offers and ride end within seconds.'
     : `${whose} dead on the next request. Rides go on.`;
+}
+
+interface Resent {
+  keys: Undelivered[];
+  sent: number;
+}
+
+/** What failed, by key and reason, and what was done about it. */
+function resendLines({ keys, sent }: Resent): string[] {
+  if (keys.length === 0) return ['No event failed in this time that has not arrived since.'];
+  const rows = keys.flatMap(({ keyId, reasons }) =>
+    Object.entries(reasons).map(([reason, events]) => [keyId, String(events), reason]),
+  );
+  const events = keys.reduce((sum, key) => sum + key.events, 0);
+  return [
+    ...aligned([['KEY', 'EVENTS', 'REASON'], ...rows]),
+    sent > 0
+      ? `${sent} events are sent again, at most 10 a second for each key.`
+      : `Add --send to send these ${events} events again.`,
+  ];
 }
 
 interface Queues {

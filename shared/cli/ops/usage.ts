@@ -60,6 +60,22 @@ suspended account can look at their dashboard, no more.
 Examples
   ${program} suspend key key_1a2B3c4D5e6F7g
   ${program} suspend account acct_1a2B3c4D5e6F7g`,
+  resend: `Usage: ${program} resend --since TIME --until TIME
+           [--key KEYID] [--send] [--by NAME] [--json]
+
+Lists the events whose attempt failed or timed out in a
+stretch of time and that have not arrived since, for example
+during an outage of this service's network. With --send, it
+sends them again: marked X-Service-Redelivery, in the order
+of each ride, at most 10 a second for each key. A repeat
+sends only what neither waits nor has arrived.
+
+  --key   only the events of this key
+  --send  sends what it would otherwise only list
+
+Example
+  ${program} resend \\
+    --since 2026-11-05T09:30Z --until 2026-11-05T10:05Z`,
   erase: `Usage: ${program} erase RIDEID [--by NAME] [--json]
 
 Erases at once what is personal in a ride that has ended and
@@ -81,6 +97,8 @@ const overview = `Usage: ${program} COMMAND
   sweep    looks for all missing jobs now
   ride     shows what happened to a ride, or cancels it
   suspend  refuses an account, a key or a driver
+  resend   lists or resends the events that failed in a
+           stretch of time
   erase    erases what is personal in a ride
 
 Each takes --help, and --json for one line of JSON. What

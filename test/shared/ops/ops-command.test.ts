@@ -84,6 +84,10 @@ describe('the command line of operators', () => {
     ['erase', 'x', '--cancel'],
     ['sweep', 'x'],
     ['sweep', '--by'],
+    ['resend', '--since', '2026-11-05T09:30Z'],
+    ['resend', '--since', '2026-11-05T09:30', '--until', '2026-11-05T10:05Z'],
+    ['resend', '--since', '2026-11-05T10:05Z', '--until', '2026-11-05T09:30Z'],
+    ['sweep', '--send'],
   ]) {
     it(`ends "${argv.join(' ')}" with exit code 2 and its usage`, async () => {
       const { code, out, err } = await run(argv);

@@ -260,5 +260,37 @@ describe('the operator', () => {
       expect(await refusal('erase ride_unknown')).to.equal('Ride not found');
       expect(await refusal('ride ride_unknown')).to.equal('Ride not found');
     });
+
+    it('lists the events that failed in a stretch of time, resends them in order on request, and only once', async () => {
+      const { accountId, key } = await newAccount();
+      const { keyId } = await key('live');
+      const { rideId } = await rideIn(api.ctx, 'in_progress', { keyId, accountId });
+      const failedAt = Date.now() - 3_600_000;
+      const deliveryAt = (minutes: number, outcome: string) => ({
+        ...{ outcome, durationMs: 2, at: new Date(failedAt + minutes * 60_000) },
+        ...(outcome === 'failed' && { reason: 'ENETUNREACH' }),
+      });
+      await rides.updateOne({ _id: rideId }, {
+        $set: {
+          ...{ settledSeq: 4, unsettled: 0, undeliveredAt: new Date(failedAt + 60 * 60_000) },
+          'events.0.delivery': deliveryAt(0, 'failed'),
+          'events.1.delivery': deliveryAt(1, 'failed'),
+          'events.2.delivery': deliveryAt(2, 'no_url'),
+          'events.3.delivery': deliveryAt(60, 'timeout'),
+        },
+      } as object);
+      const stretch = `--since ${new Date(failedAt).toISOString()} --until ${new Date(failedAt + 600_000).toISOString()}`;
+      const listed = await ops(`resend ${stretch}`);
+      const ours = { keyId, accountId, events: 2, reasons: { 'failed ENETUNREACH': 2 } };
+      expect(listed.keys.find((each: { keyId: string }) => each.keyId === keyId)).to.deep.equal(ours);
+      expect(await attempts.countDocuments({ rideId })).to.equal(0);
+
+      expect(await ops(`resend ${stretch} --key ${keyId} --send`)).to.deep.include({ keys: [ours], sent: 2 });
+      const resends = await attempts.find({ rideId, kind: 'redelivery' }).sort({ dueAt: 1 }).toArray();
+      expect(resends.map(({ seq }) => seq)).to.deep.equal([1, 2]);
+      expect(await lastEntry(accountId)).to.include({ action: 'events_resent', keyId, by: 'Grace' });
+      expect(await ops(`resend ${stretch} --key ${keyId} --send`)).to.deep.include({ keys: [], sent: 0 });
+      expect(await refusal(`resend ${stretch} --key key_unknown`)).to.equal('Not found');
+    });
   });
 });

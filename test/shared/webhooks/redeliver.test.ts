@@ -98,7 +98,7 @@ describe('sending again', () => {
     it('takes the events that did not arrive, whatever the outcome, and none before that time', async () => {
       const key = await keyOf();
       const rideId = await rideWith(key, ['failed', 'delivered', 'timeout', 'blocked', 'no_url', null]);
-      expect(await redeliverFailed(ctx, key.keyId, new Date(startMs + 1_000), key.owner)).to.equal(3);
+      expect(await redeliverFailed(ctx, key.keyId, { since: new Date(startMs + 1_000) }, key.owner)).to.equal(3);
       expect((await waitingOf(key.keyId)).map((one) => [one.rideId, one.seq])).to.deep.equal([
         [rideId, 3],
         [rideId, 4],
@@ -110,7 +110,7 @@ describe('sending again', () => {
       const key = await keyOf();
       const later = await rideWith(key, ['failed', 'failed'], startMs + 500);
       const earlier = await rideWith(key, ['failed', 'failed', 'failed'], startMs);
-      expect(await redeliverFailed(ctx, key.keyId, new Date(0), key.owner)).to.equal(5);
+      expect(await redeliverFailed(ctx, key.keyId, { since: new Date(0) }, key.owner)).to.equal(5);
       const waiting = await waitingOf(key.keyId);
       expect(waiting.map((one) => [one.rideId, one.seq])).to.deep.equal([
         [earlier, 1],
@@ -128,7 +128,7 @@ describe('sending again', () => {
     it('adds a job for the first event of each ride alone: the others follow it', async () => {
       const key = await keyOf();
       await rideWith(key, ['failed', 'failed']);
-      await redeliverFailed(ctx, key.keyId, new Date(0), key.owner);
+      await redeliverFailed(ctx, key.keyId, { since: new Date(0) }, key.owner);
       const [first, second] = await waitingOf(key.keyId);
       expect(await jobFor(ctx, 'webhooks', first?._id ?? '')).not.to.equal(undefined);
       expect(await jobFor(ctx, 'webhooks', second?._id ?? '')).to.equal(undefined);
@@ -137,24 +137,24 @@ describe('sending again', () => {
     it('takes 500 at most, and asked again the next ones, after those that still wait', async () => {
       const key = await keyOf();
       for (let made = 0; made < 11; made++) await rideWith(key, Array(50).fill('failed'), startMs + made * 100_000);
-      expect(await redeliverFailed(ctx, key.keyId, new Date(0), key.owner)).to.equal(500);
+      expect(await redeliverFailed(ctx, key.keyId, { since: new Date(0) }, key.owner)).to.equal(500);
       const [lastOfFirst] = (await waitingOf(key.keyId)).slice(-1);
-      expect(await redeliverFailed(ctx, key.keyId, new Date(0), key.owner)).to.equal(50);
+      expect(await redeliverFailed(ctx, key.keyId, { since: new Date(0) }, key.owner)).to.equal(50);
       const waiting = await waitingOf(key.keyId);
       expect(waiting).to.have.length(550);
       expect(waiting[500]?.dueAt).to.be.greaterThan(lastOfFirst?.dueAt as Date);
       expect(new Set(waiting.map(({ rideId, seq }) => `${rideId} ${seq}`)).size).to.equal(550);
-      expect(await redeliverFailed(ctx, key.keyId, new Date(0), key.owner)).to.equal(0);
+      expect(await redeliverFailed(ctx, key.keyId, { since: new Date(0) }, key.owner)).to.equal(0);
     });
 
     it('leaves out what has arrived by hand, and takes again what has not', async () => {
       const key = await keyOf();
       const rideId = await rideWith(key, ['failed', 'failed']);
-      await redeliverFailed(ctx, key.keyId, new Date(0), key.owner);
+      await redeliverFailed(ctx, key.keyId, { since: new Date(0) }, key.owner);
       const done = { $set: { state: 'done' as const }, $unset: { dueAt: '' as const } };
       await attempts.updateOne({ rideId, seq: 1 }, { ...done, $set: { state: 'done', outcome: 'delivered' } });
       await attempts.updateOne({ rideId, seq: 2 }, { ...done, $set: { state: 'done', outcome: 'failed' } });
-      expect(await redeliverFailed(ctx, key.keyId, new Date(0), key.owner)).to.equal(1);
+      expect(await redeliverFailed(ctx, key.keyId, { since: new Date(0) }, key.owner)).to.equal(1);
       expect((await waitingOf(key.keyId)).map(({ seq }) => seq)).to.deep.equal([2]);
     });
 
@@ -162,15 +162,19 @@ describe('sending again', () => {
       const key = await keyOf();
       const rideId = await rideWith(key, ['failed', 'failed']);
       await rides.updateOne({ _id: rideId }, { $unset: { 'events.0.body': '' } });
-      expect(await redeliverFailed(ctx, key.keyId, new Date(0), key.owner)).to.equal(1);
+      expect(await redeliverFailed(ctx, key.keyId, { since: new Date(0) }, key.owner)).to.equal(1);
     });
 
     it('is refused for a key of another account like for an unknown one', async () => {
       const key = await keyOf();
       const other = await keyOf();
       await rideWith(key, ['failed']);
-      expect(await outcomeOf(redeliverFailed(ctx, key.keyId, new Date(0), other.owner))).to.equal('not_found');
-      expect(await outcomeOf(redeliverFailed(ctx, 'key_of_nobody', new Date(0), other.owner))).to.equal('not_found');
+      expect(await outcomeOf(redeliverFailed(ctx, key.keyId, { since: new Date(0) }, other.owner))).to.equal(
+        'not_found',
+      );
+      expect(await outcomeOf(redeliverFailed(ctx, 'key_of_nobody', { since: new Date(0) }, other.owner))).to.equal(
+        'not_found',
+      );
     });
   });
 
@@ -186,7 +190,7 @@ describe('sending again', () => {
       const key = await keyOf();
       for (let made = 0; made < 3; made++) await rideWith(key, Array(20).fill('failed'), startMs + made * 500);
       const [rideId = ''] = (await rides.find({ keyId: key.keyId }).toArray()).map(({ _id }) => _id);
-      const press = (form: string) => redeliverFailed(ctx, key.keyId, new Date(0), { ...key.owner, form });
+      const press = (form: string) => redeliverFailed(ctx, key.keyId, { since: new Date(0) }, { ...key.owner, form });
       const [a = 0, b = 0, c = 0] = (await Promise.all([
         ...['a', 'b', 'c'].map((name) => press(name + key.keyId)),
         redeliver(ctx, { rideId, seq: 7 }, key.owner),
@@ -209,7 +213,8 @@ describe('sending again', () => {
     it('sends each event once for a form, also after the resend has failed', async () => {
       const key = await keyOf();
       const rideId = await rideWith(key, ['failed', 'failed']);
-      const all = () => redeliverFailed(ctx, key.keyId, new Date(0), { ...key.owner, form: `all ${key.keyId}` });
+      const all = () =>
+        redeliverFailed(ctx, key.keyId, { since: new Date(0) }, { ...key.owner, form: `all ${key.keyId}` });
       const one = () => redeliver(ctx, { rideId, seq: 1 }, { ...key.owner, form: `one ${key.keyId}` });
       expect([await all(), await all()]).to.deep.equal([2, 2]);
       await finish(key.keyId);
@@ -224,7 +229,8 @@ describe('sending again', () => {
     it('completes a form of which MongoDB stored only the first events', async () => {
       const key = await keyOf();
       await rideWith(key, Array(5).fill('failed'));
-      const press = () => redeliverFailed(ctx, key.keyId, new Date(0), { ...key.owner, form: `partly ${key.keyId}` });
+      const press = () =>
+        redeliverFailed(ctx, key.keyId, { since: new Date(0) }, { ...key.owner, form: `partly ${key.keyId}` });
       await press();
       const last = await attempts.find({ keyId: key.keyId }).sort({ seq: 1 }).skip(2).toArray();
       await attempts.deleteMany({ _id: { $in: last.map(({ _id }) => _id) } });

@@ -69,7 +69,7 @@ describe('attempts by hand, in the delivery pools,', () => {
     await until(async () => (await rides.countDocuments({ _id: { $in: rideIds }, unsettled: 0 })) === 3);
     const [first] = receiver.receipts.splice(0);
     status = 200;
-    expect(await redeliverFailed(service.ctx, keyId, new Date(0), owner)).to.equal(12);
+    expect(await redeliverFailed(service.ctx, keyId, { since: new Date(0) }, owner)).to.equal(12);
     await until(async () => (await attempts.countDocuments({ keyId, outcome: 'waiting' })) === 0);
     const again = receiver.receipts;
     expect(again).to.have.length(12);
@@ -79,6 +79,6 @@ describe('attempts by hand, in the delivery pools,', () => {
     }
     expect(again.map(({ headers }) => headers['x-service-redelivery'])).to.deep.equal(Array(12).fill('true'));
     expect(again.map(({ raw }) => raw)).to.include(first?.raw);
-    expect(await redeliverFailed(service.ctx, keyId, new Date(0), owner)).to.equal(0);
+    expect(await redeliverFailed(service.ctx, keyId, { since: new Date(0) }, owner)).to.equal(0);
   });
 });
