@@ -75,6 +75,8 @@ keySchema.index({ hash: 1 }, { unique: true });
 keySchema.index({ accountId: 1, createdAt: 1 });
 // Finds the revoked keys that never had a ride (workers/retention).
 keySchema.index({ revokedAt: 1, _id: 1 }, { partialFilterExpression: { revokedAt: { $exists: true } } });
+// The active keys of an account, and its revoked ones by pages (list-keys.ts).
+keySchema.index({ accountId: 1, revokedAt: -1, _id: -1 });
 // Two creations at once cannot take the same place, so an account never has more active keys than places (places.ts).
 keySchema.index({ accountId: 1, place: 1 }, { unique: true, partialFilterExpression: { place: { $exists: true } } });
 // A ciphertext starts with the id of its SECRETS_KEY, so this index finds those of an older key (stored-secrets.ts).

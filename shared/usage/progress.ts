@@ -34,6 +34,12 @@ export function askForSums(): void {
   progress.updateOne(usage, { $set: { isAsked: true } }, { upsert: true, writeConcern: { w: 1 } }).catch(() => {});
 }
 
+/** Every ride that was created before this time is in the sums; undefined while that is not known. */
+export async function summedThrough(): Promise<Date | undefined> {
+  const found = await progress.findOne(usage, timeLimit());
+  return found?.isAsked ? undefined : found?.through;
+}
+
 /** Whether the rides of a day (`2026-11-05`) are in the sums of every account, so that a ride may be deleted. */
 export async function isSummed(day: string): Promise<boolean> {
   return isDoneThrough(new Date(Date.parse(`${day}T00:00:00Z`) + dayMs));

@@ -50,7 +50,7 @@ export async function countRides(
 ): Promise<Map<string, RideCounts>> {
   const wanted = Object.fromEntries(months.map((month) => [`months.${month}`, 1]));
   const projection = { through: 1, rides: 1, firstDay: 1, ...wanted };
-  const found = await rideSums.find({ accountId }, { projection, ...timeLimit() }).toArray();
+  const found = await rideSums.find({ _id: { $in: [...keyIds] }, accountId }, { projection, ...timeLimit() }).toArray();
   const sums = new Map(found.map((key) => [key._id, key]));
   const counts = new Map(keyIds.map((keyId) => [keyId, countsIn(sums.get(keyId))]));
   for (const { keyId, day, count } of await unsummedRides(keyIds, sums)) {

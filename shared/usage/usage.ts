@@ -1,5 +1,5 @@
-import { listKeys } from '../keys/manage-keys.ts';
 import type { Mode } from '../mode.ts';
+import { keysThatCount } from './counted-keys.ts';
 import { dayOf, daysBetween, overUntil } from './days.ts';
 import { askForSums } from './progress.ts';
 import { countRides, type RideCounts } from './ride-sums.ts';
@@ -24,7 +24,7 @@ export interface DayUsage {
 }
 
 export interface Usage {
-  /** Oldest first, revoked ones included. */
+  /** The active keys, and the revoked ones that have or may have rides; oldest first. */
   keys: KeyUsage[];
   /** Each day of the period, oldest first. */
   days: DayUsage[];
@@ -50,15 +50,20 @@ export interface Period {
   to: Date;
 }
 
-const noDays: Period = { from: new Date(0), to: new Date(0) };
+/** For usage without days. */
+export const noDays: Period = { from: new Date(0), to: new Date(0) };
 
 /**
- * The rides created through each key of an account, ever (contract, section 1). Every key has an entry, revoked ones too.
- * Right to the ride: what the daily sums do not hold yet is counted from the rides.
+ * The rides created through these keys of an account, ever (contract, section 1), revoked ones too. Right to the ride: what
+ * the daily sums do not hold yet is counted from the rides.
  */
-export async function ridesByKey(accountId: string, nowMs: number): Promise<Map<string, number>> {
-  const { keys } = await usageOf(accountId, noDays, nowMs);
-  return new Map(keys.map(({ keyId, rides }) => [keyId, rides]));
+export async function ridesByKey(
+  accountId: string,
+  keyIds: readonly string[],
+  nowMs: number,
+): Promise<Map<string, number>> {
+  const counts = await countNoting(accountId, keyIds, [], nowMs);
+  return new Map(keyIds.map((keyId) => [keyId, counts.get(keyId)?.all ?? 0]));
 }
 
 /** What the dashboard shows of an account's usage (contract, section 1), as of now. */
@@ -66,18 +71,24 @@ export async function usageSummary(accountId: string, nowMs: number): Promise<Us
   return summaryOf((await usageOf(accountId, noDays, nowMs)).keys);
 }
 
-/** The usage of an account's keys, and its rides by day in a period. */
-export async function usageOf(accountId: string, { from, to }: Period, nowMs: number): Promise<Usage> {
-  const stored = await listKeys({ accountId });
-  const days = daysBetween(from, to);
-  const months = [...new Set(days.map((day) => day.slice(0, 7)))];
+/** Counts the rides, and asks for sums where days that are over are not summed. */
+async function countNoting(accountId: string, keyIds: readonly string[], months: readonly string[], nowMs: number) {
   const over = dayOf(overUntil(nowMs));
   let isLate = false;
-  const keyIds = stored.map(({ _id }) => _id);
   const counts = await countRides(accountId, keyIds, months, (day) => {
     isLate ||= day < over;
   });
   if (isLate) askForSums();
+  return counts;
+}
+
+/** The usage of an account's keys, and its rides by day in a period. */
+export async function usageOf(accountId: string, { from, to }: Period, nowMs: number): Promise<Usage> {
+  const stored = await keysThatCount(accountId);
+  const days = daysBetween(from, to);
+  const months = [...new Set(days.map((day) => day.slice(0, 7)))];
+  const keyIds = stored.map(({ _id }) => _id);
+  const counts = await countNoting(accountId, keyIds, months, nowMs);
   const keys = stored.map(({ _id: keyId, name, mode, revokedAt }): KeyUsage => {
     const { all, byDay } = counts.get(keyId) as RideCounts;
     const inPeriod = days.reduce((sum, day) => sum + (byDay.get(day) ?? 0), 0);

@@ -1,7 +1,7 @@
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { sessionsOf } from '../../../shared/accounts/session.ts';
 import type { Context } from '../../../shared/context.ts';
-import { listKeys } from '../../../shared/keys/manage-keys.ts';
+import { keyNames } from '../../../shared/keys/list-keys.ts';
 import { type DashboardRoute, signedInRoutes } from '../visit.ts';
 import { accountPage, entryAfter } from './account-page.tsx';
 
@@ -14,11 +14,11 @@ export function accountRoutes(service: Context): DashboardRoute[] {
   return [
     page('/account', async ({ account, session, query }) => {
       const before = entryAfter(query('before'));
-      const [sessions, found, keys] = await Promise.all([
+      const [sessions, found] = await Promise.all([
         sessionsOf(account._id, mostBrowsers, service.now()),
         auditOf(account._id, entriesAPage + 1, before),
-        listKeys({ accountId: account._id }),
       ]);
+      const keyIds = found.flatMap(({ keyId }) => keyId ?? []);
       return accountPage({
         account,
         sessions,
@@ -26,7 +26,7 @@ export function accountRoutes(service: Context): DashboardRoute[] {
         entries: found.slice(0, entriesAPage),
         hasMore: found.length > entriesAPage,
         isFirst: before === undefined,
-        keyNames: new Map(keys.map(({ _id, name }) => [_id, name])),
+        keyNames: await keyNames(keyIds, { accountId: account._id }),
         now: service.now(),
       });
     }),

@@ -2,7 +2,8 @@ import { type Account, noteConsoleSeen } from '../../../shared/accounts/account.
 import type { Context } from '../../../shared/context.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { isSuspended } from '../../../shared/keys/api-key.ts';
-import { type KeyFacts, listKeys } from '../../../shared/keys/manage-keys.ts';
+import { listActiveKeys } from '../../../shared/keys/list-keys.ts';
+import { findKey, type KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
 import { takeHandStep } from '../../../shared/rides/hand-steps.ts';
@@ -40,16 +41,14 @@ export function consoleRoutes(service: Context, { creation, streams }: ConsolePa
   const rideOf = ({ account, param }: Visit) => consoleRide(param('rideId'), { accountId: account._id });
 
   async function showRide(account: Account, ride: ConsoleRide, refusal?: string): Promise<string> {
-    const key = (await listKeys({ accountId: account._id })).find(({ _id }) => _id === ride.keyId);
-    if (!key) throw new AppError('not_found');
+    const key = await findKey(ride.keyId, { accountId: account._id });
     return ridePage({ config, account, ride, keyName: key.name, webhookUrl: key.webhookUrl, refusal });
   }
 
   async function start(sending: Sending): Promise<Answer> {
     const { ctx, account, form } = sending;
-    const keys = await listKeys({ accountId: account._id });
-    const key = keys.find(({ _id }) => _id === form.text('key'));
-    if (!key) throw new AppError('not_found');
+    const owner = { accountId: account._id };
+    const [keys, key] = await Promise.all([listActiveKeys(owner), findKey(form.text('key'), owner)]);
     const again = (status: number, { faults, refusal }: { faults?: Faults; refusal?: string }) => ({
       status,
       html: startPage({ config, account, keys: keys.filter(isTestKey), values: typedIn(form), faults, refusal }),
@@ -129,7 +128,7 @@ export function consoleRoutes(service: Context, { creation, streams }: ConsolePa
   return [
     page('/console', async ({ account, query }) => {
       await noteConsoleSeen(account, service.now());
-      const keys = (await listKeys({ accountId: account._id })).filter(isTestKey);
+      const keys = (await listActiveKeys({ accountId: account._id })).filter(isTestKey);
       const chosen = keys.find(({ _id }) => _id === query('key')) ?? keys.at(-1);
       const values = { ...firstValues, key: chosen?._id ?? '', scenario: scenarioNamed(query('scenario')) };
       return startPage({ config, account, keys, values });

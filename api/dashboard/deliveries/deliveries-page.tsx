@@ -22,6 +22,8 @@ export interface DeliveriesPageProps {
   account: Account;
   filters: ListFilters;
   attempts: readonly AttemptSummary[];
+  /** Those of the attempts. */
+  keys: readonly ListedKey[];
   hasOlder: boolean;
   after?: string;
   /** How many events are sent again, after the form for it was sent. */
@@ -32,7 +34,7 @@ export interface DeliveriesPageProps {
 
 /** Deliveries over all rides, test events and redeliveries among them, the newest first. */
 export function deliveriesPage(props: DeliveriesPageProps): string {
-  const { account, filters, attempts, hasOlder, after, sent, form, now } = props;
+  const { account, filters, attempts, keys, hasOlder, after, sent, form, now } = props;
   const { values, key, faults } = filters;
   const hasErrors = Object.keys({ ...faults, ...form.faults }).length > 0;
   const waiting = attempts.some(({ outcome }) => outcome === 'waiting');
@@ -72,7 +74,7 @@ export function deliveriesPage(props: DeliveriesPageProps): string {
         {Object.keys(faults).length === 0 && attempts.length === 0 && <NoDeliveries filters={filters} after={after} />}
         {attempts.length > 0 && (
           <div data-live={attempts.map(({ outcome }) => outcome).join(' ')} data-waiting={waiting ? '' : undefined}>
-            <DeliveriesTable attempts={attempts} keys={filters.keys} now={now} />
+            <DeliveriesTable attempts={attempts} keys={keys} now={now} />
           </div>
         )}
         <Pager path={deliveriesPath} values={values} after={after} last={hasOlder ? attempts.at(-1)?._id : undefined} />

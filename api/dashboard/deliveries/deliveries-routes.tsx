@@ -3,7 +3,7 @@ import { attemptOf, listAttempts, type RecordedOutcome } from '../../../shared/w
 import { redeliverFailed } from '../../../shared/webhooks/redeliver.ts';
 import { exactText } from '../facts.tsx';
 import type { Faults } from '../forms.tsx';
-import { addressOf, type ListFilters, oneOf, readFilters, timeIn } from '../rides/filters.tsx';
+import { addressOf, keysOfRows, type ListFilters, oneOf, readFilters, timeIn } from '../rides/filters.tsx';
 import { type Answer, type DashboardRoute, signedInRoutes, type Visit } from '../visit.ts';
 import { deliveriesPage, type SendFailedForm } from './deliveries-page.tsx';
 import { deliveryPage } from './delivery-page.tsx';
@@ -25,6 +25,7 @@ export function deliveriesRoutes(service: Context): DashboardRoute[] {
       account,
       filters,
       attempts: found.slice(0, pageSize),
+      keys: await keysOfRows(found, visit),
       hasOlder: found.length > pageSize,
       after,
       sent: /^\d{1,3}$/.test(query('sent')) ? Number(query('sent')) : undefined,

@@ -1,14 +1,24 @@
 import type { Account } from '../../../shared/accounts/account.ts';
+import { mostCounted } from '../../../shared/keys/list-keys.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { countText, Empty, ModePill, When } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
+import { Pager } from '../rides/pager.tsx';
 import type { Failing } from './failing.tsx';
 import { FailingPill } from './failing.tsx';
 import { keyPath, keysPath, ridesPath } from './paths.ts';
 
 interface KeysPageProps {
   account: Account;
-  keys: readonly KeyFacts[];
+  /** Newest first. */
+  active: readonly KeyFacts[];
+  /** A page of them, the one revoked last first. */
+  revoked: readonly KeyFacts[];
+  /** How many are revoked, up to a number. */
+  revokedCount: number;
+  /** The id of the last key of the page before, where this page of revoked keys is not the first. */
+  after?: string;
+  hasOlder: boolean;
   /** Rides created by key id. */
   rides: ReadonlyMap<string, number>;
   /** The keys whose deliveries fail. */
@@ -16,10 +26,9 @@ interface KeysPageProps {
   now: number;
 }
 
-/** The list of the account's keys, newest first, those that were revoked apart. */
-export function keysPage({ account, keys, ...facts }: KeysPageProps): string {
-  const active = keys.filter(({ revokedAt }) => !revokedAt);
-  const revoked = keys.filter(({ revokedAt }) => revokedAt);
+/** The account's keys, newest first, and a page of those that were revoked. */
+export function keysPage(props: KeysPageProps): string {
+  const { account, active, revoked, revokedCount, after, hasOlder, ...facts } = props;
   return dashboardPage({
     title: 'Keys',
     account,
@@ -32,14 +41,15 @@ export function keysPage({ account, keys, ...facts }: KeysPageProps): string {
         {active.length > 0 ? (
           <KeyTable label="Active keys" keys={active} {...facts} />
         ) : (
-          <Empty text={revoked.length > 0 ? 'No key is active.' : 'No keys yet. A test key costs nothing.'}>
+          <Empty text={revokedCount > 0 ? 'No key is active.' : 'No keys yet. A test key costs nothing.'}>
             <NewKey />
           </Empty>
         )}
-        {revoked.length > 0 && (
-          <details class="section">
-            <summary>Revoked keys ({countText(revoked.length)})</summary>
-            <KeyTable label="Revoked keys" keys={revoked} {...facts} revoked />
+        {revokedCount > 0 && (
+          <details class="section" id="revoked" open={after !== undefined}>
+            <summary>Revoked keys ({revokedText(revokedCount)})</summary>
+            {revoked.length > 0 && <KeyTable label="Revoked keys" keys={revoked} {...facts} revoked />}
+            <Pager path={keysPath} values={{}} after={after} last={hasOlder ? revoked.at(-1)?._id : undefined} />
           </details>
         )}
       </>
@@ -53,7 +63,11 @@ const NewKey = () => (
   </a>
 );
 
-type KeyTableProps = Omit<KeysPageProps, 'account'> & { label: string; revoked?: boolean };
+type KeyTableProps = Pick<KeysPageProps, 'rides' | 'health' | 'now'> & {
+  label: string;
+  keys: readonly KeyFacts[];
+  revoked?: boolean;
+};
 
 function KeyTable({ label, keys, rides, health, now, revoked }: KeyTableProps) {
   return (
@@ -100,6 +114,9 @@ function KeyTable({ label, keys, rides, health, now, revoked }: KeyTableProps) {
     </table>
   );
 }
+
+export const revokedText = (count: number): string =>
+  count > mostCounted ? `over ${countText(mostCounted)}` : countText(count);
 
 export const lastFour = ({ hint }: Pick<KeyFacts, 'hint'>): string => `…${hint.slice(-4)}`;
 

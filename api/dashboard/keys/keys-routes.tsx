@@ -1,16 +1,17 @@
 import { type Account, operatorEmail } from '../../../shared/accounts/account.ts';
 import { type AuditAction, audit } from '../../../shared/accounts/audit.ts';
+import { type Limit, take } from '../../../shared/accounts/limit.ts';
 import { isCompleted } from '../../../shared/accounts/sent-form.ts';
 import type { Context } from '../../../shared/context.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { derivedAuditId, derivedMailId } from '../../../shared/ids.ts';
 import { untilSettingsApply } from '../../../shared/keys/delivery-settings.ts';
+import { countRevokedKeys, listActiveKeys, listRevokedKeys } from '../../../shared/keys/list-keys.ts';
 import {
   createKeyByForm,
   findKey,
   isKeyName,
   type KeyFacts,
-  listKeys,
   renameKey,
   revokeKey,
   setWebhookUrl,
@@ -29,9 +30,18 @@ import { type Answer, askForCode, type DashboardRoute, type Sending, signedInRou
 import { askPage, type Question, seenField } from './ask-page.tsx';
 import { type DoneName, type KeyPageState, keyPage } from './key-page.tsx';
 import { keysPage } from './keys-page.tsx';
-import { fullPage, isMode, newKeyPage } from './new-key-page.tsx';
+import { fullPage, isMode, newKeyPage, newKeysPage } from './new-key-page.tsx';
 import { keyPath, keysPath } from './paths.ts';
 import { keyShownPage, notReplacedPage, shownBeforePage } from './shown-key-page.tsx';
+
+const revokedAPage = 50;
+
+/** Counts keys that were revoked since, too. The command line is exempt. */
+const newKeys = ({ newKeysPerDay: most }: Context['config']): Limit => ({
+  name: 'new-keys',
+  most,
+  perMs: 24 * 3_600_000,
+});
 
 /** The account's keys: the list, a new one, and one key's page with all that can be done to it. */
 export function keysRoutes(service: Context): DashboardRoute[] {
@@ -67,7 +77,7 @@ export function keysRoutes(service: Context): DashboardRoute[] {
   async function showKey(visit: Visit, key: KeyFacts, state: KeyPageState = {}, status = 200): Promise<Answer> {
     const owner = ownerOf(visit);
     const [rides, health] = await Promise.all([
-      ridesByKey(owner.accountId, service.now()),
+      ridesByKey(owner.accountId, [key._id], service.now()),
       deliveryHealth([key._id], owner),
     ]);
     const shown = { account: visit.account, key, now: service.now(), ridesCreated: rides.get(key._id) ?? 0 };
@@ -99,17 +109,34 @@ export function keysRoutes(service: Context): DashboardRoute[] {
   };
   const done = (keyId: string, what: DoneName): Answer => ({ see: `${keyPath(keyId)}?done=${what}` });
 
+  function tooManyNewKeys({ account, ctx }: Visit, freesMs: number): Answer {
+    ctx.set('Retry-After', String(Math.ceil(freesMs / 1_000)));
+    const now = service.now();
+    const html = newKeysPage({ account, most: config.newKeysPerDay, now, freesAt: new Date(now + freesMs) });
+    return { html, status: 429 };
+  }
+
   return [
     page('/keys', async (visit) => {
       const owner = ownerOf(visit);
-      const [found, rides] = await Promise.all([listKeys(owner), ridesByKey(owner.accountId, service.now())]);
-      const active = found.filter(({ revokedAt }) => !revokedAt).map(({ _id }) => _id);
-      const health = await deliveryHealth(active, owner);
-      return keysPage({ account: visit.account, keys: found.reverse(), rides, health, now: service.now() });
+      const after = visit.query('after') || undefined;
+      const [active, found, revokedCount] = await Promise.all([
+        listActiveKeys(owner),
+        listRevokedKeys(owner, revokedAPage + 1, after),
+        countRevokedKeys(owner),
+      ]);
+      const revoked = found.slice(0, revokedAPage);
+      const idsOf = (keys: readonly KeyFacts[]) => keys.map(({ _id }) => _id);
+      const [rides, health] = await Promise.all([
+        ridesByKey(owner.accountId, idsOf([...active, ...revoked]), service.now()),
+        deliveryHealth(idsOf(active), owner),
+      ]);
+      const list = { active: active.reverse(), revoked, revokedCount, after, hasOlder: found.length > revokedAPage };
+      return keysPage({ account: visit.account, ...list, rides, health, now: service.now() });
     }),
 
     page('/keys/new', async (visit) => {
-      const active = (await listKeys(ownerOf(visit))).filter(({ revokedAt }) => !revokedAt).length;
+      const active = (await listActiveKeys(ownerOf(visit))).length;
       const { account } = visit;
       if (active >= config.maxKeysPerAccount) return fullPage({ account, most: config.maxKeysPerAccount });
       return newKeyPage({ account, typed: { name: visit.query('name'), mode: visit.query('mode') } });
@@ -130,8 +157,13 @@ export function keysRoutes(service: Context): DashboardRoute[] {
       const unconfirmed = mode === 'live' && askForCode(sending, back, service.now());
       if (unconfirmed) return unconfirmed;
       const most = config.maxKeysPerAccount;
+      const today = await take(newKeys(config), account._id, service.now(), sent.id);
+      if (today.isFull) return tooManyNewKeys(sending, today.freesMs);
       const made = await createKeyByForm(config, { accountId: account._id, name, mode, form: sent, most });
-      if (made === 'full') return { html: fullPage({ account, most, hasErrors: true }), status: 422 };
+      if (made === 'full') {
+        await today.giveBack();
+        return { html: fullPage({ account, most, hasErrors: true }), status: 422 };
+      }
       const key = await reported(sending, 'created', made.keyId, made.at);
       return made.made
         ? keyShownPage({ account, key: made.made, shownAt: 'creation' })

@@ -1,7 +1,9 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { Mode } from '../../../shared/mode.ts';
+import { exactText } from '../facts.tsx';
 import { ChangeForm, ChoiceField, FaultSummary, type Faults, TextField } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
+import { counted } from '../usage/words.ts';
 import { keysPath } from './paths.ts';
 
 const modes = [
@@ -93,4 +95,47 @@ export function fullPage({
       </>
     ),
   });
+}
+
+/** An account that has created as many keys in 24 hours as it can. */
+export function newKeysPage({
+  account,
+  most,
+  freesAt,
+  now,
+}: {
+  account: Account;
+  most: number;
+  /** When the next key is possible. */
+  freesAt: Date;
+  now: number;
+}): string {
+  return dashboardPage({
+    title: 'New key',
+    account,
+    room: 'keys',
+    hasErrors: true,
+    children: (
+      <>
+        <PageHead title="New key" />
+        <div class="notice bad" role="alert" tabIndex={-1} data-focus>
+          <p>
+            <strong>
+              This account has created {counted(most, 'key')} in the last 24 hours, the most it can. No key was created.
+            </strong>{' '}
+            The next one is possible at {exactText(freesAt)}, in {waitText(freesAt.getTime() - now)}. Revoked keys
+            count, too.
+          </p>
+          <p class="links">
+            <a href={keysPath}>See the keys</a>
+          </p>
+        </div>
+      </>
+    ),
+  });
+}
+
+function waitText(ms: number): string {
+  const minutes = Math.ceil(ms / 60_000);
+  return minutes < 120 ? counted(minutes, 'minute') : `about ${counted(Math.round(minutes / 60), 'hour')}`;
 }

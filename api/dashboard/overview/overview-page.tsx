@@ -1,6 +1,6 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
-import type { usageSummary } from '../../../shared/usage/usage.ts';
+import type { UsageSummary } from '../../../shared/usage/usage.ts';
 import { countText, Figure, ModePill } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { type Failing, FailingBanner, FailingPill } from '../keys/failing.tsx';
@@ -11,7 +11,7 @@ import { FirstSteps, firstSteps } from './first-steps.tsx';
 export interface OverviewProps {
   account: Account;
   keys: readonly KeyFacts[];
-  usage: Awaited<ReturnType<typeof usageSummary>>;
+  usage: UsageSummary;
   /** Rides created by key id. */
   rides: ReadonlyMap<string, number>;
   health: ReadonlyMap<string, Failing>;

@@ -1,6 +1,6 @@
 import type { Context } from '../../../shared/context.ts';
-import { listKeys } from '../../../shared/keys/manage-keys.ts';
-import { ridesByKey, usageSummary } from '../../../shared/usage/usage.ts';
+import { listActiveKeys, listRevokedKeys } from '../../../shared/keys/list-keys.ts';
+import { noDays, summaryOf, usageOf } from '../../../shared/usage/usage.ts';
 import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
 import { type DashboardRoute, signedInRoutes } from '../visit.ts';
 import { overviewPage } from './overview-page.tsx';
@@ -12,14 +12,25 @@ export function overviewRoutes(service: Context): DashboardRoute[] {
     page('/', async ({ account }) => {
       const owner = { accountId: account._id };
       const now = service.now();
-      const [keys, usage, rides] = await Promise.all([
-        listKeys(owner),
-        usageSummary(account._id, now),
-        ridesByKey(account._id, now),
+      const [active, revoked, usage] = await Promise.all([
+        listActiveKeys(owner),
+        // The first steps look at what the account has had, too.
+        listRevokedKeys(owner, 20),
+        usageOf(account._id, noDays, now),
       ]);
-      const active = keys.filter(({ revokedAt }) => !revokedAt).map(({ _id }) => _id);
-      const health = await deliveryHealth(active, owner);
-      return overviewPage({ account, keys, usage, rides, health, now, publicBaseUrl: service.config.publicBaseUrl });
+      const keyIds = active.map(({ _id }) => _id);
+      const health = await deliveryHealth(keyIds, owner);
+      const keys = [...active, ...revoked];
+      const rides = new Map(usage.keys.map(({ keyId, rides: count }) => [keyId, count]));
+      return overviewPage({
+        account,
+        keys,
+        usage: summaryOf(usage.keys),
+        rides,
+        health,
+        now,
+        publicBaseUrl: service.config.publicBaseUrl,
+      });
     }),
   ];
 }

@@ -1,13 +1,16 @@
 import type { ComponentChildren } from 'preact';
-import { AppError } from '../../../shared/errors.ts';
-import { listKeys } from '../../../shared/keys/manage-keys.ts';
+import { keysAmong, listActiveKeys, listRevokedKeys } from '../../../shared/keys/list-keys.ts';
+import { findKey, type KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { ChoiceField, type Faults, TextField } from '../forms.tsx';
 import type { Visit } from '../visit.ts';
 
 /** The filters of the lists of rides and of deliveries. They stand in the URL, so that a list can be sent to somebody. */
 
 /** A key of the account, revoked ones included: their rides go on. */
-export type ListedKey = Awaited<ReturnType<typeof listKeys>>[number];
+export type ListedKey = Pick<KeyFacts, '_id' | 'name' | 'mode' | 'hint' | 'revokedAt'>;
+
+/** The list of keys to choose from ends with these, the one revoked last first. */
+const revokedToChoose = 20;
 
 /** What the URL of a list says, by the names of the form's fields. */
 export type FilterValues = Record<string, string>;
@@ -28,9 +31,12 @@ export interface ListFilters {
 export async function readFilters({ account, query }: Visit, more: readonly string[]): Promise<ListFilters> {
   const names = ['key', 'from', 'to', ...more];
   const values = Object.fromEntries(names.map((name) => [name, query(name).trim()]));
-  const keys = await listKeys({ accountId: account._id });
-  const key = values.key ? keys.find(({ _id }) => _id === values.key) : undefined;
-  if (values.key && !key) throw new AppError('not_found');
+  const owner = { accountId: account._id };
+  const [active, revoked] = await Promise.all([listActiveKeys(owner), listRevokedKeys(owner, revokedToChoose)]);
+  const keys = [...active, ...revoked];
+  const listed = keys.find(({ _id }) => _id === values.key);
+  const key = listed ?? (values.key ? await findKey(values.key, owner) : undefined);
+  if (key && !listed) keys.push(key);
   const [from, to] = [timeIn(values.from, 'start'), timeIn(values.to, 'end')];
   const faults: Faults = {
     ...(from === null && { from: notATime('From') }),
@@ -39,6 +45,14 @@ export async function readFilters({ account, query }: Visit, more: readonly stri
   };
   return { values, keys, key, from: from ?? undefined, to: to ?? undefined, faults };
 }
+
+/** The keys of what a list shows. */
+export const keysOfRows = (rows: readonly { keyId: string }[], { account }: Visit): Promise<ListedKey[]> =>
+  keysAmong(
+    rows.map(({ keyId }) => keyId),
+    { accountId: account._id },
+    ['name', 'mode', 'hint', 'revokedAt'],
+  );
 
 const notATime = (label: string): string => `“${label}” must be a time in UTC, such as 2026-11-21 14:00`;
 

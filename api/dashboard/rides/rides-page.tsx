@@ -14,6 +14,8 @@ export interface RidesPageProps {
   account: Account;
   filters: ListFilters;
   rides: readonly ListedRide[];
+  /** Those of the rides. */
+  keys: readonly ListedKey[];
   hasOlder: boolean;
   /** The id of the last ride of the page before, where this is not the first. */
   after?: string;
@@ -23,7 +25,7 @@ export interface RidesPageProps {
 }
 
 /** The list of an account's rides, newest first. */
-export function ridesPage({ account, filters, rides, hasOlder, after, id, now }: RidesPageProps): string {
+export function ridesPage({ account, filters, rides, keys, hasOlder, after, id, now }: RidesPageProps): string {
   const { values, key, faults } = filters;
   const isFaulty = Object.keys(faults).length > 0;
   const notFound = id && 'No ride, event or attempt of this account has this id. Check that it is whole.';
@@ -57,7 +59,7 @@ export function ridesPage({ account, filters, rides, hasOlder, after, id, now }:
           />
         </FilterForm>
         {!isFaulty && rides.length === 0 && <NoRides filters={filters} after={after} />}
-        {rides.length > 0 && <RidesTable rides={rides} keys={filters.keys} now={now} />}
+        {rides.length > 0 && <RidesTable rides={rides} keys={keys} now={now} />}
         <Pager path={ridesPath} values={values} after={after} last={hasOlder ? rides.at(-1)?._id : undefined} />
       </>
     ),

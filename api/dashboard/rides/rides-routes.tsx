@@ -6,7 +6,7 @@ import { rideStatuses } from '../../../shared/rides/ride-types.ts';
 import { attemptsOfRide } from '../../../shared/webhooks/attempts.ts';
 import { redeliver } from '../../../shared/webhooks/redeliver.ts';
 import { type DashboardRoute, signedInRoutes, type Visit } from '../visit.ts';
-import { oneOf, readFilters } from './filters.tsx';
+import { keysOfRows, oneOf, readFilters } from './filters.tsx';
 import { pathOfId } from './find-by-id.tsx';
 import { entryPath } from './paths.ts';
 import { ridePage } from './ride-page.tsx';
@@ -51,7 +51,8 @@ export function ridesRoutes(service: Context): DashboardRoute[] {
         : await listRides({ keyId: key?._id, mode, status, from, to, after: after || undefined }, pageSize, {
             accountId: account._id,
           });
-      const html = ridesPage({ account, filters, ...found, after, id, now: service.now() });
+      const rowKeys = await keysOfRows(found.rides, visit);
+      const html = ridesPage({ account, filters, ...found, keys: rowKeys, after, id, now: service.now() });
       return { html, status: hasFaults || id ? 422 : 200 };
     }),
 

@@ -3,6 +3,7 @@ import type { MonthTotal } from '../../../shared/usage/statements.ts';
 import { type KeyUsage, summaryOf, type Usage } from '../../../shared/usage/usage.ts';
 import { countText, Empty, Figure, ModePill, moneyText } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
+import { revokedText } from '../keys/keys-page.tsx';
 import { keyPath, keysPath } from '../keys/paths.ts';
 import { RidesChart } from './chart.tsx';
 import { csvPath, monthPath, statementPath, usagePath } from './paths.ts';
@@ -11,6 +12,8 @@ import { counted, monthText } from './words.ts';
 interface UsagePageProps {
   account: Account;
   usage: Usage;
+  /** How many keys are revoked, up to a number. */
+  revoked: number;
   /** Newest first. */
   totals: readonly MonthTotal[];
   /** The months that can be chosen, newest first. */
@@ -24,7 +27,7 @@ const shownMonths = 6;
 const shownKeys = 20;
 
 /** What an account has used, and what each month comes to. */
-export function usagePage({ account, usage, totals, months, month }: UsagePageProps): string {
+export function usagePage({ account, usage, revoked, totals, months, month }: UsagePageProps): string {
   const period = month ? monthText(month) : 'last 30 days';
   const hasRides = usage.keys.some(({ rides }) => rides > 0);
   return dashboardPage({
@@ -36,8 +39,8 @@ export function usagePage({ account, usage, totals, months, month }: UsagePagePr
         <PageHead title="Usage">
           <p>You pay only for trips taken: rides of a live key that a driver has completed. Days and months are UTC.</p>
         </PageHead>
-        <Figures keys={usage.keys} />
-        {!hasRides && <NoRides hasKeys={usage.keys.length > 0} />}
+        <Figures keys={usage.keys} revoked={revoked} />
+        {!hasRides && <NoRides hasKeys={usage.keys.length + revoked > 0} />}
         {hasRides && (
           <>
             <section class="section">
@@ -64,15 +67,14 @@ export function usagePage({ account, usage, totals, months, month }: UsagePagePr
   });
 }
 
-function Figures({ keys }: { keys: readonly KeyUsage[] }) {
+function Figures({ keys, revoked }: { keys: readonly KeyUsage[]; revoked: number }) {
   const { activeKeys, ridesCreated, live, test, keysWithTraffic, busiest } = summaryOf(keys);
-  const revoked = keys.length - activeKeys;
   return (
     <dl class="figures" aria-label="Summary">
       <Figure
         label="Active keys"
         value={<a href={keysPath}>{countText(activeKeys)}</a>}
-        detail={revoked > 0 && `${countText(revoked)} revoked`}
+        detail={revoked > 0 && `${revokedText(revoked)} revoked`}
       />
       <Figure
         label="Rides created"
@@ -179,7 +181,7 @@ function MonthTable({ totals }: { totals: readonly MonthTotal[] }) {
 function Keys({ keys, period }: { keys: readonly KeyUsage[]; period: string }) {
   // A stable sort: the older key stays first where two have the same number.
   const used = keys.filter(({ rides }) => rides > 0).sort((a, b) => b.rides - a.rides);
-  const unused = keys.length - used.length;
+  const unused = keys.filter(({ rides, isRevoked }) => rides === 0 && !isRevoked).length;
   return (
     <>
       <KeyTable keys={used.slice(0, shownKeys)} period={period} label="Rides by key" />
@@ -189,7 +191,7 @@ function Keys({ keys, period }: { keys: readonly KeyUsage[]; period: string }) {
           <KeyTable keys={used.slice(shownKeys)} period={period} label="Rides by key, the others" />
         </details>
       )}
-      {unused > 0 && <p class="quiet below">{counted(unused, 'key')} without rides.</p>}
+      {unused > 0 && <p class="quiet below">{counted(unused, 'active key')} without rides.</p>}
     </>
   );
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../../../shared/context.ts';
 import { AppError } from '../../../shared/errors.ts';
-import { listKeys } from '../../../shared/keys/manage-keys.ts';
+import { countRevokedKeys, keyNames } from '../../../shared/keys/list-keys.ts';
 import { monthOf } from '../../../shared/usage/days.ts';
 import { allLines, monthTotals, readStatement } from '../../../shared/usage/statements.ts';
 import { usageOf } from '../../../shared/usage/usage.ts';
@@ -17,27 +17,28 @@ export function usageRoutes(service: Context): DashboardRoute[] {
     page('/usage', async ({ account, query }) => {
       const now = service.now();
       const month = query('month') ? chosenMonth(query('month'), now) : undefined;
-      const [usage, totals] = await Promise.all([
+      const [usage, revoked, totals] = await Promise.all([
         usageOf(account._id, periodOf(month, now), now),
+        countRevokedKeys({ accountId: account._id }),
         monthTotals(account._id, now),
       ]);
       const months = monthsSince(usage.firstDay?.slice(0, 7) ?? monthOf(new Date(now)), now);
-      return usagePage({ account, usage, totals, months, month });
+      return usagePage({ account, usage, revoked, totals, months, month });
     }),
     page('/usage/:month', async ({ account, param, query }) => {
       const now = service.now();
       const month = chosenMonth(param('month'), now);
       const shown = pageNumber(query('page'));
-      const [statement, keyNames] = await Promise.all([
-        readStatement(account._id, month, shown, now),
-        keyNamesOf(account._id),
-      ]);
+      const statement = await readStatement(account._id, month, shown, now);
       if (shown > statement.pages) throw new AppError('not_found');
-      return statementPage({ account, statement, page: shown, keyNames, now });
+      const names = await keyNames(keyIdsOf(statement.lines), { accountId: account._id });
+      return statementPage({ account, statement, page: shown, keyNames: names, now });
     }),
     page('/usage/:month/statement.csv', async ({ account, param }) => {
       const month = chosenMonth(param('month'), service.now());
-      const body = await statementCsv(allLines(account._id, month), await keyNamesOf(account._id));
+      const body = await statementCsv(allLines(account._id, month), (lines) =>
+        keyNames(keyIdsOf(lines), { accountId: account._id }),
+      );
       return { file: `rides-${month}.csv`, type: 'text/csv; charset=utf-8; header=present', body };
     }),
   ];
@@ -49,6 +50,4 @@ function pageNumber(text: string): number {
   return Number(text || 1);
 }
 
-async function keyNamesOf(accountId: string): Promise<Map<string, string>> {
-  return new Map((await listKeys({ accountId })).map(({ _id, name }) => [_id, name]));
-}
+const keyIdsOf = (lines: readonly { keyId: string }[]): string[] => lines.map(({ keyId }) => keyId);

@@ -58,7 +58,7 @@ describe('the usage pages', () => {
         expect(text).to.include('Busiest key Old desk 3 rides');
         expect(text).to.include('You pay only for trips taken');
         expect(text).to.include('Old desk revoked live 2 3');
-        expect(text).to.include('1 key without rides');
+        expect(text).to.include('1 active key without rides');
       }
     });
 

@@ -25,7 +25,7 @@ describe('the usage of an account', () => {
   after(() => ctx.close());
   beforeEach(() => UsageProgressModel.deleteMany({}));
 
-  const ridesOf = async ({ accountId, keyId }: Whose) => (await ridesByKey(accountId, now)).get(keyId);
+  const ridesOf = async ({ accountId, keyId }: Whose) => (await ridesByKey(accountId, [keyId], now)).get(keyId);
   /** The days that have rides. */
   const daysOf = async ({ accountId }: Whose, period = november) =>
     (await usageOf(accountId, period, now)).days.filter(({ live, test }) => live + test > 0);
@@ -229,7 +229,7 @@ describe('the usage of an account', () => {
       const other = await newKey();
       await ridesAt(other, at('2026-11-01 10:00'), at('2026-11-21 10:00'));
       const seen = async () => {
-        expect(await ridesByKey(mine.accountId, now)).to.deep.equal(new Map([[mine.keyId, 0]]));
+        expect(await ridesByKey(mine.accountId, [mine.keyId], now)).to.deep.equal(new Map([[mine.keyId, 0]]));
         expect(await daysOf(mine)).to.deep.equal([]);
       };
       await seen();

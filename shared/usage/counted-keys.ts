@@ -1,0 +1,31 @@
+import { type ApiKey, keys } from '../keys/api-key.ts';
+import { timeLimit } from '../mongo/durability.ts';
+import { summedThrough } from './progress.ts';
+import { rideSums } from './ride-sums.ts';
+
+/** A creation that was admitted just before the revocation of its key may have a later `createdAt`. */
+const marginMs = 3_600_000;
+
+type CountedKey = Pick<ApiKey, '_id' | 'name' | 'mode' | 'createdAt' | 'revokedAt'>;
+
+/**
+ * The keys of an account that its usage is made of, oldest first: all active ones, and the revoked ones that have or may have
+ * rides. Keys that were revoked before the sums were made, and that have no sums, never had a ride: they are not read, however
+ * many they are.
+ */
+export async function keysThatCount(accountId: string): Promise<CountedKey[]> {
+  const [through, summed] = await Promise.all([
+    summedThrough(),
+    rideSums.find({ accountId }, { projection: { _id: 1 }, ...timeLimit() }).toArray(),
+  ]);
+  const since = new Date(Math.max(0, (through?.getTime() ?? 0) - marginMs));
+  const fields = { projection: { name: 1, mode: 1, createdAt: 1, revokedAt: 1 }, ...timeLimit() };
+  const withSums = { _id: { $in: summed.map(({ _id }) => _id) }, accountId };
+  const found = await Promise.all(
+    [{ accountId, revokedAt: null }, { accountId, revokedAt: { $gte: since } }, withSums].map((filter) =>
+      keys.find<CountedKey>(filter as object, fields).toArray(),
+    ),
+  );
+  const byId = new Map(found.flat().map((key) => [key._id, key]));
+  return [...byId.values()].sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || (a._id < b._id ? -1 : 1));
+}

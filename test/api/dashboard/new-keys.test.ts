@@ -1,0 +1,148 @@
+import { expect } from 'chai';
+import type { ConsoleParts } from '../../../api/dashboard/console/console-routes.tsx';
+import { dashboardRoutes } from '../../../api/dashboard/routes.ts';
+import { newKeyId } from '../../../shared/ids.ts';
+import { type ApiKey, KeyModel, keys } from '../../../shared/keys/api-key.ts';
+import { createKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { clientOf } from '../../support/client.ts';
+import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
+import { startTestApi, type TestApi, testConfig } from '../../support/service.ts';
+
+describe('the limit on new keys of an account', () => {
+  let api: TestApi;
+  let visitor: Visitor;
+
+  before(async () => {
+    api = await startTestApi({ NEW_KEYS_PER_DAY: '3', MAX_KEYS_PER_ACCOUNT: '2' });
+  });
+  after(() => api.close());
+  beforeEach(async () => {
+    visitor = await signedIn(api);
+  });
+
+  const owner = () => ({ accountId: visitor.account._id });
+  const create = (formId = newFormId()) => visitor.post('/dashboard/keys', { name: 'desk', mode: 'test', formId });
+  const revokeAll = async () => {
+    for (const { _id, revokedAt } of await listKeys(owner())) if (!revokedAt) await revokeKey(_id, owner());
+  };
+
+  it('is 20 in 24 hours by default', () => expect(testConfig().newKeysPerDay).to.equal(20));
+
+  it('counts keys that were revoked since, says when the next one is possible, and holds for creations at once', async () => {
+    for (let made = 0; made < 2; made++) expect((await create()).status).to.equal(200);
+    await revokeAll();
+    const answers = await Promise.all(Array.from({ length: 5 }, () => create()));
+    const [made, refused] = [200, 429].map((status) => answers.filter((answer) => answer.status === status));
+    expect([made?.length, refused?.length]).to.deep.equal([1, 4]);
+    expect(await listKeys(owner())).to.have.length(3);
+    for (const { html, headers } of refused ?? []) {
+      expect(html).to.include('This account has created 3 keys in the last 24 hours, the most it can.');
+      expect(html).to.match(/The next one is possible at 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC, in about 24 hours\./);
+      expect(Number(headers.get('retry-after'))).to.be.within(86_000, 86_400);
+      expect(headers.get('x-service-error')).to.equal('rate_limited');
+    }
+  });
+
+  it('does not count the same form twice, nor one that was refused, nor keys of the command line', async () => {
+    const formId = newFormId();
+    for (let sent = 0; sent < 4; sent++) expect((await create(formId)).status).to.equal(200);
+    await create();
+    // Two keys are active, the most.
+    for (let sent = 0; sent < 4; sent++) expect((await create()).status).to.equal(422);
+    await revokeAll();
+    for (let made = 0; made < 4; made++) {
+      const { keyId } = await createKey(api.ctx.config, { ...owner(), name: 'By the operator', mode: 'test' });
+      await revokeKey(keyId, owner());
+    }
+    expect((await create()).status).to.equal(200);
+    await revokeAll();
+    expect((await create()).status).to.equal(429);
+  });
+});
+
+describe('revoked keys', () => {
+  const many = 130;
+  let api: TestApi;
+  let visitor: Visitor;
+  let used: { keyId: string; key: string };
+
+  before(async () => {
+    api = await startTestApi();
+    visitor = await signedIn(api);
+    const accountId = visitor.account._id;
+    used = await createKey(api.ctx.config, { accountId, name: 'Used before', mode: 'test' });
+    for (let made = 0; made < 3; made++) await clientOf(api.url, used.key).createRide();
+    await revokeKey(used.keyId, { accountId });
+    await createKey(api.ctx.config, { accountId, name: 'In use', mode: 'test' });
+    const record = (await keys.findOne({ _id: used.keyId })) as ApiKey;
+    const now = Date.now();
+    await keys.insertMany(
+      Array.from({ length: many }, (_, number) => ({
+        ...record,
+        _id: newKeyId(),
+        hash: `${accountId} ${number}`,
+        name: `gone-${number}.`,
+        // Several at the same time, as a script does it.
+        revokedAt: new Date(now + 1_000 + Math.floor(number / 7)),
+      })),
+    );
+  });
+  after(() => api.close());
+
+  const namesIn = (html: string) => [...html.matchAll(/gone-\d+\./g)].map(([name]) => name);
+
+  it('are shown by pages, each key once, the one revoked last first', async () => {
+    const seen: string[] = [];
+    let path: string | undefined = '/dashboard/keys';
+    for (let pages = 0; path && pages < 10; pages++) {
+      const { html, status } = await visitor.get(path);
+      expect(status).to.equal(200);
+      expect(html)
+        .to.include(`Revoked keys (${many + 1})`)
+        .and.include('In use');
+      seen.push(...namesIn(html));
+      path = /href="([^"]+)" rel="next"/.exec(html)?.[1]?.replaceAll('&amp;', '&');
+      if (!path)
+        expect(html)
+          .to.include('Used before')
+          .and.match(/>3<\/a>/);
+    }
+    expect(new Set(seen).size).to.equal(many);
+    expect(seen).to.have.length(many);
+    expect(seen[0]).to.equal(`gone-${seen.map((name) => Number(name.slice(5, -1))).sort((a, b) => b - a)[0]}.`);
+  });
+
+  it('are at most 50 on every page, whatever their number', async () => {
+    const paths = dashboardRoutes(api.ctx, {} as ConsoleParts).filter(
+      ({ method, path }) => method === 'GET' && !path.includes(':'),
+    );
+    for (const { path } of paths) {
+      const { html, status } = await visitor.get(`/dashboard${path}`);
+      expect(status, path).to.be.below(400);
+      expect(namesIn(html).length, path).to.be.at.most(50);
+    }
+  });
+
+  it('are read by an index, by the page and not in whole', async () => {
+    const plan = async (filter: object, limit: number) => {
+      const { executionStats } = (await KeyModel.find({ accountId: visitor.account._id, ...filter })
+        .sort({ revokedAt: -1, _id: -1 })
+        .limit(limit)
+        .explain('executionStats')) as unknown as { executionStats: { totalDocsExamined: number } };
+      return executionStats.totalDocsExamined;
+    };
+    expect(await plan({ revokedAt: { $gt: new Date(0) } }, 51)).to.equal(51);
+    expect(await plan({ revokedAt: null }, 200)).to.equal(1);
+  });
+
+  it('can still be chosen as a filter, and name the rides that they created', async () => {
+    const { html } = await visitor.get(`/dashboard/rides?key=${used.keyId}`);
+    expect(html).to.match(
+      new RegExp(`<option[^>]*value="${used.keyId}"[^>]*selected|selected[^>]*value="${used.keyId}"`),
+    );
+    expect(html.match(/Used before/g)?.length).to.be.at.least(4);
+    expect((await visitor.get('/dashboard/usage')).html).to.include('Used before');
+    expect(await rides.countDocuments({ keyId: used.keyId })).to.equal(3);
+  });
+});
