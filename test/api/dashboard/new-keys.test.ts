@@ -110,7 +110,8 @@ describe('revoked keys', () => {
     }
     expect(new Set(seen).size).to.equal(many);
     expect(seen).to.have.length(many);
-    expect(seen[0]).to.equal(`gone-${seen.map((name) => Number(name.slice(5, -1))).sort((a, b) => b - a)[0]}.`);
+    const times = seen.map((name) => Math.floor(Number(name.slice(5, -1)) / 7));
+    expect(times).to.deep.equal(times.toSorted((one, other) => other - one));
   });
 
   it('are at most 50 on every page, whatever their number', async () => {
