@@ -11,8 +11,9 @@ import { limitSend, SendLimitPassed } from '../mongo/send-limit.ts';
 import { publishRideChange } from '../wake.ts';
 import { concernedDrivers, driversOf } from './concerned-drivers.ts';
 import type { Change } from './decide.ts';
+import { inTime, lastEventTime, positionOf, sendLimitMs, type When } from './event-position.ts';
 import { eventBody } from './events.ts';
-import { ageOf, copyLimitMs, feedMark, type MarkCopy } from './feed-mark.ts';
+import { ageOf, copyLimitMs, feedMark } from './feed-mark.ts';
 import { enqueueNextDelivery } from './outbox.ts';
 import { type RideRef, readRide } from './read-ride.ts';
 import { rides } from './ride.ts';
@@ -32,13 +33,6 @@ export type Decision = (ride: RideState, at: Date, now: Date) => Change | null |
 const maxRounds = 200;
 /** How long a ride's state may take to reach the majority before it counts as an outage. */
 const commitLimitMs = 1_000;
-/** By MongoDB's clock, how long after its ride was read an event may be written. */
-export const writeLimitMs = 2_000;
-/** By this process's clock, how old the copy of the feed's mark may be when an event leaves this process. */
-export const sendLimitMs = 1_500;
-/** How far MongoDB's clock may be behind the one that was read: several mongos differ a little. */
-export const behindLimitMs = 500;
-
 /**
  * THE way to change a ride: read it, decide in plain code, write on condition that its `rev` is unchanged; when another
  * process was first, repeat. Resolves with the ride after the change, with the unchanged ride when `decision` returns
@@ -105,10 +99,6 @@ async function announceAgain(ctx: Context, ride: RideState): Promise<void> {
   await Promise.all([enqueueNextTimer(ctx, ride), enqueueNextDelivery(ctx, ride)]);
 }
 
-/** The time of the ride's last event (Unix ms); 0 before the first. */
-const lastEventTime = ({ seq, lastClock, lastEventAt }: RideState): number =>
-  (lastClock?.seq === seq ? lastClock.at : lastEventAt)?.getTime() ?? 0;
-
 function count({ mode, offers, createdAt }: RideState, { set, newOffer }: Change, at: Date): void {
   if (set.status) rideStatuses.inc({ status: set.status, mode });
   if (newOffer && offers.length === 0) firstOffer.observe({ mode }, (at.getTime() - createdAt.getTime()) / 1_000);
@@ -159,22 +149,6 @@ async function withLastPosition(ride: RideState, change: Change): Promise<Change
 
 const update = batchedWrite<Ride>(rides);
 const readOutbox = batchedFind<Ride, Pick<Ride, '_id' | 'settledSeq'>>(rides, '_id', { settledSeq: 1 });
-
-/** A change's time, and by which clock and copy of the feed's mark it was decided. */
-interface When {
-  at: Date;
-  now: Date;
-  mark: MarkCopy;
-  origin?: Origin;
-}
-
-/**
- * The event's position in the feed: its time, or more when MongoDB's clock is behind what may have been shown already or
- * behind the ride's last event.
- */
-function positionOf({ lastEventAt }: RideState, { at, mark: { mark } }: When): Date {
-  return new Date(Math.max(at.getTime(), mark + 1, (lastEventAt?.getTime() ?? 0) + 1));
-}
 
 /**
  * Writes the change in one update. Resolves with null when another write was first, the bidding deadline has passed or
@@ -251,19 +225,6 @@ async function write(
 async function readSettledSeq({ _id, seq }: RideState): Promise<number> {
   const outbox = await readOutbox(_id).catch(() => null);
   return outbox?.settledSeq ?? seq;
-}
-
-/**
- * An event is written only while MongoDB's clock is near the one that it was decided by, in both directions. A change that is
- * decided again gets a new `at`, so a late write is only a lost race.
- */
-function inTime({ beforeDeadline, event }: Change, now: Date): { $expr?: object } {
-  const fromNow = (ms: number) => new Date(now.getTime() + ms);
-  const conditions = [
-    ...(beforeDeadline ? [{ $lt: ['$$NOW', '$biddingEndsAt'] }] : []),
-    ...(event ? [{ $lt: ['$$NOW', fromNow(writeLimitMs)] }, { $gt: ['$$NOW', fromNow(-behindLimitMs)] }] : []),
-  ];
-  return conditions.length > 0 ? { $expr: { $and: conditions } } : {};
 }
 
 /** The only unique index that an update can violate is the one that gives a driver one moving ride. */

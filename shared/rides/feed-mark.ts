@@ -8,7 +8,7 @@ import { showingMarks } from './showing-marks.ts';
 /**
  * The mark of the event feed: a position in MongoDB, which only grows. The positions up to it may be shown 3 s after it was
  * stored (showing-marks.ts), so an event that is written later must have a higher one. A writer therefore has a copy of the
- * mark that is at most `copyLimitMs` old when it decides (change-ride.ts).
+ * mark that is at most `copyLimitMs` old when it decides (event-position.ts).
  *
  * The mark follows MongoDB's clock. While that clock is behind the mark, because it was set back, the mark grows at half
  * the clock's speed, until the clock has caught up.

@@ -9,7 +9,7 @@ import { type Restartable, restartable } from './restartable.ts';
 export interface SteppableMongo extends Restartable {
   /**
    * Sets its clock `aheadMs` ahead of this machine's (below 0: behind), from its next command on. Clients of the service
-   * follow after at most 10 s (followMongoClock).
+   * follow after about a second (followMongoClock).
    */
   setClock(aheadMs: number): Promise<void>;
   /** Ends the engine and removes its data. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { behindLimitMs, sendLimitMs, writeLimitMs } from '../../../shared/rides/change-ride.ts';
+import { behindLimitMs, sendLimitMs, writeLimitMs } from '../../../shared/rides/event-position.ts';
 import { copyLimitMs } from '../../../shared/rides/feed-mark.ts';
 import { type ShowingMarks, showingMarks, shownAfterMs } from '../../../shared/rides/showing-marks.ts';
 
