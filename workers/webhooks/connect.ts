@@ -123,7 +123,7 @@ const farAddresses = [
 /** Whether this host has a route to public addresses of one family at least. */
 export async function hasRoute(): Promise<boolean> {
   const routes = farAddresses.map(async ([family, address]) => {
-    const socket = createSocket(family);
+    const socket = createSocket(family).on('error', () => {}); // A late error must not end the process.
     try {
       socket.connect(53, address);
       await once(socket, 'connect');
