@@ -3,7 +3,7 @@ import { rejectOnAbort } from '../abort-signal.ts';
 import type { Resolver } from './resolve.ts';
 
 /** System errors of connecting that a host without a way out reports for every address. */
-const connectCodes = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EACCES', 'EPERM', 'EAFNOSUPPORT']);
+const connectCodes = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'EPERM', 'EAFNOSUPPORT']);
 /** Errors of a query that a name server without a way out reports for every name. */
 const queryCodes = new Set(['ESERVFAIL', 'EREFUSED', 'ETIMEOUT']);
 
