@@ -69,7 +69,7 @@ export function accountPage(props: AccountPageProps): string {
         <section class="section" aria-labelledby="sessions">
           <h2 id="sessions">Signed-in browsers</h2>
           <BrowserTable {...props} />
-          <div class="row">
+          <div class="row after-table">
             <ChangeForm action="/dashboard/sign-out-everywhere">
               <button class="btn danger" type="submit" aria-describedby="everywhere-hint">
                 Sign out everywhere

@@ -11,7 +11,7 @@ interface BrowserTableProps {
 /** The browsers that are signed in to the account, each with a button that ends its session. */
 export function BrowserTable({ sessions, currentId, now }: BrowserTableProps) {
   return (
-    <table class="table" aria-labelledby="sessions">
+    <table class="table browsers" aria-labelledby="sessions">
       <thead>
         <tr>
           <th scope="col">Browser</th>
@@ -39,8 +39,8 @@ export function BrowserTable({ sessions, currentId, now }: BrowserTableProps) {
             <td data-label="">
               <ChangeForm action="/dashboard/account/end-session">
                 <input type="hidden" name="session" value={_id} />
-                <button class="btn quiet-btn" type="submit" aria-label={`End the session of ${browser}`}>
-                  {_id === currentId ? 'Sign out' : 'End session'}
+                <button class="btn second" type="submit">
+                  End session<span class="spoken"> of {browser}</span>
                 </button>
               </ChangeForm>
             </td>

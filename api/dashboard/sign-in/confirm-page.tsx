@@ -29,7 +29,7 @@ export function confirmPage({ account, next, open, faults = {} }: ConfirmView): 
         </PageHead>
         <FaultSummary faults={faults} title="Not confirmed yet" />
         {open ? (
-          <>
+          <div class="confirm">
             <CodeLead email={account.email} hasCode={open.hasCode} />
             <CodeForm
               action="/dashboard/confirm"
@@ -43,15 +43,15 @@ export function confirmPage({ account, next, open, faults = {} }: ConfirmView): 
               {open.hasCode && <p>A mail can take a few minutes. Look into the spam folder too.</p>}
               <SendForm next={next} isSecond={open.hasCode} />
             </section>
-          </>
+          </div>
         ) : (
-          <>
+          <div class="confirm">
             <p>
               We send a code to <strong class="address">{account.email}</strong>. Afterwards you return to the page that
               you came from.
             </p>
             <SendForm next={next} isSecond={false} />
-          </>
+          </div>
         )}
       </>
     ),
