@@ -7,6 +7,7 @@ import { idleDrivers } from './drivers/idle-drivers.ts';
 import { nearest } from './drivers/nearest.ts';
 import { dashboard } from './pages/dashboard.ts';
 import { map } from './pages/map.ts';
+import { revokedKeys } from './pages/revoked-keys.ts';
 import { usage } from './pages/usage.ts';
 import { create } from './paths/create.ts';
 import { polls } from './paths/polls.ts';
@@ -38,6 +39,7 @@ export const measurements = {
   million,
   backlog,
   dashboard,
+  'revoked-keys': revokedKeys,
   map,
   usage,
   nearest,

@@ -139,7 +139,8 @@ async function insertAttempts(records: AttemptRecord[]): Promise<void> {
     .insertMany(records, { ordered: false, writeConcern: { w: 1, journal: false } });
 }
 
-function timeOf(url: string, options: http.RequestOptions): Promise<number> {
+/** How many ms the whole answer takes. */
+export function timeOf(url: string, options: http.RequestOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();
     http

@@ -1,0 +1,59 @@
+import http from 'node:http';
+import mongoose from 'mongoose';
+import { AccountModel } from '../../../shared/accounts/account.ts';
+import { startSession } from '../../../shared/accounts/session.ts';
+import { newAccountId } from '../../../shared/ids.ts';
+import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
+import { dayMs, overUntil } from '../../../shared/usage/days.ts';
+import { noteSummed } from '../../../shared/usage/progress.ts';
+import type { Measurement } from '../bench.ts';
+import { newKeys } from '../data/keys.ts';
+import type { Figure } from '../report.ts';
+import { percentile } from '../statistics.ts';
+import { timeOf } from './dashboard.ts';
+
+const activeKeys = 20;
+const [few, many] = [20, 20_000];
+const paths = ['', '/keys', '/keys/new', '/rides', '/deliveries', '/usage', '/console', '/account'];
+
+/** The pages of an account with very many revoked keys, compared with those of an account with few. */
+export const revokedKeys: Measurement = async ({ stack, quick, say }) => {
+  say('inserting keys');
+  const [small, large] = [await accountWith(few), await accountWith(many)];
+  await noteSummed(overUntil(Date.now()));
+  const api = await stack.startApi();
+  const agent = new http.Agent({ keepAlive: true });
+  const figures: Figure[] = [];
+  for (const path of paths) {
+    say(`the page /dashboard${path}`);
+    const times: Record<'small' | 'large', number[]> = { small: [], large: [] };
+    const url = `http://127.0.0.1:${api.ready}/dashboard${path}`;
+    const ask = (cookie: string) => timeOf(url, { agent, headers: { cookie } });
+    for (let request = -5; request < (quick ? 30 : 100); request++) {
+      const [ofSmall, ofLarge] = [await ask(small), await ask(large)];
+      if (request < 0) continue;
+      times.small.push(ofSmall);
+      times.large.push(ofLarge);
+    }
+    const [service, floor] = [[percentile(times.large, 0.5)], [percentile(times.small, 0.5)]];
+    const name = `/dashboard${path}, ${many.toLocaleString('en-US')} revoked keys; floor: ${few}, p50`;
+    figures.push({ name, unit: 'ms', service, floor, goal: '<= 1.5' });
+  }
+  agent.destroy();
+  return figures;
+};
+
+/** Resolves with the cookie of an account with active keys and this many revoked ones, revoked days ago. */
+async function accountWith(revoked: number): Promise<string> {
+  const now = Date.now();
+  const accountId = newAccountId();
+  await AccountModel.create({ _id: accountId, email: `${accountId}@rides.example`, createdAt: new Date(now) });
+  await newKeys(activeKeys, 'test', undefined, undefined, accountId);
+  const made = await newKeys(revoked, 'test', undefined, undefined, accountId);
+  await mongoose.connection.collection<ApiKey>(keys.collectionName).bulkWrite(
+    made.map(({ keyId: _id }, index) => ({
+      updateOne: { filter: { _id }, update: { $set: { revokedAt: new Date(now - 3 * dayMs - index * 1_000) } } },
+    })),
+  );
+  return `session=${await startSession(accountId, now)}`;
+}
