@@ -73,7 +73,8 @@ describeOnLinux('the event feed of a key, when the clock of MongoDB is set', fun
     let cursor = '';
     const shown: ShownEvent[] = [];
     while (shown.length < 5) {
-      const { body } = await partner.get(`/events?waitSeconds=1&after=${cursor}`);
+      const { status, body } = await partner.get(`/events?waitSeconds=1&after=${cursor}`);
+      if (status === 503) continue;
       shown.push(...body.events);
       cursor = body.cursor ?? '';
     }
@@ -105,6 +106,8 @@ describeOnLinux('the event feed of a key, when the clock of MongoDB is set', fun
     let cursor = '';
     for (let last = false; ; last = shown.length >= count()) {
       const { status, body } = await reader.get(`/events?limit=3&waitSeconds=${waitSeconds}&after=${cursor}`);
+      // A step ahead can end what MongoDB is doing.
+      if (status === 503) continue;
       expect(status).to.equal(200);
       shown.push(...body.events.map(({ rideId, seq }: ShownEvent) => `${rideId} ${seq}`));
       cursor = body.cursor ?? '';
