@@ -70,6 +70,7 @@ const plain = new Set([
   'warning',
   'index',
   'unsettledEvent',
+  'aheadMs',
   'overdueTimer',
 ]);
 
