@@ -185,9 +185,11 @@ export async function enterCode(
   const open = await findSignIn(browser.token, nowMs);
   if (open?.email !== email) return { result: 'no code' };
   const isRight = (mac: string) => isMacOf(secrets, 'sign-in codes', macText(browser, email, code), mac);
-  const tryId = macOf(secrets, 'sign-in codes', `${macText(browser, email, code)} ${formId}`).slice(0, linkLength);
   const live = open.used ? { mac: open.used.mac } : liveCodeOf(open, nowMs);
   if (!live) return { result: 'no code' };
+  // The same digits in the same form are another guess once the code is another one.
+  const guess = `${macText(browser, email, code)} ${formId} ${live.mac}`;
+  const tryId = macOf(secrets, 'sign-in codes', guess).slice(0, linkLength);
   if (!open.used) {
     const tried = await countTry(browser, email, tryId, nowMs);
     if (tried.isFull) return { result: 'too many', freesMs: tried.freesMs };

@@ -232,6 +232,21 @@ describe('a code to sign in', () => {
       expect(await enter(email, browser, wrongCode(code))).to.include({ triesLeft: 3, wrongToday: 2 });
     });
 
+    it('counts once for each code, also with the same digits in the same form', async () => {
+      const [email, browser, formId] = [someone(), aBrowser(), randomBase62(22)];
+      const first = await codeFor(email, browser);
+      const later = startMs + codeLifetimeMs;
+      await enter(email, browser, wrongCode(first), startMs, formId);
+      const second = await codeFor(email, browser, later);
+      const guess = [1, 2, 3].map((n) => String((Number(first) + n) % 1_000_000).padStart(6, '0'));
+      const wrong = guess.find((one) => one !== second && one !== first) ?? '';
+      await enter(email, browser, wrong, later, formId);
+      const third = await codeFor(email, browser, later + codeLifetimeMs);
+      if (third === wrong) return;
+      const again = await enter(email, browser, wrong, later + codeLifetimeMs, formId);
+      expect(again).to.include({ result: 'wrong', wrongToday: 3 });
+    });
+
     it('100 times at once counts at most 5', async () => {
       const [email, browser] = [someone(), aBrowser()];
       const code = await codeFor(email, browser);
