@@ -155,10 +155,15 @@ const sourceOf = (keyId: string, { id, session }: SentForm): string => `${keyId}
 /** A form, or a command of the command line. */
 type Asked = Pick<ReplacingForm, 'seen' | 'arrivedAt'> & { id?: string };
 
+/** A replacement that lies further ahead of a request is of a clock that was set back since, and refuses nothing. */
+const slowestRequestMs = 60_000;
+
 /** Whether the secret was replaced since the sender saw it, or while the request was under way. */
 function isStale({ seen, arrivedAt }: Asked, key: ApiKey, what: keyof typeof seenSecret): boolean {
   const replacedAt = what === 'rotate' ? key.rotatedAt : key.rolledAt;
-  return Boolean(seen && seen !== seenSecret[what](key)) || (replacedAt !== undefined && replacedAt > arrivedAt);
+  if (seen) return seen !== seenSecret[what](key);
+  const aheadMs = (replacedAt?.getTime() ?? 0) - arrivedAt.getTime();
+  return aheadMs > 0 && aheadMs < slowestRequestMs;
 }
 
 const lost = (which: keyof typeof replacedMeanwhile) =>

@@ -302,10 +302,21 @@ describe('the dashboard: keys', () => {
       expect(await audited()).to.deep.equal(['key_rotated']);
     });
 
-    for (const [path, shows] of [
-      ['rotate', 'new-key'],
-      ['roll-secret', 'signing-secret'],
+    for (const [path, shows, replacedAt] of [
+      ['rotate', 'new-key', 'rotatedAt'],
+      ['roll-secret', 'signing-secret', 'rolledAt'],
     ] as const) {
+      it(`is not refused to a form of ${path} after the clock went back an hour`, async () => {
+        const { keyId } = await ownKey();
+        const ahead = new Date(Date.now() + 3_600_000);
+        await keys.updateOne({ _id: keyId }, { $set: { [replacedAt]: ahead } });
+        const { status, html } = await visitor.post(`/dashboard/keys/${keyId}/${path}`, {
+          seen: String(ahead.getTime()),
+        });
+        expect(status).to.equal(200);
+        expect(textOf(html, shows)).to.be.a('string');
+      });
+
       it(`refuses a form of ${path} that was shown before somebody else's took effect`, async () => {
         const { keyId } = await ownKey();
         const seenBy = async () =>
