@@ -71,13 +71,14 @@ export async function createKeyByForm(
   const outcome = await insertInFreePlace({ ...record, forms: [{ id: form.id, at, isChange: true }] }, most);
   if (outcome === 'full') return outcome;
   await suspendWithAccount(record);
-  return outcome === 'inserted' ? { keyId, at, made } : madeBefore(config, keyId, form);
+  return outcome === 'inserted' ? { keyId, at, made } : madeBefore(config, keyId, wish.mode, form);
 }
 
-async function madeBefore(config: KeySettings, keyId: string, form: SentForm): Promise<KeyOfForm> {
+/** Shows the key to a form of its mode only: a form for a test key, which needs no recent code, shows no live key. */
+async function madeBefore(config: KeySettings, keyId: string, mode: Mode, form: SentForm): Promise<KeyOfForm> {
   const record = await keys.findOne({ _id: keyId });
   if (!record) throw unknownKey();
-  const { mode, name, webhookUrl = null, hash, createdAt: at, revokedAt } = record;
+  const { name, webhookUrl = null, hash, createdAt: at, revokedAt } = record;
   const key = apiKeysOf(config.secrets, keyId, mode, form).find((candidate) => sha256(candidate) === hash);
   if (!key || revokedAt) return { keyId, at };
   const signingSecret = decrypt(record.signingSecret, config.secrets.keys, keyId);

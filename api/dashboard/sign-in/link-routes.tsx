@@ -4,7 +4,7 @@ import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';
 import type { Context } from '../../../shared/context.ts';
 import { readForm } from '../../http/form-body.ts';
 import type { RequestContext } from '../../types.ts';
-import { type Answer, type DashboardRoute, findSignedIn, formIdOf, respond } from '../visit.ts';
+import { type Answer, type DashboardRoute, findSignedIn, formIdOf, respond, type SignedIn } from '../visit.ts';
 import { letIn } from './let-in.ts';
 import { deadLinkPage, linkPage } from './link-page.tsx';
 import { nextPage } from './next-page.ts';
@@ -27,7 +27,7 @@ export function linkRoutes(service: Context): DashboardRoute[] {
     const token = signedIn ? cookies.session.read(ctx) : cookies.askedToken(ctx);
     const link = linkOf(ctx);
     const open = token && (await openLink(config, { browser: { token, device: null }, link }, service.now()));
-    if (open) return linkPage({ email: open.email, link, isSignedIn: signedIn !== null });
+    if (open && isOwn(signedIn, open.email)) return linkPage({ email: open.email, link, isSignedIn: signedIn !== null });
     // Whoever has signed in with the code opens the link of the same mail afterwards.
     return signedIn ? { see: '/dashboard' } : dead;
   }
@@ -39,7 +39,7 @@ export function linkRoutes(service: Context): DashboardRoute[] {
     const browser: Browser = { token: token ?? '', device: null };
     const proof = token && (await enterLink(config, { browser, link: linkOf(ctx), formId }, service.now()));
     // The first of two clicks has signed in.
-    if (!proof) return signedIn ? { see: '/dashboard' } : dead;
+    if (!proof || !isOwn(signedIn, proof.email)) return signedIn ? { see: '/dashboard' } : dead;
     if (signedIn) {
       await confirmSession(signedIn.session, proof.at.getTime());
       return { see: nextPage(proof.next) };
@@ -54,3 +54,9 @@ export function linkRoutes(service: Context): DashboardRoute[] {
     { method: 'POST', path, handle: async (ctx) => respond(ctx, await use(ctx)) },
   ];
 }
+
+/**
+ * A link confirms a session for the address of its account only. A thief of a session's token could otherwise ask for a link
+ * to an address of their own, with that token in the cookie of a browser that signs in.
+ */
+const isOwn = (signedIn: SignedIn | null, email: string): boolean => !signedIn || signedIn.account.email === email;

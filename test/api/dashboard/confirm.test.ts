@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
-import { signedIn, type Visitor } from '../../support/dashboard.ts';
+import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { codeMailsTo, codeSentTo, linkSentTo, wrongCode } from '../../support/mails.ts';
 import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
@@ -103,6 +103,30 @@ describe('a secret in the dashboard needs a code that is at most 12 hours old', 
     await browser.press('Confirm');
     expect(browser.page.path).to.equal('/dashboard/keys/new?mode=live');
     expect((await visitor.post(`${at()}/rotate`)).status).to.equal(200);
+  });
+
+  it('and no link to another address, which a thief of the session could ask for', async () => {
+    await neverVerified();
+    const thief = plainBrowser(api);
+    thief.cookies.set('sign_in', browser.cookies.get('session') ?? '');
+    const email = `thief-${visitor.account._id.toLowerCase().replace(/_/g, '')}@partner.example`;
+    await thief.get('/dashboard');
+    await thief.press('Send code', { email });
+    const link = await linkSentTo(api.ctx, email);
+    expect((await browser.get(link)).html).not.to.include('Confirm that it is you');
+    const pressed = await visitor.post(link);
+    expect(pressed.headers.get('location')).to.equal('/dashboard');
+    expect((await visitor.post(`${at()}/rotate`)).headers.get('location')).to.equal(asksForCode(`${at()}/rotate`));
+  });
+
+  it('to see the live key of a form again, also when the form is sent again for a test key', async () => {
+    const formId = newFormId();
+    const typed = { name: 'Night', formId };
+    expect((await visitor.post('/dashboard/keys', { ...typed, mode: 'live' })).html).to.include('svc_live_');
+    await neverVerified();
+    expect((await visitor.post('/dashboard/keys', { ...typed, mode: 'live' })).status).to.equal(303);
+    const { html } = await visitor.post('/dashboard/keys', { ...typed, mode: 'test' });
+    expect(html).to.include('This key exists already').and.not.match(/svc_live_\w{10}|whsec_/);
   });
 
   it('entered in this very session: a code of another session does not count', async () => {
