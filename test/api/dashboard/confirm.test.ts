@@ -126,7 +126,9 @@ describe('a secret in the dashboard needs a code that is at most 12 hours old', 
     await neverVerified();
     expect((await visitor.post('/dashboard/keys', { ...typed, mode: 'live' })).status).to.equal(303);
     const { html } = await visitor.post('/dashboard/keys', { ...typed, mode: 'test' });
-    expect(html).to.include('This key exists already').and.not.match(/svc_live_\w{10}|whsec_/);
+    expect(html)
+      .to.include('This key exists already')
+      .and.not.match(/svc_live_\w{10}|whsec_/);
   });
 
   it('entered in this very session: a code of another session does not count', async () => {
