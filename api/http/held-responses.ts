@@ -35,7 +35,7 @@ export class HeldResponses {
     // A write after the end emits an error, which would end the process.
     res.on('error', () => {});
     res.flushHeaders();
-    if (this.#isEnded || req.method === 'HEAD' || req.socket.readableEnded) return res.end();
+    if (this.#isEnded || req.method === 'HEAD' || req.socket.readableEnded || res.closed) return res.end();
     this.#open.add(res);
     const end = () => res.end();
     req.socket.once('end', end);

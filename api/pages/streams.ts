@@ -67,7 +67,7 @@ export function createStreams(limits: { all: number; perClient: number; client: 
       open.add(response);
       const ofPart = { part: ctx.state.part.name };
       streamsOpen.inc(ofPart);
-      response.once('close', () => {
+      onceClosed(response, () => {
         open.delete(response);
         streamsOpen.dec(ofPart);
         countOut(client);
@@ -76,7 +76,7 @@ export function createStreams(limits: { all: number; perClient: number; client: 
       return {
         send: (text) => write(response, text),
         end: () => response.end(),
-        onClose: (listener) => void response.once('close', listener),
+        onClose: (listener) => onceClosed(response, listener),
       };
     },
     get count() {
@@ -92,6 +92,12 @@ export const tooManyStreams = (limit: string): AppError =>
   limitReached('too_many_streams', limit, { 'Retry-After': '5' });
 
 type Response = RequestContext['res'];
+
+/** The client may have reset the connection before the stream began: then `close` was emitted already, and is not again. */
+function onceClosed(response: Response, listener: () => void): void {
+  if (response.closed) setImmediate(listener);
+  else response.once('close', listener);
+}
 
 function write(response: Response, text: string): void {
   if (response.writableLength > maxUnsentBytes) response.destroy();

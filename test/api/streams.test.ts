@@ -14,6 +14,7 @@ describe('the stream of a page', () => {
   let ctx: Context;
   let server: Serving;
   let streams: Streams;
+  let reset: net.Socket | undefined;
   let opened: { stream: Stream; closed: Promise<void> }[];
 
   before(async () => {
@@ -25,6 +26,11 @@ describe('the stream of a page', () => {
     opened = [];
     const part = testPart({
       async handle(requestCtx) {
+        // Here a page reads its ride, and its client may reset the connection meanwhile.
+        if (requestCtx.path === '/test/reset') {
+          reset?.resetAndDestroy();
+          await once(requestCtx.res, 'close');
+        }
         const stream = streams.open(requestCtx, 'client');
         opened.push({ stream, closed: new Promise((resolve) => stream.onClose(resolve)) });
         stream.send(eventText(1, 'first'));
@@ -75,6 +81,17 @@ describe('the stream of a page', () => {
     expect(streams.count).to.equal(1);
     reading.stream.send(eventText(3, 'still here'));
     expect((await once(reading.response, 'data'))[0]).to.equal(eventText(3, 'still here'));
+  });
+
+  it('is counted no longer when its client has reset the connection before it began', async () => {
+    for (let count = 1; count <= 3; count++) {
+      reset = net.connect({ port: server.port, host: '127.0.0.1' });
+      reset.on('error', () => {}).write('GET /test/reset HTTP/1.1\r\nHost: x\r\n\r\n');
+      while (opened.length < count) await nextTurn();
+      await opened.at(-1)?.closed;
+    }
+    expect(streams.count).to.equal(0);
+    for (let count = 0; count < 10; count++) expect((await open()).response.statusCode).to.equal(200);
   });
 
   it('is refused with 429 beyond the limit, and taken again when another has ended', async () => {

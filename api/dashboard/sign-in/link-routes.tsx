@@ -27,7 +27,8 @@ export function linkRoutes(service: Context): DashboardRoute[] {
     const token = signedIn ? cookies.session.read(ctx) : cookies.askedToken(ctx);
     const link = linkOf(ctx);
     const open = token && (await openLink(config, { browser: { token, device: null }, link }, service.now()));
-    if (open && isOwn(signedIn, open.email)) return linkPage({ email: open.email, link, isSignedIn: signedIn !== null });
+    if (open && isOwn(signedIn, open.email))
+      return linkPage({ email: open.email, link, isSignedIn: signedIn !== null });
     // Whoever has signed in with the code opens the link of the same mail afterwards.
     return signedIn ? { see: '/dashboard' } : dead;
   }
