@@ -48,7 +48,11 @@ export async function gatherPast(past: Past): Promise<PastEvidence> {
 }
 
 /** Waits until all old rides are summed, erased and deleted as they must be. After `maxMs` the checker finds what is left. */
-export async function settlePast(world: Pick<World, 'past' | 'redis'>, maxMs: number, withTurns = true): Promise<void> {
+export async function settlePast(
+  world: Pick<World, 'past' | 'redis' | 'redisGroup'>,
+  maxMs: number,
+  withTurns = true,
+): Promise<void> {
   const deadline = Date.now() + maxMs;
   let turnsAt = 0;
   while (Date.now() < deadline) {

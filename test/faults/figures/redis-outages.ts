@@ -7,7 +7,7 @@ import type { Figure } from '../figure.ts';
 import { between } from '../random.ts';
 import { type Arena, making } from '../rounds/arena.ts';
 import { summaryOf, undergo } from '../rounds/run-rounds.ts';
-import { redisUrlsOf } from '../world/world.ts';
+import { redisUrlsOf } from '../world/redis-urls.ts';
 import { sum } from './in-world.ts';
 
 const resumedWithinMs = 3_000;

@@ -11,6 +11,7 @@ import { dayMs, startOfMonth } from '../../../shared/usage/days.ts';
 import { UsageProgressModel } from '../../../shared/usage/progress.ts';
 import { retentionLeaseKey } from '../../../workers/retention/retention.ts';
 import { usageLeaseKey } from '../../../workers/usage/usage-sums.ts';
+import { redisUrlsOf } from '../world/redis-urls.ts';
 import type { World } from '../world/world.ts';
 import { canaries } from './canaries.ts';
 
@@ -137,11 +138,15 @@ function pastRide(whose: Pick<Ride, 'accountId' | 'keyId' | 'mode'>, old: Old): 
 }
 
 /** Redis loses when the sums and the retention had their last turn, and MongoDB how far the sums of all go: both are due anew. */
-export async function makeTurnsDue({ redis }: Pick<World, 'redis'>): Promise<void> {
+export async function makeTurnsDue(world: Pick<World, 'redis' | 'redisGroup'>): Promise<void> {
   await UsageProgressModel.collection.updateOne({ _id: 'usage' } as never, { $set: { isAsked: true } });
-  const client = new Redis(redis.url, { maxRetriesPerRequest: 1, retryStrategy: () => null });
-  client.on('error', () => {});
-  await client.del(usageLeaseKey, retentionLeaseKey).finally(() => client.disconnect());
+  for (const url of await redisUrlsOf(world)) {
+    const client = new Redis(url, { maxRetriesPerRequest: 1, retryStrategy: () => null });
+    client.on('error', () => {});
+    // In a Cluster each server has some of the keys, and refuses the others.
+    for (const key of [usageLeaseKey, retentionLeaseKey]) await client.del(key).catch(() => {});
+    client.disconnect();
+  }
 }
 
 /** Adds to the past again and again, and makes the turns due. What a fault prevents is left out. */

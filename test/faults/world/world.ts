@@ -229,8 +229,3 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     },
   };
 }
-
-/** The servers that hold Redis's data now. */
-export async function redisUrlsOf({ redis, redisGroup }: World): Promise<string[]> {
-  return redisGroup ? (await redisGroup.primaries()).map(({ url }) => url) : [redis.url];
-}
