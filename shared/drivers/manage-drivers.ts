@@ -4,10 +4,8 @@ import { type CarType, carTypes } from '../car-types.ts';
 import { AppError } from '../errors.ts';
 import { newDriverId, sha256 } from '../ids.ts';
 import { keyHint, newDriverKey } from '../keys/key-format.ts';
-import { commitmentsOf } from '../rides/driver-rides.ts';
 import { DriverModel, type DriverRecord, drivers } from './driver.ts';
 import { driverSessions } from './driver-session.ts';
-import { goOffline } from './positions.ts';
 
 export interface NewDriver {
   name: string;
@@ -57,30 +55,6 @@ export async function suspendDriver(driverId: string): Promise<void> {
   await driverSessions.endAll(driverId);
 }
 
-/**
- * Accepts the driver's key again. The driver is offline and signs in anew. The ride and the offers that the suspension was
- * to end are still ended, if no sweep came in between; later ones are not.
- */
-export async function resumeDriver(driverId: string): Promise<void> {
-  // Also a session that was made while the driver was being suspended.
-  await driverSessions.endAll(driverId);
-  for (;;) {
-    const driver = await drivers.findOne({ _id: driverId, revokedAt: { $exists: false } });
-    if (!driver) throw unknownDriver();
-    if (!driver.suspendedAt) return;
-    // While the driver is still suspended, so that nothing that comes after the resume is among it.
-    const left = [...(driver.left ?? []), ...(await commitmentsOf(driverId))];
-    await goOffline(driverId);
-    const { matchedCount } = await drivers.updateOne(
-      { _id: driverId, suspendedAt: driver.suspendedAt, revokedAt: { $exists: false } },
-      left.length > 0
-        ? { $set: { left, leavesSince: new Date() }, $unset: { suspendedAt: '' } }
-        : { $unset: { suspendedAt: '', leavesSince: '', left: '' } },
-    );
-    if (matchedCount > 0) return;
-  }
-}
-
 /** Gives the driver a new secret key and returns it; the old one is dead at once. A ride goes on. */
 export async function rotateDriverKey(driverId: string): Promise<{ driverId: string; key: string }> {
   const key = newDriverKey();
@@ -103,4 +77,4 @@ async function change(driverId: string, update: mongoose.mongo.UpdateFilter<Driv
   if (matchedCount === 0) throw unknownDriver();
 }
 
-const unknownDriver = () => new AppError('not_found', { message: 'No active driver has this id' });
+export const unknownDriver = () => new AppError('not_found', { message: 'No active driver has this id' });

@@ -1,6 +1,4 @@
 import type mongoose from 'mongoose';
-import { inCommand } from '../mongo/commands.ts';
-import { database } from '../mongo/connection.ts';
 import { durableWrites, timeLimit } from '../mongo/durability.ts';
 import { FenceModel, topologyChanges } from '../mongo/fence.ts';
 import { showingMarks } from './showing-marks.ts';
@@ -40,16 +38,10 @@ async function storeMark(wanted: number, shown: number): Promise<StoredMark> {
     shown: { $max: ['$shown', new Date(shown)] },
     now: '$$NOW',
   };
-  const { value } = await database().command({
-    findAndModify: marks.collectionName,
-    query: { _id },
-    update: [{ $set: raised }],
-    upsert: true,
-    new: true,
-    writeConcern: inCommand(durableWrites()),
-    ...timeLimit(),
-  });
-  return value;
+  const options = { upsert: true, returnDocument: 'after', writeConcern: durableWrites(), ...timeLimit() } as const;
+  const stored = await marks.findOneAndUpdate({ _id }, [{ $set: raised }], options);
+  if (!stored) throw new Error('the mark was not stored');
+  return stored;
 }
 
 /** Stores the first mark. Events of the version before it are complete up to 3 s ago, as that version guarantees. */

@@ -1,5 +1,7 @@
 import type { Context } from '../context.ts';
 import { type Commitment, drivers, isActive } from '../drivers/driver.ts';
+import { driverSessions } from '../drivers/driver-session.ts';
+import { unknownDriver } from '../drivers/manage-drivers.ts';
 import { goOffline, noteRide, readCounts } from '../drivers/positions.ts';
 import { AppError } from '../errors.ts';
 import { timeLimit } from '../mongo/durability.ts';
@@ -36,6 +38,30 @@ export async function settleDriver(
       await drivers.updateOne(asRead, { $unset: { leavesSince: '', left: '' } });
     }
     return { rideId, isActive: !isGone };
+  }
+}
+
+/**
+ * Accepts the driver's key again. The driver is offline and signs in anew. The ride and the offers that the suspension was
+ * to end are still ended, if no sweep came in between; later ones are not.
+ */
+export async function resumeDriver(driverId: string): Promise<void> {
+  // Also a session that was made while the driver was being suspended.
+  await driverSessions.endAll(driverId);
+  for (;;) {
+    const driver = await drivers.findOne({ _id: driverId, revokedAt: { $exists: false } });
+    if (!driver) throw unknownDriver();
+    if (!driver.suspendedAt) return;
+    // While the driver is still suspended, so that nothing that comes after the resume is among it.
+    const left = [...(driver.left ?? []), ...(await commitmentsOf(driverId))];
+    await goOffline(driverId);
+    const { matchedCount } = await drivers.updateOne(
+      { _id: driverId, suspendedAt: driver.suspendedAt, revokedAt: { $exists: false } },
+      left.length > 0
+        ? { $set: { left, leavesSince: new Date() }, $unset: { suspendedAt: '' } }
+        : { $unset: { suspendedAt: '', leavesSince: '', left: '' } },
+    );
+    if (matchedCount > 0) return;
   }
 }
 

@@ -23,7 +23,7 @@ describe('the commands', () => {
     const answers = await Promise.all(scripts.map((script) => run(script, ['--help'])));
     for (const [index, { code, stdout, stderr }] of answers.entries()) {
       expect({ code, stderr }, scripts[index]).to.deep.equal({ code: 0, stderr: '' });
-      expect(stdout, scripts[index]).to.match(/^Usage: npm .+\n\nExamples?\n {2}\S/s);
+      expect(stdout, scripts[index]).to.match(/^Usage: (RIDES_KEY=KEY )?npm .+\n\nExamples?\n {2}\S/s);
       expect(longestLine(stdout), scripts[index]).to.be.at.most(60);
     }
   });

@@ -17,7 +17,7 @@ const successes: { status: number; has: string[]; mayHave: string[] }[] = [
     mayHave: ['autoAccept', 'reference', 'metadata', 'testMode'],
   },
   { status: 200, has: ['success', 'rideId', 'status'], mayHave: ['offerId', 'fare'] },
-  { status: 200, has: ['carType', 'distanceKm', 'perKm', 'fare'], mayHave: [] },
+  { status: 200, has: ['carType', 'distanceKm', 'basis', 'perKm', 'fare'], mayHave: [] },
   { status: 200, has: ['rideId', 'offers'], mayHave: [] },
   { status: 200, has: ['rides', 'nextCursor'], mayHave: [] },
   { status: 200, has: ['events', 'cursor', 'hasMore'], mayHave: [] },

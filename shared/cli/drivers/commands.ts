@@ -1,11 +1,11 @@
 import {
   createDriver,
   listDrivers,
-  resumeDriver,
   revokeDriver,
   rotateDriverKey,
   suspendDriver,
 } from '../../drivers/manage-drivers.ts';
+import { resumeDriver } from '../../rides/settle-driver.ts';
 import type { DriversArguments } from './arguments.ts';
 import type { CommandName } from './usage.ts';
 

@@ -1,7 +1,7 @@
 import { accountOf, operatorEmail } from '../../accounts/account.ts';
 import { type AuditEntry, audit, commandLine } from '../../accounts/audit.ts';
 import type { Context } from '../../context.ts';
-import { resumeDriver, suspendDriver } from '../../drivers/manage-drivers.ts';
+import { suspendDriver } from '../../drivers/manage-drivers.ts';
 import { AppError } from '../../errors.ts';
 import { sweepFully } from '../../full-sweep.ts';
 import { findKey, resumeKey, suspendKey } from '../../keys/manage-keys.ts';
@@ -10,6 +10,7 @@ import type { PoolName } from '../../queues.ts';
 import { pingRedis } from '../../redis-nodes.ts';
 import { eraseRide } from '../../retention/erase-rides.ts';
 import { applyAction } from '../../rides/apply-action.ts';
+import { resumeDriver } from '../../rides/settle-driver.ts';
 import { resumeAccount, suspendAccount } from '../../suspend.ts';
 import { countUndelivered, mostAtOnce, redeliverFailed, type Stretch } from '../../webhooks/redeliver.ts';
 import { type RideHistory, rideHistory } from '../../webhooks/ride-history.ts';

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { drivers } from '../../../shared/drivers/driver.ts';
-import { resumeDriver, suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
+import { suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { goOffline, goOnline, noteRide, positions, readCounts } from '../../../shared/drivers/positions.ts';
+import { resumeDriver } from '../../../shared/rides/settle-driver.ts';
 import { sweep } from '../../../workers/sweeper/sweep.ts';
 import type { Client } from '../../support/client.ts';
 import { type GatewayDriver, newGatewayDriver, person, runDispatch, somewhere } from '../../support/drivers.ts';

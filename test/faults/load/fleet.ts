@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import http from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { resumeDriver, suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
+import { suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
+import { resumeDriver } from '../../../shared/rides/settle-driver.ts';
 import { between, oneOf, type Random, seededRandom } from '../random.ts';
 import type { FleetDriver, World } from '../world/world.ts';
 import { type DriverAtWork, type DriverCall, driverAtWork, type Sight } from './driver-at-work.ts';
