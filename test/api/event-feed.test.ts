@@ -119,7 +119,7 @@ describe('events that are read', () => {
 
     it('are shown only once they are 3 s old, so that none appears before one that was shown', async () => {
       const old = await aged(2);
-      const recent = await ride(2);
+      await ride(2);
       expect(places(await readFeedOf(partner))).to.deep.equal([`${old} 1`, `${old} 2`]);
       await until(async () => (await readFeedOf(partner)).length === 4, 100);
     });
