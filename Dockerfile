@@ -8,6 +8,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY api api
 COPY workers workers
 COPY shared shared
+COPY cli cli
 RUN npm run build
 
 FROM node:${NODE_VERSION}-slim

@@ -1,7 +1,7 @@
 import Koa from 'koa';
-import type { Context } from '../shared/context.ts';
-import { describeError } from '../shared/errors.ts';
-import { subscribeToRideChanges } from '../shared/wake.ts';
+import type { Context } from '../shared/base/context.ts';
+import { describeError } from '../shared/base/errors.ts';
+import { subscribeToRideChanges } from '../shared/base/wake.ts';
 import { dashboardPart } from './dashboard/dashboard-part.ts';
 import { docsPart } from './docs/docs-part.ts';
 import { driveParts } from './drive/drive-parts.ts';

@@ -1,5 +1,5 @@
-import { takesNoArguments } from '../shared/cli/command-line.ts';
-import { start } from '../shared/start.ts';
+import { takesNoArguments } from '../shared/process/command-line.ts';
+import { start } from '../shared/process/start.ts';
 import { runApi } from './run-api.ts';
 
 const usage = `Usage: npm start

@@ -1,4 +1,4 @@
-import type { AppError } from '../shared/errors.ts';
+import type { AppError } from '../shared/base/errors.ts';
 import type { Middleware, RequestContext } from './types.ts';
 
 /** The method of a route and the pattern of its whole path, e.g. `/v1/rides/:rideId`. */

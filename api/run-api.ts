@@ -1,9 +1,10 @@
-import { readConfig } from '../shared/config.ts';
-import { type Context, createContext } from '../shared/context.ts';
-import { pingMongo } from '../shared/mongo/connection.ts';
-import { startOpsServer } from '../shared/ops/ops-server.ts';
-import { startWatch } from '../shared/ops/watch.ts';
-import { shutdownOnSignal } from '../shared/shutdown.ts';
+import { readConfig } from '../shared/base/config.ts';
+import type { Context } from '../shared/base/context.ts';
+import { pingMongo } from '../shared/base/mongo/connection.ts';
+import { openContext } from '../shared/process/open-context.ts';
+import { startOpsServer } from '../shared/process/ops/ops-server.ts';
+import { startWatch } from '../shared/process/ops/watch.ts';
+import { shutdownOnSignal } from '../shared/process/shutdown.ts';
 import { createApp } from './app.ts';
 import { serve } from './http/serve.ts';
 import { operatorsPages } from './ops/operators-pages.ts';
@@ -15,7 +16,7 @@ const drainMs = 500;
 /** Reads the configuration, connects, builds the app and listens. `more` makes the parts that only a development stack has. */
 export async function runApi(more: (service: Context) => Promise<Part[]> = async () => []): Promise<void> {
   const config = readConfig();
-  const service = await createContext(config, 'api');
+  const service = await openContext(config, 'api');
   const server = await serve(service, createApp(service, await more(service)));
   const watch = startWatch(service);
   const ops = await startOpsServer(service, {

@@ -1,7 +1,7 @@
 import { queueBoard } from '../api/ops/queue-board.ts';
 import { queueBoardPath } from '../api/ops/queue-board-path.ts';
 import { runApi } from '../api/run-api.ts';
-import { start } from '../shared/start.ts';
+import { start } from '../shared/process/start.ts';
 import { mailBox } from './stack/mail-box.tsx';
 import { onlyLocal } from './stack/only-local.ts';
 

@@ -1,10 +1,10 @@
 import fs from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { accountOf, operatorEmail } from '../shared/accounts/account.ts';
-import { asksForHelp, said } from '../shared/cli/command-line.ts';
-import { ConfigError, readConfig } from '../shared/config.ts';
+import { ConfigError, readConfig } from '../shared/base/config.ts';
+import type { Mode } from '../shared/base/mode.ts';
 import { createKey } from '../shared/keys/manage-keys.ts';
-import type { Mode } from '../shared/mode.ts';
+import { asksForHelp, said } from '../shared/process/command-line.ts';
 import { playRide } from './demo/demo-ride.ts';
 import { startLiveDrivers } from './demo/live-drivers.ts';
 import { playLiveRide } from './demo/live-ride.ts';

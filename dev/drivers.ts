@@ -1,4 +1,4 @@
-import { driversCommand } from '../shared/cli/drivers-command.ts';
+import { driversCommand } from '../cli/drivers-command.ts';
 import { askedStack } from './stack/asked-stack.ts';
 
 /** `npm run drivers`: the drivers' command line on a running stack, or on the server that the environment names. */

@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
-import { asksForHelp, said, UsageError } from '../shared/cli/command-line.ts';
-import { ConfigError } from '../shared/config.ts';
+import { ConfigError } from '../shared/base/config.ts';
+import { asksForHelp, said, UsageError } from '../shared/process/command-line.ts';
 import { type FleetArguments, readArguments, usage } from './fleet/arguments.ts';
 import { showFigures } from './fleet/figures-line.ts';
 import { startFleet } from './fleet/fleet.ts';

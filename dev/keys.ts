@@ -1,4 +1,4 @@
-import { keysCommand } from '../shared/cli/keys-command.ts';
+import { keysCommand } from '../cli/keys-command.ts';
 import { askedStack } from './stack/asked-stack.ts';
 
 /** `npm run keys`: the keys' command line on a running stack, or on the server that the environment names. */

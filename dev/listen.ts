@@ -1,5 +1,5 @@
-import { asksForHelp, said, UsageError } from '../shared/cli/command-line.ts';
 import { keyHint } from '../shared/keys/key-format.ts';
+import { asksForHelp, said, UsageError } from '../shared/process/command-line.ts';
 import { type ListenArguments, readArguments, usage } from './listen/arguments.ts';
 import { eventLine } from './listen/event-line.ts';
 import { pagesOf } from './listen/feed.ts';

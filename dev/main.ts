@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { said } from '../shared/cli/command-line.ts';
+import { said } from '../shared/process/command-line.ts';
 
 const usage = `Usage: npm run dev -- [--port N] [--fresh] [--json]
        npm run dev -- status [--port N]

@@ -1,4 +1,4 @@
-import { opsCommand } from '../shared/cli/ops-command.ts';
+import { opsCommand } from '../cli/ops-command.ts';
 import { askedStack } from './stack/asked-stack.ts';
 
 /** `npm run ops`: the operator's command line on a running stack, or on the servers that the environment names. */

@@ -1,5 +1,5 @@
-import { AppError } from '../shared/errors.ts';
-import type { TimerJob } from '../shared/queues.ts';
+import { AppError } from '../shared/base/errors.ts';
+import type { TimerJob } from '../shared/base/queues.ts';
 import { firstFitting } from '../shared/rides/auto-accept.ts';
 import type { Change, Command } from '../shared/rides/decide.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';

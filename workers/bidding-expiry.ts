@@ -1,4 +1,4 @@
-import type { TimerJob } from '../shared/queues.ts';
+import type { TimerJob } from '../shared/base/queues.ts';
 import type { Command } from '../shared/rides/decide.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';
 import { type Handler, timerOutcome } from './handler.ts';

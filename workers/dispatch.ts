@@ -1,15 +1,15 @@
-import type { Context } from '../shared/context.ts';
+import type { Context } from '../shared/base/context.ts';
+import { dispatchRounds, driversAsked } from '../shared/base/metrics/metrics.ts';
+import type { PoolName, TimerJob } from '../shared/base/queues.ts';
 import { inactiveAmong } from '../shared/drivers/driver.ts';
 import { findNearby, type Nearby } from '../shared/drivers/nearby.ts';
 import { maxRequests, type RequestSlot, takeSlots } from '../shared/drivers/requests.ts';
-import { dispatchRounds, driversAsked } from '../shared/metrics/metrics.ts';
-import type { PoolName, TimerJob } from '../shared/queues.ts';
 import { enoughOffers, radiusKmOf, roundTimer } from '../shared/rides/dispatch-rounds.ts';
-import { movingRidesOf, openRidesOf } from '../shared/rides/driver-rides.ts';
+import { movingRidesOf, openRidesOf } from '../shared/rides/driver/driver-rides.ts';
+import { settleDriver } from '../shared/rides/driver/settle-driver.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';
 import { readRide } from '../shared/rides/read-ride.ts';
 import type { AskedDriver, Offer, RideState } from '../shared/rides/ride-types.ts';
-import { settleDriver } from '../shared/rides/settle-driver.ts';
 import { type Handler, type JobResult, timerOutcome } from './handler.ts';
 import { withLine } from './job-line.ts';
 

@@ -1,5 +1,5 @@
-import type { Context } from '../shared/context.ts';
-import type { PoolName } from '../shared/queues.ts';
+import type { Context } from '../shared/base/context.ts';
+import type { PoolName } from '../shared/base/queues.ts';
 import type { TimerResult } from '../shared/rides/fire-timer.ts';
 
 /**

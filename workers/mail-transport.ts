@@ -1,5 +1,5 @@
 import { createTransport } from 'nodemailer';
-import type { Config } from '../shared/config.ts';
+import type { Config } from '../shared/base/config.ts';
 import type { MailText } from '../shared/mail/mail.ts';
 
 /** Long enough for a server that answers late on purpose, and shorter than a claim (mail.ts). */

@@ -1,10 +1,10 @@
-import type { Context } from '../shared/context.ts';
-import { describeError } from '../shared/errors.ts';
-import { SecretsKeyMissing } from '../shared/keys/encryption.ts';
+import type { Context } from '../shared/base/context.ts';
+import { SecretsKeyMissing } from '../shared/base/encryption.ts';
+import { describeError } from '../shared/base/errors.ts';
+import { isOutageOfMongo } from '../shared/base/mongo/outage.ts';
+import type { MailJob } from '../shared/base/queues.ts';
 import { type MailText, openMail } from '../shared/mail/mail.ts';
 import { type MailRow, type MailState, mails } from '../shared/mail/mail-row.ts';
-import { isOutageOfMongo } from '../shared/mongo/outage.ts';
-import type { MailJob } from '../shared/queues.ts';
 import { pause } from './abort-signal.ts';
 import type { Handler, JobResult, Run, RunAgain } from './handler.ts';
 import { withLine } from './job-line.ts';

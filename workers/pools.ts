@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Worker } from 'bullmq';
-import type { Context } from '../shared/context.ts';
-import { describeError } from '../shared/errors.ts';
+import type { Context } from '../shared/base/context.ts';
+import { describeError } from '../shared/base/errors.ts';
 import {
   type AttemptJob,
   type DeliveryJob,
@@ -10,8 +10,8 @@ import {
   type PoolName,
   queuePrefix,
   type TimerJob,
-} from '../shared/queues.ts';
-import type { RedisClient } from '../shared/redis.ts';
+} from '../shared/base/queues.ts';
+import type { RedisClient } from '../shared/base/redis/redis.ts';
 import { autoAccept } from './auto-accept.ts';
 import { expireBidding } from './bidding-expiry.ts';
 import { dispatchRide } from './dispatch.ts';

@@ -1,14 +1,15 @@
-import type { TimerJob } from '../shared/queues.ts';
+import type { TimerJob } from '../shared/base/queues.ts';
+import type { SimulatorStep } from '../shared/base/timer-names.ts';
 import type { Command } from '../shared/rides/decide.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';
 import { liveOffersCheapestFirst } from '../shared/rides/offers.ts';
-import type { RideState, SimulatorStep } from '../shared/rides/ride-types.ts';
-import { simulatedOffer } from '../shared/rides/simulated-offer.ts';
+import type { RideState } from '../shared/rides/ride-types.ts';
+import { simulatedOffer } from '../shared/rides/test-mode/simulated-offer.ts';
 import { type Handler, timerOutcome } from './handler.ts';
 
 /**
  * Takes the next step of the simulated driver in a test ride (contract, section 3, rule 5). Which step follows which,
- * and when, is the script in shared/rides/simulation.ts.
+ * and when, is the script in shared/rides/test-mode/simulation.ts.
  */
 export const simulateStep: Handler<TimerJob> = async (ctx, { rideId, timer }) =>
   // The simulator queue holds only the simulated driver's steps.

@@ -1,6 +1,6 @@
 import compose from 'koa-compose';
-import type { Context } from '../../shared/context.ts';
-import type { Wake } from '../../shared/wake.ts';
+import type { Context } from '../../shared/base/context.ts';
+import type { Wake } from '../../shared/base/wake.ts';
 import { namesOf, routerOf } from '../http/route.ts';
 import { refuseForeignChanges } from '../http/same-origin.ts';
 import { pageHeaders } from '../pages/headers.ts';

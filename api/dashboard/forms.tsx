@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ComponentChildren } from 'preact';
-import { sha256 } from '../../shared/ids.ts';
+import { sha256 } from '../../shared/base/ids.ts';
 import { formIdField } from './visit.ts';
 
 /** What is wrong with a form, by the name of the field, in words that say what to do. */

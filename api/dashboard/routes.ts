@@ -1,4 +1,4 @@
-import type { Context } from '../../shared/context.ts';
+import type { Context } from '../../shared/base/context.ts';
 import { accountRoutes } from './account/account-routes.tsx';
 import { type ConsoleParts, consoleRoutes } from './console/console-routes.tsx';
 import { deliveriesRoutes } from './deliveries/deliveries-routes.tsx';

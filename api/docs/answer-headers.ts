@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../shared/errors.ts';
+import type { ErrorCode } from '../../shared/base/errors.ts';
 import type { Warning } from '../partner/warnings.ts';
 import type { Header } from './openapi-types.ts';
 

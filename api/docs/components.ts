@@ -1,5 +1,5 @@
-import { errorCodeHeader, publicErrorOf } from '../../shared/errors.ts';
-import { type JsonSchema, objectSchema } from '../../shared/json-schema.ts';
+import { errorCodeHeader, publicErrorOf } from '../../shared/base/errors.ts';
+import { type JsonSchema, objectSchema } from '../../shared/base/json-schema.ts';
 import { validStatuses } from '../partner/warnings.ts';
 import { type AnswerHeader, answerHeaders, errorCodeHeaderOf, headerOf } from './answer-headers.ts';
 import { type Audience, type DocumentedError, errorAnswer, foundBeforeBody } from './error-answers.ts';

@@ -1,6 +1,6 @@
 import compose from 'koa-compose';
-import type { Context } from '../../shared/context.ts';
-import { AppError } from '../../shared/errors.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { AppError } from '../../shared/base/errors.ts';
 import { pageHeaders } from '../pages/headers.ts';
 import { pageError } from '../pages/page-error.ts';
 import { redirectToHttps } from '../pages/redirect-to-https.ts';

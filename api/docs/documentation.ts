@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import type { Config } from '../../shared/config.ts';
-import { sha256 } from '../../shared/ids.ts';
+import type { Config } from '../../shared/base/config.ts';
+import { sha256 } from '../../shared/base/ids.ts';
 import { renderDocPage } from './doc-page.tsx';
 import { parseMarkdown } from './markdown.ts';
 import { openApiDocument } from './openapi.ts';

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../shared/errors.ts';
+import type { ErrorCode } from '../../shared/base/errors.ts';
 import type { AnswerHeader } from './answer-headers.ts';
 
 interface ErrorAnswer {
@@ -9,7 +9,7 @@ interface ErrorAnswer {
   texts?: readonly string[];
 }
 
-/** The errors that partners can get. Their statuses and texts are those of shared/errors.ts. */
+/** The errors that partners can get. Their statuses and texts are those of shared/base/errors.ts. */
 export const errorAnswers = {
   invalid_request: {
     cause: 'A field, a header or the body is missing or wrong. The text names the first one.',

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../shared/json-schema.ts';
+import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { eventSchemas } from '../../shared/rides/event-schemas.ts';
 
 interface Header {

@@ -1,5 +1,5 @@
 import type Joi from 'joi';
-import type { JsonSchema } from '../../shared/json-schema.ts';
+import type { JsonSchema } from '../../shared/base/json-schema.ts';
 
 type Draft = { -readonly [Keyword in keyof JsonSchema]: JsonSchema[Keyword] };
 /** As Joi writes it: objects are closed, and a map is what it says of names with a pattern. */

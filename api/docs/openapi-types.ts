@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../shared/json-schema.ts';
+import type { JsonSchema } from '../../shared/base/json-schema.ts';
 
 /** An OpenAPI 3.1 document, as far as this service writes and reads one. */
 export interface OpenApiDocument {

@@ -1,5 +1,5 @@
 import type Joi from 'joi';
-import type { JsonSchema } from '../../shared/json-schema.ts';
+import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import type { AnswerHeader } from './answer-headers.ts';
 import type { DocumentedError } from './error-answers.ts';
 

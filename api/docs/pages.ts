@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ConfigError } from '../../shared/config.ts';
+import { ConfigError } from '../../shared/base/config.ts';
 import { exampleBaseUrl } from './example-base-url.ts';
 
 /** The pages under `/docs`, in the order of the rail. Each is a file `docs/<name>.md`, or made from the OpenAPI document. */

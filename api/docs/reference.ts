@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../shared/json-schema.ts';
+import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { type Audience, commonErrors } from './error-answers.ts';
 import type {
   Header,

@@ -1,5 +1,5 @@
 import compose from 'koa-compose';
-import type { Context } from '../../shared/context.ts';
+import type { Context } from '../../shared/base/context.ts';
 import { driverSessions } from '../../shared/drivers/driver-session.ts';
 import type { Gateway } from '../drivers/gateway.ts';
 import { jsonError } from '../http/json-error.ts';

@@ -1,10 +1,10 @@
 import { type Limit, take } from '../../shared/accounts/limit.ts';
 import { sessionLifetimeMs } from '../../shared/accounts/session-store.ts';
-import type { Context } from '../../shared/context.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { AppError } from '../../shared/base/errors.ts';
 import { type ActiveDriver, batchedFindDriver, hashOfDriverKey } from '../../shared/drivers/driver.ts';
 import { driverSessions } from '../../shared/drivers/driver-session.ts';
 import { goOffline } from '../../shared/drivers/positions.ts';
-import { AppError } from '../../shared/errors.ts';
 import { clientAddress, clientNetwork } from '../http/client-address.ts';
 import { readForm } from '../http/form-body.ts';
 import type { PageRoute } from '../http/route.ts';

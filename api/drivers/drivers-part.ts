@@ -1,5 +1,5 @@
 import compose from 'koa-compose';
-import type { Context } from '../../shared/context.ts';
+import type { Context } from '../../shared/base/context.ts';
 import { jsonError } from '../http/json-error.ts';
 import { requireHttps } from '../http/require-https.ts';
 import { namesOf, routerOf } from '../http/route.ts';

@@ -1,7 +1,7 @@
-import type { Context } from '../../shared/context.ts';
-import { describeError } from '../../shared/errors.ts';
-import { findDriversWithRides } from '../../shared/rides/driver-rides.ts';
-import type { Wake } from '../../shared/wake.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { describeError } from '../../shared/base/errors.ts';
+import type { Wake } from '../../shared/base/wake.ts';
+import { findDriversWithRides } from '../../shared/rides/driver/driver-rides.ts';
 import { namedEvent, type Stream } from '../pages/streams.ts';
 import { presentOwnRide, presentRequests } from './presenters.ts';
 

@@ -1,6 +1,6 @@
-import type { Context } from '../../shared/context.ts';
+import type { Context } from '../../shared/base/context.ts';
+import type { Wake } from '../../shared/base/wake.ts';
 import { positionReports } from '../../shared/drivers/position-reports.ts';
-import type { Wake } from '../../shared/wake.ts';
 import type { Route } from '../http/route.ts';
 import { createStreams, type Stream } from '../pages/streams.ts';
 import type { RequestContext } from '../types.ts';

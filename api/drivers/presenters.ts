@@ -1,7 +1,7 @@
+import type { Shape } from '../../shared/base/json-schema.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { reportLifeMs, type StoredPosition, shownPosition } from '../../shared/drivers/positions.ts';
-import type { Shape } from '../../shared/json-schema.ts';
-import type { DriverRequest, DriverRides, RideOfDriver } from '../../shared/rides/driver-rides.ts';
+import type { DriverRequest, DriverRides, RideOfDriver } from '../../shared/rides/driver/driver-rides.ts';
 import type { Location, MovingStatus, RideState, RideStatus } from '../../shared/rides/ride-types.ts';
 import type * as answers from './answers.ts';
 import type { ShownOutcome, ShownRequest, ShownRide } from './shown.ts';

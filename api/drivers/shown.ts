@@ -1,4 +1,4 @@
-import type { Shape } from '../../shared/json-schema.ts';
+import type { Shape } from '../../shared/base/json-schema.ts';
 import type * as answers from './answers.ts';
 
 /** What drivers are shown, for the driver's page too. Times are Unix ms. */

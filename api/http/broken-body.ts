@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { AppError } from '../../shared/errors.ts';
+import type { AppError } from '../../shared/base/errors.ts';
 
 const broken = new WeakMap<IncomingMessage, AppError>();
 

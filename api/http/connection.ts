@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { AppError, type ErrorCode, errorCodeHeader } from '../../shared/errors.ts';
+import { AppError, type ErrorCode, errorCodeHeader } from '../../shared/base/errors.ts';
 import { breakBody } from './broken-body.ts';
 import { jsonError } from './json-error.ts';
 

@@ -1,5 +1,5 @@
 import bodyParser from 'koa-bodyparser';
-import { AppError } from '../../shared/errors.ts';
+import { AppError } from '../../shared/base/errors.ts';
 import type { Middleware, RequestContext } from '../types.ts';
 import { bodyLimitBytes, readBody } from './read-body.ts';
 

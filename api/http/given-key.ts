@@ -1,4 +1,4 @@
-import { AppError } from '../../shared/errors.ts';
+import { AppError } from '../../shared/base/errors.ts';
 import type { RequestContext } from '../types.ts';
 
 /** With the scheme Bearer, Authorization alone counts, even if its token is empty; otherwise X-Api-Key does. */

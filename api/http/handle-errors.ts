@@ -1,6 +1,6 @@
-import { AppError, codeOfStatus, describeError, errorCodeHeader } from '../../shared/errors.ts';
-import type { Logger } from '../../shared/logger.ts';
-import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
+import { AppError, codeOfStatus, describeError, errorCodeHeader } from '../../shared/base/errors.ts';
+import type { Logger } from '../../shared/base/logging/logger.ts';
+import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
 import type { Middleware, RequestContext } from '../types.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Config } from '../../shared/config.ts';
+import type { Config } from '../../shared/base/config.ts';
 import type { RequestContext } from '../types.ts';
 
 /** A cookie that no script can read and that no other site's form sends. In production browsers bind it to this very host. */

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { AppError } from '../../shared/errors.ts';
+import { AppError } from '../../shared/base/errors.ts';
 import type { Middleware, RequestContext } from '../types.ts';
 import { pauseTimeLimit } from './answer-in-time.ts';
 import { brokenBody } from './broken-body.ts';

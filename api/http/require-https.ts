@@ -1,5 +1,5 @@
-import type { Config } from '../../shared/config.ts';
-import { AppError } from '../../shared/errors.ts';
+import type { Config } from '../../shared/base/config.ts';
+import { AppError } from '../../shared/base/errors.ts';
 import type { Middleware } from '../types.ts';
 import { cameOverHttps } from './came-over-https.ts';
 

@@ -1,5 +1,5 @@
 import type Joi from 'joi';
-import { AppError } from '../../shared/errors.ts';
+import { AppError } from '../../shared/base/errors.ts';
 import type { RequestContext } from '../types.ts';
 
 const strict = { convert: false, stripUnknown: true } as const;

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { AppError } from '../../shared/errors.ts';
+import { AppError } from '../../shared/base/errors.ts';
 import type { Middleware } from '../types.ts';
 
 /** Answers 400 to what Node accepts and HTTP forbids: an unparsable request target, and a Host that RFC 9112 rejects. */

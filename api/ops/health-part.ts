@@ -1,6 +1,6 @@
-import type { Context } from '../../shared/context.ts';
-import { pingMongo } from '../../shared/mongo/connection.ts';
-import { healthListener, healthPaths } from '../../shared/ops/health.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { pingMongo } from '../../shared/base/mongo/connection.ts';
+import { healthListener, healthPaths } from '../../shared/process/ops/health.ts';
 import { jsonError } from '../http/json-error.ts';
 import { dataHeaders } from '../http/security-headers.ts';
 import type { Part } from '../part.ts';

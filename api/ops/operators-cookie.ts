@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { sha256 } from '../../shared/ids.ts';
+import { sha256 } from '../../shared/base/ids.ts';
 import type { RequestContext } from '../types.ts';
 
 const name = 'rides_ops';

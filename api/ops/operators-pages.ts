@@ -1,6 +1,6 @@
-import type { Context } from '../../shared/context.ts';
-import { AppError } from '../../shared/errors.ts';
-import type { OpsOptions } from '../../shared/ops/ops-server.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { AppError } from '../../shared/base/errors.ts';
+import type { OpsOptions } from '../../shared/process/ops/ops-server.ts';
 import { listenerOf } from '../app.ts';
 import { assetsPart } from '../pages/assets-part.ts';
 import type { Part } from '../part.ts';

@@ -1,4 +1,4 @@
-import { AppError } from '../../shared/errors.ts';
+import { AppError } from '../../shared/base/errors.ts';
 import { readForm } from '../http/form-body.ts';
 import { renderDocument } from '../pages/document.tsx';
 import { pageHeaders } from '../pages/headers.ts';

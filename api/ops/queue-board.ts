@@ -1,8 +1,8 @@
 import type { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import type { Job, Queue } from 'bullmq';
 import compose from 'koa-compose';
-import { AppError } from '../../shared/errors.ts';
-import { type PoolName, poolNames, type Queues } from '../../shared/queues.ts';
+import { AppError } from '../../shared/base/errors.ts';
+import { type PoolName, poolNames, type Queues } from '../../shared/base/queues.ts';
 import { jsonError } from '../http/json-error.ts';
 import { dataHeaders } from '../http/security-headers.ts';
 import type { Part } from '../part.ts';

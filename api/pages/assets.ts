@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ConfigError } from '../../shared/config.ts';
-import { AppError } from '../../shared/errors.ts';
+import { ConfigError } from '../../shared/base/config.ts';
+import { AppError } from '../../shared/base/errors.ts';
 import type { Middleware } from '../types.ts';
 
 /** Beside this file, also in what is compiled: `npm run build` makes it there. */

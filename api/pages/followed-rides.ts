@@ -1,8 +1,8 @@
-import type { Context } from '../../shared/context.ts';
-import { describeError } from '../../shared/errors.ts';
-import { committedReads } from '../../shared/mongo/durability.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { describeError } from '../../shared/base/errors.ts';
+import { committedReads } from '../../shared/base/mongo/durability.ts';
+import type { Wake } from '../../shared/base/wake.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import type { Wake } from '../../shared/wake.ts';
 import { eventText, type Stream, tooManyStreams } from './streams.ts';
 
 /** Changes within this time are read in one query. */

@@ -1,4 +1,4 @@
-import type { AppError } from '../../shared/errors.ts';
+import type { AppError } from '../../shared/base/errors.ts';
 import type { RequestContext } from '../types.ts';
 import { errorPage, messageOf } from './error-page.tsx';
 

@@ -1,4 +1,4 @@
-import type { Config } from '../../shared/config.ts';
+import type { Config } from '../../shared/base/config.ts';
 import { cameOverHttps } from '../http/came-over-https.ts';
 import type { Middleware } from '../types.ts';
 

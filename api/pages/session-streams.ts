@@ -1,5 +1,5 @@
-import type { Context } from '../../shared/context.ts';
-import { describeError } from '../../shared/errors.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { describeError } from '../../shared/base/errors.ts';
 import type { Stream } from './streams.ts';
 
 /** A stream ends at most this long after its session. */

@@ -1,6 +1,6 @@
-import { carTypes } from '../../shared/car-types.ts';
+import { carTypes } from '../../shared/base/car-types.ts';
+import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { fareBases } from '../../shared/fares/fare-hint.ts';
-import { objectSchema, type Shape } from '../../shared/json-schema.ts';
 import { eventExamples, eventSchemas } from '../../shared/rides/event-schemas.ts';
 import {
   agreedPrice,

@@ -1,5 +1,5 @@
-import type { Context } from '../../shared/context.ts';
-import { AppError } from '../../shared/errors.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { AppError } from '../../shared/base/errors.ts';
 import { type Caller, findCaller } from '../../shared/keys/api-key.ts';
 import type { Origin, Ride } from '../../shared/rides/ride-types.ts';
 import { givenKey, unauthorized } from '../http/given-key.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../../shared/context.ts';
+import type { Context } from '../../shared/base/context.ts';
 import { type CreationFields, createRide, findReplay, type NewRide } from '../../shared/rides/create-ride.ts';
 import type { ChangeSteps } from '../http/route.ts';
 import { limitCreations } from './rate-limit.ts';

@@ -1,5 +1,5 @@
-import { fromBase62, toBase62 } from '../../shared/ids.ts';
-import type { Place } from '../../shared/rides/event-feed.ts';
+import { fromBase62, toBase62 } from '../../shared/base/ids.ts';
+import type { Place } from '../../shared/rides/feed/event-feed.ts';
 
 /** A cursor that stands for this moment: only later events follow it. */
 export const now = 'now';

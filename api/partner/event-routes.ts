@@ -1,7 +1,7 @@
-import { batch } from '../../shared/batch.ts';
-import type { Context } from '../../shared/context.ts';
-import { type FeedPage, type Place, placeOf, readFeed } from '../../shared/rides/event-feed.ts';
-import type { FeedMark } from '../../shared/rides/feed-mark.ts';
+import { batch } from '../../shared/base/batch.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { type FeedPage, type Place, placeOf, readFeed } from '../../shared/rides/feed/event-feed.ts';
+import type { FeedMark } from '../../shared/rides/feed/feed-mark.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { list, type Route } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../../shared/context.ts';
+import type { Context } from '../../shared/base/context.ts';
 import { fareHint } from '../../shared/fares/fare-hint.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { greatCircleKm } from '../../shared/rides/position.ts';

@@ -1,9 +1,9 @@
-import { batch, batchedFind, oneOf } from '../../shared/batch.ts';
-import { sha256 } from '../../shared/ids.ts';
+import { batch, batchedFind, oneOf } from '../../shared/base/batch.ts';
+import { sha256 } from '../../shared/base/ids.ts';
+import { committedReads, timeLimit } from '../../shared/base/mongo/durability.ts';
+import { NotYetCommitted } from '../../shared/base/mongo/outage.ts';
 import { type ApiKey, admitted, type Caller, callerFields, keys } from '../../shared/keys/api-key.ts';
 import { isWellFormedKey } from '../../shared/keys/key-format.ts';
-import { committedReads, timeLimit } from '../../shared/mongo/durability.ts';
-import { NotYetCommitted } from '../../shared/mongo/outage.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 

@@ -1,4 +1,4 @@
-import type { Config } from '../../shared/config.ts';
+import type { Config } from '../../shared/base/config.ts';
 import type { Caller } from '../../shared/keys/api-key.ts';
 import type { NewRide } from '../../shared/rides/create-ride.ts';
 import { greatCircleKm } from '../../shared/rides/position.ts';

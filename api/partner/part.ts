@@ -1,6 +1,6 @@
 import compose from 'koa-compose';
-import type { Context } from '../../shared/context.ts';
-import type { Wake } from '../../shared/wake.ts';
+import type { Context } from '../../shared/base/context.ts';
+import type { Wake } from '../../shared/base/wake.ts';
 import { jsonError } from '../http/json-error.ts';
 import { requireHttps } from '../http/require-https.ts';
 import { namesOf, routerOf } from '../http/route.ts';

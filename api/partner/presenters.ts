@@ -1,11 +1,11 @@
-import type { CarType } from '../../shared/car-types.ts';
-import type { Config } from '../../shared/config.ts';
+import type { CarType } from '../../shared/base/car-types.ts';
+import type { Config } from '../../shared/base/config.ts';
+import { eventId } from '../../shared/base/ids.ts';
+import type { Shape } from '../../shared/base/json-schema.ts';
 import type { FareHint, Quartiles } from '../../shared/fares/fare-hint.ts';
-import { eventId } from '../../shared/ids.ts';
-import type { Shape } from '../../shared/json-schema.ts';
 import type { CreationFields } from '../../shared/rides/create-ride.ts';
-import type { FeedPage } from '../../shared/rides/event-feed.ts';
 import { partnersOwn, publicOffer, timeOf } from '../../shared/rides/events.ts';
+import type { FeedPage } from '../../shared/rides/feed/event-feed.ts';
 import { visibleOffers } from '../../shared/rides/offers.ts';
 import { positionAt } from '../../shared/rides/position.ts';
 import type {

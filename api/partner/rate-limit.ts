@@ -1,6 +1,6 @@
-import type { Context } from '../../shared/context.ts';
-import { AppError, describeError, limitReached } from '../../shared/errors.ts';
-import { randomBase62, sha256 } from '../../shared/ids.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { AppError, describeError, limitReached } from '../../shared/base/errors.ts';
+import { randomBase62, sha256 } from '../../shared/base/ids.ts';
 import { type CreationFields, type NewRide, UnconfirmedRide } from '../../shared/rides/create-ride.ts';
 import type { RequestContext } from '../types.ts';
 import {

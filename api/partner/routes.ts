@@ -1,7 +1,7 @@
-import type { Context } from '../../shared/context.ts';
+import type { Context } from '../../shared/base/context.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
+import { withReportedPosition } from '../../shared/rides/driver/reported-position.ts';
 import { listKeyRides } from '../../shared/rides/list-rides.ts';
-import { withReportedPosition } from '../../shared/rides/reported-position.ts';
 import type { Operation } from '../docs/operation.ts';
 import { get, list, post, type Route, rideIdOf } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';

@@ -1,7 +1,7 @@
 import Joi from 'joi';
-import { type CarType, carTypes } from '../../shared/car-types.ts';
-import type { Config } from '../../shared/config.ts';
-import type { Point } from '../../shared/haversine.ts';
+import { type CarType, carTypes } from '../../shared/base/car-types.ts';
+import type { Config } from '../../shared/base/config.ts';
+import type { Point } from '../../shared/base/haversine.ts';
 import {
   type AutoAccept,
   type Location,

@@ -1,4 +1,4 @@
-import { AppError } from '../../shared/errors.ts';
+import { AppError } from '../../shared/base/errors.ts';
 import { greatCircleKm } from '../../shared/rides/position.ts';
 import type { Location, RideRequest } from '../../shared/rides/ride-types.ts';
 import type { Route } from '../http/route.ts';

@@ -1,4 +1,4 @@
-import { parseCommandLine, UsageError } from '../../shared/cli/command-line.ts';
+import { parseCommandLine, UsageError } from '../../shared/process/command-line.ts';
 import type { Area } from './fleet.ts';
 
 export const usage = `Usage: npm run fleet -- --drivers N --area LAT,LNG,KM

@@ -1,6 +1,6 @@
-import type { CarType } from '../../shared/car-types.ts';
+import type { CarType } from '../../shared/base/car-types.ts';
+import { AppError } from '../../shared/base/errors.ts';
 import { createDriver, type NewDriver, revokeDriver } from '../../shared/drivers/manage-drivers.ts';
-import { AppError } from '../../shared/errors.ts';
 import { between, oneOf, type Random, randomOf } from './random.ts';
 
 const firstNames = ['Ada', 'Ben', 'Chioma', 'Dana', 'Elif', 'Farid', 'Grace', 'Hiro', 'Ines', 'Jonas', 'Kofi'] as const;

@@ -1,5 +1,5 @@
-import { parseCommandLine, UsageError } from '../../shared/cli/command-line.ts';
 import { isWellFormedKey, newSigningSecret } from '../../shared/keys/key-format.ts';
+import { parseCommandLine, UsageError } from '../../shared/process/command-line.ts';
 
 export const usage = `Usage: RIDES_KEY=KEY npm run listen -- --forward URL
            [--key KEY] [--secret whsec_...]

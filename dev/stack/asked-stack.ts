@@ -1,5 +1,5 @@
-import { UsageError } from '../../shared/cli/command-line.ts';
-import { ConfigError } from '../../shared/config.ts';
+import { ConfigError } from '../../shared/base/config.ts';
+import { UsageError } from '../../shared/process/command-line.ts';
 import { hostsOf } from './given-servers.ts';
 import { runningStacks, type StackState } from './stack-state.ts';
 

@@ -1,4 +1,4 @@
-import { connectMongo, disconnectMongo } from '../../shared/mongo/connection.ts';
+import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connection.ts';
 
 /** Connects to the database for the duration of `work`. */
 export async function withDatabase<T>(url: string, work: () => Promise<T>): Promise<T> {

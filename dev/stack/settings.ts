@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { readConfig } from '../../shared/config.ts';
-import type { SecretsKeys } from '../../shared/keys/encryption.ts';
+import { readConfig } from '../../shared/base/config.ts';
+import type { SecretsKeys } from '../../shared/base/encryption.ts';
 import { givenServers } from './given-servers.ts';
 import { stacksDir } from './stack-state.ts';
 

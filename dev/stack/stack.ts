@@ -1,8 +1,8 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import type { SecretsKeys } from '../../shared/keys/encryption.ts';
-import { migrate } from '../../shared/migrate.ts';
-import { poolNames } from '../../shared/queues.ts';
+import type { SecretsKeys } from '../../shared/base/encryption.ts';
+import { poolNames } from '../../shared/base/queues.ts';
+import { migrate } from '../../shared/process/migrate.ts';
 import { startMongo } from '../servers/mongo.ts';
 import { prepareServers } from '../servers/prepare.ts';
 import { startRedis } from '../servers/redis.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { accountOf, operatorEmail } from '../../shared/accounts/account.ts';
-import { readConfig } from '../../shared/config.ts';
+import { readConfig } from '../../shared/base/config.ts';
 import { findCaller } from '../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../shared/keys/delivery-settings.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';

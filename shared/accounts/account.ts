@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { newAccountId } from '../ids.ts';
+import { newAccountId } from '../base/ids.ts';
 
 export interface Account {
   _id: string;

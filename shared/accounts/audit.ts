@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
-import { newAuditId } from '../ids.ts';
-import { insertOnce } from '../mongo/insert-once.ts';
+import { newAuditId } from '../base/ids.ts';
+import { insertOnce } from '../base/mongo/insert-once.ts';
 
 /** What somebody did in an account, by its name in the dashboard's list. */
 export const auditActions = [

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Config } from '../config.ts';
-import { derivedBase62 } from '../ids.ts';
+import type { Config } from '../base/config.ts';
+import { derivedBase62 } from '../base/ids.ts';
 
 /** Each purpose of an HMAC has a key of its own, derived from SECRETS_KEY. */
 type Purpose =

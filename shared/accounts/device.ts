@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts';
-import { randomBase62 } from '../ids.ts';
+import type { Config } from '../base/config.ts';
+import { randomBase62 } from '../base/ids.ts';
 import { isMacOf, macOf } from './derived-keys.ts';
 
 /**

@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
-import { randomBase62 } from '../ids.ts';
-import { isDuplicate } from '../mongo/insert-once.ts';
+import { randomBase62 } from '../base/ids.ts';
+import { isDuplicate } from '../base/mongo/insert-once.ts';
 
 /** At most `most` times within any `perMs`. */
 export interface Limit {

@@ -1,4 +1,4 @@
-import { sha256 } from '../ids.ts';
+import { sha256 } from '../base/ids.ts';
 
 /** A form of the dashboard that was sent. Each form has a one-time id, so sending it again repeats its answer. */
 export interface SentForm {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import mongoose from 'mongoose';
-import { batchedFind } from '../batch.ts';
-import { sha256 } from '../ids.ts';
-import { timeLimit } from '../mongo/durability.ts';
-import { insertOnce } from '../mongo/insert-once.ts';
+import { batchedFind } from '../base/batch.ts';
+import { sha256 } from '../base/ids.ts';
+import { timeLimit } from '../base/mongo/durability.ts';
+import { insertOnce } from '../base/mongo/insert-once.ts';
 
 /** A browser in which somebody has signed in. The fields of its owner are beside these. */
 export interface Session {

@@ -1,4 +1,4 @@
-import { sha256 } from '../ids.ts';
+import { sha256 } from '../base/ids.ts';
 import { giveBack, type Limit, type Taken, take, takeInWindow, waitFor, waitForWindow } from './limit.ts';
 
 /** The limits of signing in (contract, section 8). */

@@ -1,6 +1,6 @@
 import Joi from 'joi';
-import type { Config } from '../config.ts';
-import { sha256 } from '../ids.ts';
+import type { Config } from '../base/config.ts';
+import { sha256 } from '../base/ids.ts';
 import { operatorEmail } from './account.ts';
 import { isMacOf, isOneOf, macOf, macsOf } from './derived-keys.ts';
 import { type Browser, chargeMail, countTry, type MailRefusal, uncountTry } from './sign-in-limits.ts';

@@ -1,9 +1,9 @@
 import mongoose from 'mongoose';
-import { batchedFind } from '../batch.ts';
-import { type CarType, carTypes } from '../car-types.ts';
-import { sha256 } from '../ids.ts';
+import { batchedFind } from '../base/batch.ts';
+import { type CarType, carTypes } from '../base/car-types.ts';
+import { sha256 } from '../base/ids.ts';
+import { timeLimit } from '../base/mongo/durability.ts';
 import { isWellFormedDriverKey } from '../keys/key-format.ts';
-import { timeLimit } from '../mongo/durability.ts';
 
 /** A driver's live offer on a ride, or, without `offerId`, the moving ride of the driver. */
 export interface Commitment {

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Context } from '../base/context.ts';
 import { type Report, writeReports } from './positions.ts';
 
 /** Reports that arrive within this time are written in one command. */

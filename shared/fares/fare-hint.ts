@@ -1,8 +1,8 @@
-import type { CarType } from '../car-types.ts';
-import type { Config } from '../config.ts';
-import type { Point } from '../haversine.ts';
-import type { Mode } from '../mode.ts';
-import { timeLimit } from '../mongo/durability.ts';
+import type { CarType } from '../base/car-types.ts';
+import type { Config } from '../base/config.ts';
+import type { Point } from '../base/haversine.ts';
+import type { Mode } from '../base/mode.ts';
+import { timeLimit } from '../base/mongo/durability.ts';
 import { dayMs, dayOf } from '../usage/days.ts';
 import {
   type FareDay,

@@ -1,8 +1,8 @@
 import mongoose from 'mongoose';
 import type { AppliedForm } from '../accounts/sent-form.ts';
-import { batchedFind } from '../batch.ts';
-import { sha256 } from '../ids.ts';
-import type { Mode } from '../mode.ts';
+import { batchedFind } from '../base/batch.ts';
+import { sha256 } from '../base/ids.ts';
+import type { Mode } from '../base/mode.ts';
 import { isWellFormedKey } from './key-format.ts';
 
 export interface ApiKey {

@@ -1,6 +1,6 @@
 import type { AppliedForm } from '../accounts/sent-form.ts';
 import { keptForms } from '../accounts/sent-form.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../base/errors.ts';
 import { type ApiKey, keys } from './api-key.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
-import { batchedFind } from '../batch.ts';
-import type { Config } from '../config.ts';
-import { AppError } from '../errors.ts';
-import { durableWrites, timeLimit } from '../mongo/durability.ts';
+import { batchedFind } from '../base/batch.ts';
+import type { Config } from '../base/config.ts';
+import { decrypt } from '../base/encryption.ts';
+import { AppError } from '../base/errors.ts';
+import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
 import { type ApiKey, keys } from './api-key.ts';
-import { decrypt } from './encryption.ts';
 
 /** What a delivery needs to know of its key. */
 export interface DeliverySettings {

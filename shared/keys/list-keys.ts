@@ -1,4 +1,4 @@
-import { timeLimit } from '../mongo/durability.ts';
+import { timeLimit } from '../base/mongo/durability.ts';
 import { type ApiKey, KeyModel, keys } from './api-key.ts';
 import type { KeyFacts } from './manage-keys.ts';
 

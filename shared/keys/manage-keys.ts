@@ -1,16 +1,16 @@
 import type { SentForm } from '../accounts/sent-form.ts';
-import type { Config } from '../config.ts';
-import { AppError } from '../errors.ts';
-import { formsKeyId, newKeyId, sha256 } from '../ids.ts';
-import type { Mode } from '../mode.ts';
-import { suspendWithAccount } from '../suspend.ts';
+import type { Config } from '../base/config.ts';
+import { decrypt, encrypt } from '../base/encryption.ts';
+import { AppError } from '../base/errors.ts';
+import { formsKeyId, newKeyId, sha256 } from '../base/ids.ts';
+import type { Mode } from '../base/mode.ts';
 import { checkGivenTarget } from '../targets/given-target.ts';
 import { type ApiKey, KeyModel, keys } from './api-key.ts';
 import { activeKeyOf, changeKey, type KeyOwner, ownedBy, unknownKey } from './change-key.ts';
-import { decrypt, encrypt } from './encryption.ts';
 import { keyHint, newApiKey, newSigningSecret } from './key-format.ts';
 import { insertInFreePlace } from './places.ts';
 import { apiKeysOf } from './replace-secret.ts';
+import { suspendWithAccount } from './suspend-account.ts';
 
 export type KeySettings = Pick<Config, 'environment' | 'webhookLocalTargets' | 'secrets'>;
 

@@ -1,5 +1,5 @@
-import { type SecretStore, type StoredSecret, secretStores } from '../secret-stores.ts';
-import { decrypt, encrypt, type SecretsKeys } from './encryption.ts';
+import { decrypt, encrypt, type SecretsKeys } from '../base/encryption.ts';
+import { type SecretStore, type StoredSecret, secretStores } from './secret-stores.ts';
 import { rekeyCheck } from './secrets-check.ts';
 import { ciphertextOf, underOlderKeys } from './stored-secrets.ts';
 

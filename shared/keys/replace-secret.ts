@@ -1,12 +1,12 @@
 import { secretsFor } from '../accounts/derived-keys.ts';
 import type { SentForm } from '../accounts/sent-form.ts';
-import type { Config } from '../config.ts';
-import { AppError } from '../errors.ts';
-import { sha256 } from '../ids.ts';
-import type { Mode } from '../mode.ts';
+import type { Config } from '../base/config.ts';
+import { decrypt, encrypt } from '../base/encryption.ts';
+import { AppError } from '../base/errors.ts';
+import { sha256 } from '../base/ids.ts';
+import type { Mode } from '../base/mode.ts';
 import type { ApiKey } from './api-key.ts';
 import { type ChangedKey, changeKey, type KeyOwner } from './change-key.ts';
-import { decrypt, encrypt } from './encryption.ts';
 import { keyHint, newApiKey, newSigningSecret } from './key-format.ts';
 
 type Secrets = Pick<Config, 'secrets'>;

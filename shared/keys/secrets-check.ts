@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
-import { ConfigError, NotMigrated } from '../config.ts';
-import { type SecretStore, secretStores } from '../secret-stores.ts';
-import { decrypt, encrypt, type SecretsKeys } from './encryption.ts';
+import { ConfigError, NotMigrated } from '../base/config.ts';
+import { decrypt, encrypt, type SecretsKeys } from '../base/encryption.ts';
+import { type SecretStore, secretStores } from './secret-stores.ts';
 import { ciphertextOf, keyInUse, underMissingKeys } from './stored-secrets.ts';
 
 /** A ciphertext that only this database's keys decrypt: a wrong SECRETS_KEY fails the start, not a delivery. */

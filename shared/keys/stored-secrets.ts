@@ -1,6 +1,6 @@
 import type mongoose from 'mongoose';
-import { type SecretStore, type StoredSecret, secretStores } from '../secret-stores.ts';
-import { decrypt, namedPrefix, prefixOf, type SecretsKey, type SecretsKeys } from './encryption.ts';
+import { decrypt, namedPrefix, prefixOf, type SecretsKey, type SecretsKeys } from '../base/encryption.ts';
+import { type SecretStore, type StoredSecret, secretStores } from './secret-stores.ts';
 
 /**
  * A query for stored ciphertexts by the key that encrypted them. A ciphertext starts with its key's id, so each query is a

@@ -1,9 +1,9 @@
-import type { Config } from '../config.ts';
-import type { Context } from '../context.ts';
-import { newMailId } from '../ids.ts';
-import { decrypt, encrypt } from '../keys/encryption.ts';
-import { insertOnce } from '../mongo/insert-once.ts';
-import { addJob } from '../queues.ts';
+import type { Config } from '../base/config.ts';
+import type { Context } from '../base/context.ts';
+import { decrypt, encrypt } from '../base/encryption.ts';
+import { newMailId } from '../base/ids.ts';
+import { insertOnce } from '../base/mongo/insert-once.ts';
+import { addJob } from '../base/queues.ts';
 import { type MailRow, mails } from './mail-row.ts';
 
 /** What a mail says, and to whom. */

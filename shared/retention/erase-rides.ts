@@ -1,5 +1,5 @@
-import { AppError } from '../errors.ts';
-import { durableWrites, timeLimit } from '../mongo/durability.ts';
+import { AppError } from '../base/errors.ts';
+import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
 import { erasable, rides } from '../rides/ride.ts';
 import type { Ride } from '../rides/ride-types.ts';
 import { hasEnded } from '../rides/transitions.ts';

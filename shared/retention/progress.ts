@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { timeLimit } from '../mongo/durability.ts';
+import { timeLimit } from '../base/mongo/durability.ts';
 
 /** How far the erasure of attempts has come. One document. */
 interface RetentionProgress {

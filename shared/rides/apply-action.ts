@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
-import { AppError } from '../errors.ts';
+import type { Context } from '../base/context.ts';
+import { AppError } from '../base/errors.ts';
 import { changeRide, type Decision } from './change-ride.ts';
 import { type Command, decide } from './decide.ts';
 import type { RideOwner } from './read-ride.ts';

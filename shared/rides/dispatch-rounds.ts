@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../base/config.ts';
 import type { RideState, Timer } from './ride-types.ts';
 
 type Rounds = Config['dispatch'];

@@ -1,4 +1,4 @@
-import { type JsonSchema, objectSchema, type Shape } from '../json-schema.ts';
+import { type JsonSchema, objectSchema, type Shape } from '../base/json-schema.ts';
 import {
   agreedPrice,
   cancelledBy,

@@ -1,4 +1,4 @@
-import type { Shape } from '../json-schema.ts';
+import type { Shape } from '../base/json-schema.ts';
 import type { EventBody } from './event-schemas.ts';
 import type { offerSchema } from './public-schemas.ts';
 import type { EventName, Offer, RideEvent, RideState } from './ride-types.ts';

@@ -1,9 +1,10 @@
-import type { Context } from '../context.ts';
-import { AppError } from '../errors.ts';
-import { timerLag } from '../metrics/metrics.ts';
+import type { Context } from '../base/context.ts';
+import { AppError } from '../base/errors.ts';
+import { timerLag } from '../base/metrics/metrics.ts';
+import type { TimerName } from '../base/timer-names.ts';
 import { changeRide, type Decision } from './change-ride.ts';
 import { type Change, type Command, decide } from './decide.ts';
-import type { Origin, RideState, TimerName } from './ride-types.ts';
+import type { Origin, RideState } from './ride-types.ts';
 
 export type TimerResult =
   /** With the ride's key and the request that created the ride, for the log. */

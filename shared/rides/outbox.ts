@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
-import { addJob, type PoolName } from '../queues.ts';
+import type { Context } from '../base/context.ts';
+import { addJob, type PoolName } from '../base/queues.ts';
 import type { Ride } from './ride-types.ts';
 
 /** The fields of a ride that tell which event is delivered next: number `settledSeq + 1`, if `seq` is that high. */

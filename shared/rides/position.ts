@@ -1,6 +1,6 @@
 import bearing from '@turf/bearing';
 import destination from '@turf/destination';
-import { earthRadiusKm, haversineKm, radians } from '../haversine.ts';
+import { earthRadiusKm, haversineKm, radians } from '../base/haversine.ts';
 import type { Leg, Location, MovingStatus, ReportedPosition, RideState } from './ride-types.ts';
 import { isMoving } from './transitions.ts';
 

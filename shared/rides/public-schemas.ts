@@ -1,4 +1,4 @@
-import { objectSchema } from '../json-schema.ts';
+import { objectSchema } from '../base/json-schema.ts';
 import { cancellers, rideStatuses } from './ride-types.ts';
 
 /** The fields that answers and events share, as JSON Schema (contract, sections 2 and 6). Pure. */

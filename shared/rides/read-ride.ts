@@ -1,6 +1,6 @@
-import { batchedFind } from '../batch.ts';
-import { committedReads } from '../mongo/durability.ts';
-import { NotYetCommitted } from '../mongo/outage.ts';
+import { batchedFind } from '../base/batch.ts';
+import { committedReads } from '../base/mongo/durability.ts';
+import { NotYetCommitted } from '../base/mongo/outage.ts';
 import { rides } from './ride.ts';
 import type { Ride, RideState } from './ride-types.ts';
 

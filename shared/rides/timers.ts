@@ -1,6 +1,7 @@
-import type { Context } from '../context.ts';
-import { addJob, type PoolName } from '../queues.ts';
-import type { RideState, Timer, TimerName } from './ride-types.ts';
+import type { Context } from '../base/context.ts';
+import { addJob, type PoolName } from '../base/queues.ts';
+import type { TimerName } from '../base/timer-names.ts';
+import type { RideState, Timer } from './ride-types.ts';
 
 /** When the first of these timers is due; undefined without timers. */
 export const earliest = (timers: readonly Timer[]): Date | undefined => inOrder(timers)[0]?.dueAt;

@@ -1,5 +1,5 @@
+import { timeLimit } from '../base/mongo/durability.ts';
 import { type ApiKey, keys } from '../keys/api-key.ts';
-import { timeLimit } from '../mongo/durability.ts';
 import { summedThrough } from './progress.ts';
 import { rideSums } from './ride-sums.ts';
 

@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { timeLimit } from '../mongo/durability.ts';
+import { timeLimit } from '../base/mongo/durability.ts';
 import { dayMs, endOfMonth, monthOf, startOfMonth } from './days.ts';
 
 /** How far the sums of all accounts go. One document. */

@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { timeLimit } from '../mongo/durability.ts';
+import { timeLimit } from '../base/mongo/durability.ts';
 import { createdIndex, rides } from '../rides/ride.ts';
 import { dayOf } from './days.ts';
 

@@ -1,4 +1,4 @@
-import { timeLimit } from '../mongo/durability.ts';
+import { timeLimit } from '../base/mongo/durability.ts';
 import { dayMs, endOfMonth, monthOf, overUntil, startOfMonth } from './days.ts';
 import { linesPerPart, statementParts } from './statement-parts.ts';
 import { type TripSums, tripSums } from './trip-sums.ts';

@@ -1,6 +1,6 @@
+import { committedReads } from '../base/mongo/durability.ts';
+import { insertOnce } from '../base/mongo/insert-once.ts';
 import type { ApiKey } from '../keys/api-key.ts';
-import { committedReads } from '../mongo/durability.ts';
-import { insertOnce } from '../mongo/insert-once.ts';
 import { createdIndex, rides } from '../rides/ride.ts';
 import { dayMs, dayOf, dayOfMonth, monthOf } from './days.ts';
 import { type RideSums, rideSums } from './ride-sums.ts';

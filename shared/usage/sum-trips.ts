@@ -1,5 +1,5 @@
-import { committedReads } from '../mongo/durability.ts';
-import { insertOnce } from '../mongo/insert-once.ts';
+import { committedReads } from '../base/mongo/durability.ts';
+import { insertOnce } from '../base/mongo/insert-once.ts';
 import { dayOf, endOfMonth, monthOf, startOfMonth } from './days.ts';
 import { linesPerPart, statementParts } from './statement-parts.ts';
 import type { Pace } from './sum-rides.ts';

@@ -1,4 +1,4 @@
-import { committedReads, timeLimit } from '../mongo/durability.ts';
+import { committedReads, timeLimit } from '../base/mongo/durability.ts';
 import { completedTrips, rides, tripIndex } from '../rides/ride.ts';
 import type { Ride } from '../rides/ride-types.ts';
 import { centsOf } from './cents.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts';
-import { addJob, type PoolName } from '../queues.ts';
+import type { Context } from '../base/context.ts';
+import { addJob, type PoolName } from '../base/queues.ts';
 import { type AttemptRecord, attempts } from './attempts.ts';
 
 /** An attempt that is asked for by hand and not done yet. */

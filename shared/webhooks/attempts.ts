@@ -1,8 +1,8 @@
 import mongoose from 'mongoose';
-import { AppError } from '../errors.ts';
-import { firstAttemptId } from '../ids.ts';
-import type { Mode } from '../mode.ts';
-import { timeLimit } from '../mongo/durability.ts';
+import { AppError } from '../base/errors.ts';
+import { firstAttemptId } from '../base/ids.ts';
+import type { Mode } from '../base/mode.ts';
+import { timeLimit } from '../base/mongo/durability.ts';
 import type { DeliveryOutcome, EventName } from '../rides/ride-types.ts';
 
 /** `event` is the one attempt of a ride's event. The other two are asked for by hand. */

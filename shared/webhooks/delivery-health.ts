@@ -1,5 +1,5 @@
+import { timeLimit } from '../base/mongo/durability.ts';
 import { keys } from '../keys/api-key.ts';
-import { timeLimit } from '../mongo/durability.ts';
 import type { AccountOwner } from './attempts.ts';
 import type { FailureCode } from './failure-reasons.ts';
 

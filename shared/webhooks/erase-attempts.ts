@@ -1,5 +1,5 @@
 import type mongoose from 'mongoose';
-import { durableWrites, timeLimit } from '../mongo/durability.ts';
+import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
 import { rides } from '../rides/ride.ts';
 import { type AttemptRecord, attempts } from './attempts.ts';
 

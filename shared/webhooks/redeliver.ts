@@ -1,8 +1,8 @@
-import type { Context } from '../context.ts';
-import { AppError } from '../errors.ts';
-import { newAttemptId } from '../ids.ts';
+import type { Context } from '../base/context.ts';
+import { AppError } from '../base/errors.ts';
+import { newAttemptId } from '../base/ids.ts';
+import { timeLimit } from '../base/mongo/durability.ts';
 import { keys } from '../keys/api-key.ts';
-import { timeLimit } from '../mongo/durability.ts';
 import { rides } from '../rides/ride.ts';
 import type { Delivery, Ride, RideEvent } from '../rides/ride-types.ts';
 import { enqueueNextRedeliveries } from './attempt-jobs.ts';

@@ -1,6 +1,6 @@
-import { AppError } from '../errors.ts';
-import type { Mode } from '../mode.ts';
-import { committedReads } from '../mongo/durability.ts';
+import { AppError } from '../base/errors.ts';
+import type { Mode } from '../base/mode.ts';
+import { committedReads } from '../base/mongo/durability.ts';
 import { timeOf } from '../rides/events.ts';
 import { rides } from '../rides/ride.ts';
 import type { Actor, CancelledBy, EventName, RideEvent, RideStatus, Timer } from '../rides/ride-types.ts';

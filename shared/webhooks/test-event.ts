@@ -1,9 +1,9 @@
 import { take } from '../accounts/limit.ts';
-import type { Context } from '../context.ts';
-import { AppError, limitReached } from '../errors.ts';
-import { newAttemptId } from '../ids.ts';
+import type { Context } from '../base/context.ts';
+import { AppError, limitReached } from '../base/errors.ts';
+import { newAttemptId } from '../base/ids.ts';
+import { timeLimit } from '../base/mongo/durability.ts';
 import { keys } from '../keys/api-key.ts';
-import { timeLimit } from '../mongo/durability.ts';
 import { eventBody } from '../rides/events.ts';
 import type { RideState } from '../rides/ride-types.ts';
 import { trackUrl } from '../rides/track-url.ts';

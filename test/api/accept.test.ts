@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
+import { subscribeToRideChanges } from '../../shared/base/wake.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { deliveryJobId } from '../../shared/rides/outbox.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { timerJobId } from '../../shared/rides/timers.ts';
-import { subscribeToRideChanges } from '../../shared/wake.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { newDriver, offerOn, rideIn } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { autoAccept } from '../../workers/auto-accept.ts';
-import { sweep } from '../../workers/sweeper/sweep.ts';
+import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
 import type { Client } from '../support/client.ts';
 import { dispatchedRide, newGatewayDriver, somewhere } from '../support/drivers.ts';
 import { newDriver, offerOn } from '../support/rides.ts';

@@ -4,7 +4,7 @@ import net from 'node:net';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
 import { type Serving, serve } from '../../api/http/serve.ts';
-import type { Context } from '../../shared/context.ts';
+import type { Context } from '../../shared/base/context.ts';
 import { testContext } from '../support/service.ts';
 
 /** Asks again and again on one kept connection, until it is turned away: every status, and what was turned away. */

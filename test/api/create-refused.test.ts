@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { poolNames } from '../../shared/queues.ts';
+import { poolNames } from '../../shared/base/queues.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';

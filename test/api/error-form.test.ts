@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import { type ErrorCode, publicErrorOf } from '../../shared/errors.ts';
+import { type ErrorCode, publicErrorOf } from '../../shared/base/errors.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { revokeKey } from '../../shared/keys/manage-keys.ts';
+import { suspendAccount } from '../../shared/keys/suspend-account.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { suspendAccount } from '../../shared/suspend.ts';
 import { type Answer, type Client, call } from '../support/client.ts';
 import { signedIn } from '../support/dashboard.ts';
 import { newGatewayDriver } from '../support/drivers.ts';

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
+import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';

@@ -6,7 +6,7 @@ import { createApp } from '../../api/app.ts';
 import { HeldResponses } from '../../api/http/held-responses.ts';
 import { type Serving, serve } from '../../api/http/serve.ts';
 import type { Part } from '../../api/part.ts';
-import type { Context } from '../../shared/context.ts';
+import type { Context } from '../../shared/base/context.ts';
 import { call } from '../support/client.ts';
 import { testContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';

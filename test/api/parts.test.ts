@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
 import { type Serving, serve } from '../../api/http/serve.ts';
 import type { Part } from '../../api/part.ts';
-import type { Context } from '../../shared/context.ts';
-import { AppError } from '../../shared/errors.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { AppError } from '../../shared/base/errors.ts';
 import { testContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
 

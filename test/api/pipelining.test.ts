@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
 import { type Serving, serve } from '../../api/http/serve.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
-import type { Context } from '../../shared/context.ts';
+import type { Context } from '../../shared/base/context.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';

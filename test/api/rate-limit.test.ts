@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { createApp } from '../../api/app.ts';
 import { serve } from '../../api/http/serve.ts';
-import { newAccountId } from '../../shared/ids.ts';
+import { newAccountId } from '../../shared/base/ids.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { rotateKey } from '../../shared/keys/replace-secret.ts';
 import { UnconfirmedRide } from '../../shared/rides/create-ride.ts';

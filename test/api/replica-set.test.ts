@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { FenceModel } from '../../shared/mongo/fence.ts';
+import { FenceModel } from '../../shared/base/mongo/fence.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { newGatewayDriver, runDispatch, somewhere } from '../support/drivers.ts';

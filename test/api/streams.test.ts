@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
 import { type Serving, serve } from '../../api/http/serve.ts';
 import { createStreams, eventText, type Stream, type Streams } from '../../api/pages/streams.ts';
-import type { Context } from '../../shared/context.ts';
+import type { Context } from '../../shared/base/context.ts';
 import { testContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
 

@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
 import { wrapped } from '../../dev/terminal/style.ts';
-import { asksForHelp, parseCommandLine, UsageError } from '../../shared/cli/command-line.ts';
+import { asksForHelp, parseCommandLine, UsageError } from '../../shared/process/command-line.ts';
 import type { Bench } from './bench.ts';
 import { measurements } from './measurements.ts';
 import { newProfiles } from './profiles.ts';

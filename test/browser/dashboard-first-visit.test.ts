@@ -3,7 +3,7 @@ import { createApp } from '../../api/app.ts';
 import { type Serving, serve } from '../../api/http/serve.ts';
 import { mailBox } from '../../dev/stack/mail-box.tsx';
 import { LimitModel } from '../../shared/accounts/limit.ts';
-import { randomBase62 } from '../../shared/ids.ts';
+import { randomBase62 } from '../../shared/base/ids.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import type { TestApi } from '../support/service.ts';
 import { startTestService } from '../support/workers.ts';

@@ -6,7 +6,7 @@ import { mailBox } from '../../dev/stack/mail-box.tsx';
 import { accountOf } from '../../shared/accounts/account.ts';
 import { LimitModel } from '../../shared/accounts/limit.ts';
 import { SessionModel, startSession } from '../../shared/accounts/session.ts';
-import { randomBase62 } from '../../shared/ids.ts';
+import { randomBase62 } from '../../shared/base/ids.ts';
 import { mails } from '../../shared/mail/mail-row.ts';
 import { codeSentTo, linkSentTo, wrongCode } from '../support/mails.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { LimitModel } from '../../shared/accounts/limit.ts';
+import type { Point } from '../../shared/base/haversine.ts';
 import { hashOfDriverKey } from '../../shared/drivers/driver.ts';
 import { driverSessions } from '../../shared/drivers/driver-session.ts';
 import { suspendDriver } from '../../shared/drivers/manage-drivers.ts';
-import type { Point } from '../../shared/haversine.ts';
 import type { Answer, Client } from '../support/client.ts';
 import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from '../support/drivers.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
 import { type Serving, serve } from '../../api/http/serve.ts';
 import { mailBox } from '../../dev/stack/mail-box.tsx';
-import type { Context } from '../../shared/context.ts';
+import type { Context } from '../../shared/base/context.ts';
 import { sendMail } from '../../shared/mail/mail.ts';
 import { mails } from '../../shared/mail/mail-row.ts';
 import { testContext } from '../support/service.ts';

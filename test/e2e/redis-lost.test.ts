@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { startRedis } from '../../dev/servers/redis.ts';
 import type { RunningServer } from '../../dev/servers/running-server.ts';
 import { createDriver, suspendDriver } from '../../shared/drivers/manage-drivers.ts';
-import { startSweeper } from '../../workers/sweeper/sweeper.ts';
+import { startSweeper } from '../../workers/periodic/sweeper/sweeper.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { newDriver, rideIn } from '../support/rides.ts';
 import type { TestApi } from '../support/service.ts';

@@ -3,7 +3,7 @@ import fs from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { compileService } from '../../dev/stack/compile-service.ts';
 import { wrapped } from '../../dev/terminal/style.ts';
-import { asksForHelp, parseCommandLine, UsageError } from '../../shared/cli/command-line.ts';
+import { asksForHelp, parseCommandLine, UsageError } from '../../shared/process/command-line.ts';
 import type { FigureRun, Measured } from './figure.ts';
 import { figures } from './figures.ts';
 import { fuzz } from './fuzz/fuzz.ts';

@@ -18,7 +18,7 @@ const wrongSteps: readonly PlantedBug[] = [
     what: 'skips a status',
     edits: [
       {
-        file: 'shared/rides/simulation.js',
+        file: 'shared/rides/test-mode/simulation.js',
         find: "accept: ['arrive', 3_000]",
         replace: "accept: ['start', 3_000]",
       },
@@ -136,7 +136,7 @@ const wrongBeside: readonly PlantedBug[] = [
     what: 'leaves an event out of the feed',
     edits: [
       {
-        file: 'shared/rides/event-feed.js',
+        file: 'shared/rides/feed/event-feed.js',
         find: '.filter((event) => isShown(placeOf(event)))',
         replace: '.filter((event) => isShown(placeOf(event)) && event.event.seq !== 2)',
       },
@@ -214,7 +214,7 @@ const wrongBeside: readonly PlantedBug[] = [
     what: 'acknowledges a manual step that it does not take',
     edits: [
       {
-        file: 'shared/rides/hand-steps.js',
+        file: 'shared/rides/test-mode/manual-steps.js',
         find: 'if (lacksDriver(step.step, ride.status))',
         replace: "if (step.step === 'withdraw') return null;\n        if (lacksDriver(step.step, ride.status))",
       },

@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { freePort } from '../../dev/servers/ports.ts';
 import { redisCommand } from '../../dev/servers/redis-command.ts';
-import { readConfig } from '../../shared/config.ts';
+import { readConfig } from '../../shared/base/config.ts';
 import { type Compose, type ComposeService, composeConfig, requiredSettings } from './compose.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');

@@ -10,8 +10,8 @@ import { freePort } from '../../dev/servers/ports.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
 import { redisCommand } from '../../dev/servers/redis-command.ts';
 import type { RunningServer } from '../../dev/servers/running-server.ts';
-import { migrate } from '../../shared/migrate.ts';
-import { connectMongo, disconnectMongo } from '../../shared/mongo/connection.ts';
+import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connection.ts';
+import { migrate } from '../../shared/process/migrate.ts';
 import { testConfig, testSettings } from '../support/service.ts';
 import { serviceProcess, testBuild } from '../support/service-process.ts';
 

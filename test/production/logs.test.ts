@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
-import type { Context } from '../../shared/context.ts';
+import type { Context } from '../../shared/base/context.ts';
 import { createDriver } from '../../shared/drivers/manage-drivers.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { clientOf } from '../support/client.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
-import type { Context } from '../../shared/context.ts';
+import type { Context } from '../../shared/base/context.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { type Client, clientOf } from '../support/client.ts';
 import { type HttpOptions, type Receiver, startReceiver } from '../support/receiver.ts';

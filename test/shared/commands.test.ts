@@ -19,7 +19,7 @@ async function run(script: string, args: string[], settings: NodeJS.ProcessEnv =
 
 describe('the commands', () => {
   it('say with --help in 60 columns how they are used, with an example, without any setting', async () => {
-    const scripts = ['workers/main', 'shared/cli/migrate', 'dev/main', 'dev/listen'];
+    const scripts = ['workers/main', 'cli/migrate', 'dev/main', 'dev/listen'];
     const answers = await Promise.all(scripts.map((script) => run(script, ['--help'])));
     for (const [index, { code, stdout, stderr }] of answers.entries()) {
       expect({ code, stderr }, scripts[index]).to.deep.equal({ code: 0, stderr: '' });
@@ -29,7 +29,7 @@ describe('the commands', () => {
   });
 
   it('answer a wrong command line with exit code 2, a line that says what is wrong, and how it is right', async () => {
-    const { code, stdout, stderr } = await run('shared/cli/migrate', ['--nonsense']);
+    const { code, stdout, stderr } = await run('cli/migrate', ['--nonsense']);
     expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });
     expect(stderr).to.match(/^migrate: [^\n]*--nonsense[^\n]*\nUsage: /);
   });
@@ -43,8 +43,8 @@ describe('the commands', () => {
   it('tell every wrong setting at once, in a line for each; migrate needs MONGO_URL and SECRETS_KEY alone', async () => {
     const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
     const [refused, migrated] = await Promise.all([
-      run('shared/cli/migrate', []),
-      run('shared/cli/migrate', [], { MONGO_URL: process.env.TEST_MONGO_URL, SECRETS_KEY }),
+      run('cli/migrate', []),
+      run('cli/migrate', [], { MONGO_URL: process.env.TEST_MONGO_URL, SECRETS_KEY }),
     ]);
     const lines = ['MONGO_URL', 'SECRETS_KEY'].map((name) => `migrate: Setting ${name} is required\n`);
     expect(refused).to.deep.equal({ code: 1, stdout: '', stderr: lines.join('') });

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect } from 'chai';
-import { ConfigError, readConfig } from '../../shared/config.ts';
+import { ConfigError, readConfig } from '../../shared/base/config.ts';
 
 const secretsKey = Buffer.alloc(32, 7).toString('base64');
 const production: NodeJS.ProcessEnv = {

@@ -6,7 +6,7 @@ import {
   SecretsKeyMissing,
   type SecretsKeys,
   secretsKey,
-} from '../../shared/keys/encryption.ts';
+} from '../../shared/base/encryption.ts';
 
 const [a, b, c] = [secretsKey(Buffer.alloc(32, 1)), secretsKey(Buffer.alloc(32, 2)), secretsKey(Buffer.alloc(32, 3))];
 

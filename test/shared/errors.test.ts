@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { AppError, codeOfStatus, describeError, errorCodes, publicErrorOf } from '../../shared/errors.ts';
+import { AppError, codeOfStatus, describeError, errorCodes, publicErrorOf } from '../../shared/base/errors.ts';
 
 describe('errors', () => {
   it('have the status and the words of their code', () => {

@@ -8,7 +8,7 @@ import {
   newTrackToken,
   randomBase62,
   toBase62,
-} from '../../shared/ids.ts';
+} from '../../shared/base/ids.ts';
 
 describe('ids', () => {
   it('are of the form of their kind', () => {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { tableOf } from '../../cli/keys/print.ts';
+import { commandNames } from '../../cli/keys/usage.ts';
+import { keysCommand } from '../../cli/keys-command.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
 import { auditOf, commandLine } from '../../shared/accounts/audit.ts';
-import { tableOf } from '../../shared/cli/keys/print.ts';
-import { commandNames } from '../../shared/cli/keys/usage.ts';
-import { keysCommand } from '../../shared/cli/keys-command.ts';
 import { settingsMaxAgeMs } from '../../shared/keys/delivery-settings.ts';
 import { isWellFormedKey } from '../../shared/keys/key-format.ts';
 import { rollSigningSecret, rotateKey } from '../../shared/keys/replace-secret.ts';

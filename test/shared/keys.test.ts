@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { accountOf } from '../../shared/accounts/account.ts';
 import type { SentForm } from '../../shared/accounts/sent-form.ts';
-import type { Context } from '../../shared/context.ts';
-import type { AppError } from '../../shared/errors.ts';
-import { newKeyId, sha256 } from '../../shared/ids.ts';
+import type { Context } from '../../shared/base/context.ts';
+import type { AppError } from '../../shared/base/errors.ts';
+import { newKeyId, sha256 } from '../../shared/base/ids.ts';
 import { findCaller, KeyModel, keys } from '../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../shared/keys/delivery-settings.ts';
 import {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Cluster, Redis } from 'ioredis';
-import { createLogger } from '../../shared/logger.ts';
-import { connectRedis } from '../../shared/redis.ts';
-import { readRedisUrl } from '../../shared/redis-url.ts';
+import { createLogger } from '../../shared/base/logging/logger.ts';
+import { connectRedis } from '../../shared/base/redis/redis.ts';
+import { readRedisUrl } from '../../shared/base/redis/redis-url.ts';
 
 describe('REDIS_URL', () => {
   it('names one server as ioredis reads it', () => {

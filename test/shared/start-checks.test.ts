@@ -4,16 +4,16 @@ import path from 'node:path';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { AccountModel, accountOf } from '../../shared/accounts/account.ts';
-import { ConfigError } from '../../shared/config.ts';
-import { createContext } from '../../shared/context.ts';
+import { ConfigError } from '../../shared/base/config.ts';
+import { encrypt, type SecretsKeys, secretsKey } from '../../shared/base/encryption.ts';
+import { connectMongo } from '../../shared/base/mongo/connection.ts';
 import { keys } from '../../shared/keys/api-key.ts';
-import { encrypt, type SecretsKeys, secretsKey } from '../../shared/keys/encryption.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
+import { secretStores } from '../../shared/keys/secret-stores.ts';
 import { underMissingKeys } from '../../shared/keys/stored-secrets.ts';
-import { migrate } from '../../shared/migrate.ts';
-import { connectMongo } from '../../shared/mongo/connection.ts';
+import { migrate } from '../../shared/process/migrate.ts';
+import { openContext } from '../../shared/process/open-context.ts';
 import { RideModel } from '../../shared/rides/ride.ts';
-import { secretStores } from '../../shared/secret-stores.ts';
 import { ownDatabase } from '../support/own-database.ts';
 import { testConfig, testSettings } from '../support/service.ts';
 import { serviceProcess } from '../support/service-process.ts';
@@ -34,7 +34,7 @@ describe('a start', () => {
   /** `started`, or the one line with which the start is refused. */
   async function start(...list: number[]): Promise<string> {
     return outcome(async () => {
-      const ctx = await createContext(testConfig(settings(...list)), 'test');
+      const ctx = await openContext(testConfig(settings(...list)), 'test');
       await ctx.close();
       await connectMongo(database.url);
     }, 'started');

@@ -1,4 +1,4 @@
-import { newAccountId, newAttemptId, newKeyId } from '../../shared/ids.ts';
+import { newAccountId, newAttemptId, newKeyId } from '../../shared/base/ids.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 
 /** An attempt of an event as it is stored, by default a delivered one of a new account. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { JsonSchema } from '../../shared/json-schema.ts';
+import type { JsonSchema } from '../../shared/base/json-schema.ts';
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 

@@ -1,6 +1,6 @@
 import { type Account, accountOf } from '../../shared/accounts/account.ts';
 import { startSession } from '../../shared/accounts/session.ts';
-import { newAccountId } from '../../shared/ids.ts';
+import { newAccountId } from '../../shared/base/ids.ts';
 import type { TestApi } from './service.ts';
 
 /** An answer of the dashboard. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { accountOf } from '../../shared/accounts/account.ts';
-import type { Context } from '../../shared/context.ts';
-import { randomBase62 } from '../../shared/ids.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { randomBase62 } from '../../shared/base/ids.ts';
+import type { DeliveryJob } from '../../shared/base/queues.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
-import type { DeliveryJob } from '../../shared/queues.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { attempts } from '../../shared/webhooks/attempts.ts';

@@ -2,8 +2,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { documentation } from '../../api/docs/documentation.ts';
 import type { OpenApiDocument, PathOperation, Response } from '../../api/docs/openapi-types.ts';
-import { type ErrorCode, errorCodeHeader, errorCodes, publicErrorOf } from '../../shared/errors.ts';
-import type { JsonSchema } from '../../shared/json-schema.ts';
+import { type ErrorCode, errorCodeHeader, errorCodes, publicErrorOf } from '../../shared/base/errors.ts';
+import type { JsonSchema } from '../../shared/base/json-schema.ts';
 
 /** The OpenAPI document, as it is served for `https://rides.example`. */
 export const openApi: OpenApiDocument = documentation({ publicBaseUrl: 'https://rides.example' }).openApi;

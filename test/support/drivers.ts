@@ -1,8 +1,9 @@
-import type { Context } from '../../shared/context.ts';
+import type { Context } from '../../shared/base/context.ts';
+import type { Point } from '../../shared/base/haversine.ts';
+import type { TimerName } from '../../shared/base/timer-names.ts';
 import { createDriver, type NewDriver } from '../../shared/drivers/manage-drivers.ts';
 import { goOnline } from '../../shared/drivers/positions.ts';
-import type { Point } from '../../shared/haversine.ts';
-import type { TimerName } from '../../shared/rides/ride-types.ts';
+
 import { dispatchRide } from '../../workers/dispatch.ts';
 import type { JobResult } from '../../workers/handler.ts';
 import { type Answer, call } from './client.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../../shared/context.ts';
-import { newRideId } from '../../shared/ids.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { newRideId } from '../../shared/base/ids.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { dayMs } from '../../shared/usage/days.ts';

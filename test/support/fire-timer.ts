@@ -1,6 +1,7 @@
-import type { Context } from '../../shared/context.ts';
+import type { Context } from '../../shared/base/context.ts';
+import type { SimulatorStep, TimerName } from '../../shared/base/timer-names.ts';
 import { fireTimer as fire, type TimerResult } from '../../shared/rides/fire-timer.ts';
-import type { SimulatorStep, TimerName } from '../../shared/rides/ride-types.ts';
+
 import { simulatedCommand } from '../../workers/simulated-driver.ts';
 
 /** Fires a ride's timer with the command that the worker or the sweeper gives it. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Account } from '../../shared/accounts/account.ts';
-import { newAccountId } from '../../shared/ids.ts';
+import { newAccountId } from '../../shared/base/ids.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { sendTestEvent } from '../../shared/webhooks/test-event.ts';
 import { clientOf } from './client.ts';

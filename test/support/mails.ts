@@ -1,4 +1,4 @@
-import type { Context } from '../../shared/context.ts';
+import type { Context } from '../../shared/base/context.ts';
 import { type MailText, openMail } from '../../shared/mail/mail.ts';
 import { type MailRow, mails } from '../../shared/mail/mail-row.ts';
 

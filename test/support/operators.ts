@@ -1,7 +1,7 @@
 import { operatorsPages } from '../../api/ops/operators-pages.ts';
-import type { Context } from '../../shared/context.ts';
-import { pingMongo } from '../../shared/mongo/connection.ts';
-import { startOpsServer } from '../../shared/ops/ops-server.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { pingMongo } from '../../shared/base/mongo/connection.ts';
+import { startOpsServer } from '../../shared/process/ops/ops-server.ts';
 import { testContext } from './service.ts';
 
 export const opsToken = 'operators-token-of-the-tests';

@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { connectMongo, disconnectMongo } from '../../shared/mongo/connection.ts';
+import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connection.ts';
 
 /** An empty database on the run's server, connected, for tests that must not see the data of others. */
 export async function ownDatabase(name: string): Promise<{ url: string; drop(): Promise<void> }> {

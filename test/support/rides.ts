@@ -1,5 +1,5 @@
-import type { Context } from '../../shared/context.ts';
-import { newDriverId, newKeyId } from '../../shared/ids.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { newDriverId, newKeyId } from '../../shared/base/ids.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { createRide, type NewRide } from '../../shared/rides/create-ride.ts';
 import type { Command } from '../../shared/rides/decide.ts';

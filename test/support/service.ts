@@ -1,12 +1,13 @@
 import { createApp } from '../../api/app.ts';
 import { serve } from '../../api/http/serve.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
-import { type Config, readConfig } from '../../shared/config.ts';
-import { type Context, createContext } from '../../shared/context.ts';
+import { type Config, readConfig } from '../../shared/base/config.ts';
+import type { Context } from '../../shared/base/context.ts';
+import type { Mode } from '../../shared/base/mode.ts';
+import { connectMongo } from '../../shared/base/mongo/connection.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
-import { migrate } from '../../shared/migrate.ts';
-import type { Mode } from '../../shared/mode.ts';
-import { connectMongo } from '../../shared/mongo/connection.ts';
+import { migrate } from '../../shared/process/migrate.ts';
+import { openContext } from '../../shared/process/open-context.ts';
 import { type Client, clientOf } from './client.ts';
 
 /** The settings of a test: the environment of a process that it starts. */
@@ -30,7 +31,7 @@ export async function testContext(settings: Record<string, string> = {}): Promis
   const isRunsOwn = !settings.MONGO_URL && !settings.SECRETS_KEY;
   if (!isRunsOwn || !isMigrated) await migrate(config.secrets.keys);
   if (isRunsOwn) isMigrated = true;
-  return createContext(config, 'test');
+  return openContext(config, 'test');
 }
 
 /** Whether the run's own database has its indexes: making sure takes longer than most tests. */

@@ -1,8 +1,9 @@
-import type { Context } from '../../shared/context.ts';
-import { AppError, type ErrorCode } from '../../shared/errors.ts';
-import type { PoolName } from '../../shared/queues.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { AppError, type ErrorCode } from '../../shared/base/errors.ts';
+import type { PoolName } from '../../shared/base/queues.ts';
+import type { TimerName } from '../../shared/base/timer-names.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import type { Ride, TimerName } from '../../shared/rides/ride-types.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
 
 /** The whole ride as MongoDB has it. */
 export async function storedRide(rideId: string): Promise<Ride> {

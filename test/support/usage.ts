@@ -1,13 +1,13 @@
 import { AccountModel } from '../../shared/accounts/account.ts';
-import type { Context } from '../../shared/context.ts';
-import { newAccountId, newRideId, newTrackToken } from '../../shared/ids.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { newAccountId, newRideId, newTrackToken } from '../../shared/base/ids.ts';
+import { createLogger } from '../../shared/base/logging/logger.ts';
+import type { Mode } from '../../shared/base/mode.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
-import { createLogger } from '../../shared/logger.ts';
-import type { Mode } from '../../shared/mode.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import type { Pace } from '../../shared/usage/sum-rides.ts';
-import { type Summed, sumAll } from '../../workers/usage/sum-all.ts';
+import { type Summed, sumAll } from '../../workers/periodic/usage/sum-all.ts';
 import { ownDatabase } from './own-database.ts';
 import { testConfig, testContext } from './service.ts';
 

@@ -1,6 +1,6 @@
-import type { PoolName } from '../../shared/queues.ts';
-import { poolNames } from '../../shared/queues.ts';
-import { connectWorkerRedis } from '../../shared/redis.ts';
+import type { PoolName } from '../../shared/base/queues.ts';
+import { poolNames } from '../../shared/base/queues.ts';
+import { connectWorkerRedis } from '../../shared/base/redis/redis.ts';
 import { startPool } from '../../workers/pools.ts';
 import { startTestApi, type TestApi } from './service.ts';
 

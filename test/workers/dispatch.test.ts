@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import type { Context } from '../../shared/context.ts';
+import type { Context } from '../../shared/base/context.ts';
+import type { Point } from '../../shared/base/haversine.ts';
+import { newDriverId } from '../../shared/base/ids.ts';
 import { goOffline, goOnline, positions } from '../../shared/drivers/positions.ts';
-import type { Point } from '../../shared/haversine.ts';
-import { newDriverId } from '../../shared/ids.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { fireTimer } from '../../shared/rides/fire-timer.ts';
 import { pointAt } from '../../shared/rides/position.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { sweep } from '../../workers/sweeper/sweep.ts';
+import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
 import { dispatchedRide, runDispatch, somewhere } from '../support/drivers.ts';
 import { newDriver, newRide, offerOn } from '../support/rides.ts';
 import { testContext } from '../support/service.ts';

@@ -1,10 +1,10 @@
 import type { Worker } from 'bullmq';
 import { expect } from 'chai';
-import type { Context } from '../../shared/context.ts';
-import { pingMongo } from '../../shared/mongo/connection.ts';
-import { type OpsServer, startOpsServer } from '../../shared/ops/ops-server.ts';
-import { addJob } from '../../shared/queues.ts';
-import { connectWorkerRedis, type RedisClient } from '../../shared/redis.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { pingMongo } from '../../shared/base/mongo/connection.ts';
+import { addJob } from '../../shared/base/queues.ts';
+import { connectWorkerRedis, type RedisClient } from '../../shared/base/redis/redis.ts';
+import { type OpsServer, startOpsServer } from '../../shared/process/ops/ops-server.ts';
 import { startPool } from '../../workers/pools.ts';
 import { assertBeating, startPulse } from '../../workers/pulse.ts';
 import { newRide } from '../support/rides.ts';

@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
-import type { Context } from '../../shared/context.ts';
-import { randomBase62 } from '../../shared/ids.ts';
-import { secretsKey } from '../../shared/keys/encryption.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { secretsKey } from '../../shared/base/encryption.ts';
+import { randomBase62 } from '../../shared/base/ids.ts';
 import { sendMail } from '../../shared/mail/mail.ts';
 import { type MailRow, mails } from '../../shared/mail/mail-row.ts';
 import { sendStoredMail } from '../../workers/mail.ts';
-import { sweep } from '../../workers/sweeper/sweep.ts';
+import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { withLogLines } from '../support/log-lines.ts';
 import { type MailServer, refusal, startMailServer } from '../support/mail-server.ts';

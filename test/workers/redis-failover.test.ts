@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { startRedis } from '../../dev/servers/redis.ts';
 import type { RunningServer } from '../../dev/servers/running-server.ts';
-import { addJob } from '../../shared/queues.ts';
+import { addJob } from '../../shared/base/queues.ts';
 import { newRide } from '../support/rides.ts';
 import type { TestApi } from '../support/service.ts';
 import { endBidding, storedRide } from '../support/stored-rides.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Context } from '../../shared/context.ts';
-import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { deliver, newKey, withTargets } from '../support/deliveries.ts';
 import { fireTimer } from '../support/fire-timer.ts';

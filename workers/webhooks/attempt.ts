@@ -1,9 +1,9 @@
-import type { Context } from '../../shared/context.ts';
-import { AppError } from '../../shared/errors.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { SecretDamaged, SecretsKeyMissing } from '../../shared/base/encryption.ts';
+import { AppError } from '../../shared/base/errors.ts';
+import { inSpan, type SpanEnd } from '../../shared/base/tracing/tracing.ts';
 import { deliverySettings } from '../../shared/keys/delivery-settings.ts';
-import { SecretDamaged, SecretsKeyMissing } from '../../shared/keys/encryption.ts';
 import type { Delivery, DeliveryOutcome, EventName } from '../../shared/rides/ride-types.ts';
-import { inSpan, type SpanEnd } from '../../shared/tracing/tracing.ts';
 import { deliveryHeaders } from '../../shared/webhooks/delivery-headers.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
 import { AttemptError } from './attempt-outcome.ts';

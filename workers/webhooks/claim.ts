@@ -1,5 +1,5 @@
-import { batchedUpdate } from '../../shared/batch.ts';
-import { committedWrites } from '../../shared/mongo/durability.ts';
+import { batchedUpdate } from '../../shared/base/batch.ts';
+import { committedWrites } from '../../shared/base/mongo/durability.ts';
 import type { Outbox } from '../../shared/rides/outbox.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Claim, Ride, RideEvent } from '../../shared/rides/ride-types.ts';

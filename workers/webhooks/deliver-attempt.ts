@@ -1,8 +1,8 @@
-import type { Context } from '../../shared/context.ts';
-import { eventId } from '../../shared/ids.ts';
-import { countDelivery } from '../../shared/metrics/metrics.ts';
-import { clocksDiffer } from '../../shared/mongo/clock.ts';
-import type { AttemptJob } from '../../shared/queues.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { eventId } from '../../shared/base/ids.ts';
+import { countDelivery } from '../../shared/base/metrics/metrics.ts';
+import { clocksDiffer } from '../../shared/base/mongo/clock.ts';
+import type { AttemptJob } from '../../shared/base/queues.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride, RideEvent } from '../../shared/rides/ride-types.ts';
 import { enqueueAttempt, enqueueNextRedeliveries, nextRedeliveries } from '../../shared/webhooks/attempt-jobs.ts';

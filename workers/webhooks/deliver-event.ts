@@ -1,8 +1,8 @@
-import type { Context } from '../../shared/context.ts';
-import { eventId } from '../../shared/ids.ts';
-import { countDelivery, firstByte } from '../../shared/metrics/metrics.ts';
-import { clocksDiffer } from '../../shared/mongo/clock.ts';
-import type { DeliveryJob } from '../../shared/queues.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { eventId } from '../../shared/base/ids.ts';
+import { countDelivery, firstByte } from '../../shared/base/metrics/metrics.ts';
+import { clocksDiffer } from '../../shared/base/mongo/clock.ts';
+import type { DeliveryJob } from '../../shared/base/queues.ts';
 import { timeOf } from '../../shared/rides/events.ts';
 import { enqueueNextDelivery } from '../../shared/rides/outbox.ts';
 import type { Handler, JobResult, Run } from '../handler.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../../shared/context.ts';
-import { describeError } from '../../shared/errors.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { describeError } from '../../shared/base/errors.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import type { Delivery } from '../../shared/rides/ride-types.ts';
 import { failuresToTell } from '../../shared/webhooks/delivery-health.ts';

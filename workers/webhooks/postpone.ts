@@ -1,7 +1,7 @@
-import type { Context } from '../../shared/context.ts';
-import type { Logger } from '../../shared/logger.ts';
-import { deliveriesPostponed } from '../../shared/metrics/metrics.ts';
-import type { AttemptJob, DeliveryJob } from '../../shared/queues.ts';
+import type { Context } from '../../shared/base/context.ts';
+import type { Logger } from '../../shared/base/logging/logger.ts';
+import { deliveriesPostponed } from '../../shared/base/metrics/metrics.ts';
+import type { AttemptJob, DeliveryJob } from '../../shared/base/queues.ts';
 import { timeOf } from '../../shared/rides/events.ts';
 import { pause } from '../abort-signal.ts';
 import type { JobResult, Run } from '../handler.ts';

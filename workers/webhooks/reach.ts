@@ -1,4 +1,4 @@
-import { randomBase62 } from '../../shared/ids.ts';
+import { randomBase62 } from '../../shared/base/ids.ts';
 import { rejectOnAbort } from '../abort-signal.ts';
 import type { Resolver } from './resolve.ts';
 

@@ -1,7 +1,7 @@
-import type { Context } from '../../shared/context.ts';
-import { describeError } from '../../shared/errors.ts';
-import { isOutageOfMongo } from '../../shared/mongo/outage.ts';
-import type { AttemptJob } from '../../shared/queues.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { describeError } from '../../shared/base/errors.ts';
+import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
+import type { AttemptJob } from '../../shared/base/queues.ts';
 import type { DeliveryOutcome } from '../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 import { pause } from '../abort-signal.ts';

@@ -1,10 +1,10 @@
-import { batchedUpdate, batchedWrite } from '../../shared/batch.ts';
-import type { Context } from '../../shared/context.ts';
-import { describeError } from '../../shared/errors.ts';
-import type { Update } from '../../shared/mongo/commands.ts';
-import { committedReads, timeLimit } from '../../shared/mongo/durability.ts';
-import { isOutageOfMongo, NotYetCommitted } from '../../shared/mongo/outage.ts';
-import type { DeliveryJob } from '../../shared/queues.ts';
+import { batchedUpdate, batchedWrite } from '../../shared/base/batch.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { describeError } from '../../shared/base/errors.ts';
+import type { Update } from '../../shared/base/mongo/commands.ts';
+import { committedReads, timeLimit } from '../../shared/base/mongo/durability.ts';
+import { isOutageOfMongo, NotYetCommitted } from '../../shared/base/mongo/outage.ts';
+import type { DeliveryJob } from '../../shared/base/queues.ts';
 import type { Outbox } from '../../shared/rides/outbox.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Delivery, Ride } from '../../shared/rides/ride-types.ts';

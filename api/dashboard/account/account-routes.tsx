@@ -1,6 +1,6 @@
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { sessionsOf } from '../../../shared/accounts/session.ts';
-import type { Context } from '../../../shared/context.ts';
+import type { Context } from '../../../shared/base/context.ts';
 import { keyNames } from '../../../shared/keys/list-keys.ts';
 import { type DashboardRoute, signedInRoutes } from '../visit.ts';
 import { accountPage, entryAfter } from './account-page.tsx';

@@ -1,6 +1,6 @@
-import { batchedFind } from '../../../shared/batch.ts';
-import { AppError } from '../../../shared/errors.ts';
-import { committedReads } from '../../../shared/mongo/durability.ts';
+import { batchedFind } from '../../../shared/base/batch.ts';
+import { AppError } from '../../../shared/base/errors.ts';
+import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
 

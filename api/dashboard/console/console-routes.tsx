@@ -1,13 +1,13 @@
 import { type Account, noteConsoleSeen } from '../../../shared/accounts/account.ts';
-import type { Context } from '../../../shared/context.ts';
-import { AppError } from '../../../shared/errors.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { AppError } from '../../../shared/base/errors.ts';
 import { isSuspended } from '../../../shared/keys/api-key.ts';
 import { listActiveKeys } from '../../../shared/keys/list-keys.ts';
 import { findKey, type KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
-import { takeHandStep } from '../../../shared/rides/hand-steps.ts';
 import { type Origin, type TestScenario, testScenarios } from '../../../shared/rides/ride-types.ts';
+import { takeHandStep } from '../../../shared/rides/test-mode/manual-steps.ts';
 import type { Form } from '../../http/form-body.ts';
 import { makeChange } from '../../http/route.ts';
 import { faultsIn, validate } from '../../http/validate.ts';

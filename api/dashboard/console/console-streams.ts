@@ -1,6 +1,6 @@
 import { livingSessions } from '../../../shared/accounts/session.ts';
-import type { Context } from '../../../shared/context.ts';
-import type { Wake } from '../../../shared/wake.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import type { Wake } from '../../../shared/base/wake.ts';
 import { followRides } from '../../pages/followed-rides.ts';
 import { endWithSessions } from '../../pages/session-streams.ts';
 import { createStreams } from '../../pages/streams.ts';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import type { Config } from '../../../shared/config.ts';
+import type { Config } from '../../../shared/base/config.ts';
 import type { Delivery, Offer } from '../../../shared/rides/ride-types.ts';
 import { trackUrl } from '../../../shared/rides/track-url.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';

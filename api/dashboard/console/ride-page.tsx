@@ -1,5 +1,5 @@
 import type { Account } from '../../../shared/accounts/account.ts';
-import type { Config } from '../../../shared/config.ts';
+import type { Config } from '../../../shared/base/config.ts';
 import { greatCircleKm } from '../../../shared/rides/position.ts';
 import { CodeBlock, Id } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';

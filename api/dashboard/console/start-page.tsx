@@ -1,5 +1,5 @@
 import type { Account } from '../../../shared/accounts/account.ts';
-import type { Config } from '../../../shared/config.ts';
+import type { Config } from '../../../shared/base/config.ts';
 import type { ApiKey } from '../../../shared/keys/api-key.ts';
 import { testScenarios } from '../../../shared/rides/ride-types.ts';
 import { CodeBlock, Empty } from '../facts.tsx';

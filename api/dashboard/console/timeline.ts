@@ -1,5 +1,6 @@
+import type { TimerName } from '../../../shared/base/timer-names.ts';
 import { timeOf } from '../../../shared/rides/events.ts';
-import type { Delivery, EventName, Offer, RideEvent, RideStatus, TimerName } from '../../../shared/rides/ride-types.ts';
+import type { Delivery, EventName, Offer, RideEvent, RideStatus } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import type { ConsoleRide } from './console-ride.ts';
 

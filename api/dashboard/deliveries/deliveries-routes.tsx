@@ -1,4 +1,4 @@
-import type { Context } from '../../../shared/context.ts';
+import type { Context } from '../../../shared/base/context.ts';
 import { attemptOf, listAttempts, type RecordedOutcome } from '../../../shared/webhooks/attempts.ts';
 import { redeliverFailed } from '../../../shared/webhooks/redeliver.ts';
 import { exactText } from '../facts.tsx';

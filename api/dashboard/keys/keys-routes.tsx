@@ -2,9 +2,9 @@ import { type Account, operatorEmail } from '../../../shared/accounts/account.ts
 import { type AuditAction, audit } from '../../../shared/accounts/audit.ts';
 import { type Limit, take } from '../../../shared/accounts/limit.ts';
 import { isCompleted } from '../../../shared/accounts/sent-form.ts';
-import type { Context } from '../../../shared/context.ts';
-import { AppError } from '../../../shared/errors.ts';
-import { derivedAuditId, derivedMailId } from '../../../shared/ids.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { AppError } from '../../../shared/base/errors.ts';
+import { derivedAuditId, derivedMailId } from '../../../shared/base/ids.ts';
 import { untilSettingsApply } from '../../../shared/keys/delivery-settings.ts';
 import { countRevokedKeys, listActiveKeys, listRevokedKeys } from '../../../shared/keys/list-keys.ts';
 import {

@@ -1,4 +1,4 @@
-import { AppError } from '../../../shared/errors.ts';
+import { AppError } from '../../../shared/base/errors.ts';
 import { rideOf } from '../../../shared/rides/list-rides.ts';
 import { type AccountOwner, attemptOf } from '../../../shared/webhooks/attempts.ts';
 import { attemptPath } from '../deliveries/paths.ts';

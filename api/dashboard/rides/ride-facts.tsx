@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
+import type { Mode } from '../../../shared/base/mode.ts';
 import type { ApiKey } from '../../../shared/keys/api-key.ts';
-import type { Mode } from '../../../shared/mode.ts';
 import type { Actor, Location } from '../../../shared/rides/ride-types.ts';
 import { agoText, exactText, ModePill, shortId } from '../facts.tsx';
 import { ridePath } from './paths.ts';

@@ -1,5 +1,5 @@
-import type { Context } from '../../../shared/context.ts';
-import { AppError } from '../../../shared/errors.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { AppError } from '../../../shared/base/errors.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { listRides, rideOf } from '../../../shared/rides/list-rides.ts';
 import { rideStatuses } from '../../../shared/rides/ride-types.ts';

@@ -8,8 +8,8 @@ import {
 } from '../../../shared/accounts/sign-in.ts';
 import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';
 import { type MailRefusal, reportedWrongCodes } from '../../../shared/accounts/sign-in-limits.ts';
-import type { Context } from '../../../shared/context.ts';
-import { derivedMailId } from '../../../shared/ids.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { derivedMailId } from '../../../shared/base/ids.ts';
 import { isMailStored, sendMail } from '../../../shared/mail/mail.ts';
 import { clientAddress, clientNetwork } from '../../http/client-address.ts';
 import type { RequestContext } from '../../types.ts';

@@ -1,7 +1,7 @@
 import { confirmSession, hasRecentCode } from '../../../shared/accounts/session.ts';
 import { openSignIn } from '../../../shared/accounts/sign-in.ts';
 import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';
-import type { Context } from '../../../shared/context.ts';
+import type { Context } from '../../../shared/base/context.ts';
 import { canSendMail } from '../../../shared/mail/mail.ts';
 import type { Faults } from '../forms.tsx';
 import { type Answer, type DashboardRoute, formIdOf, type Sending, signedInRoutes, type Visit } from '../visit.ts';

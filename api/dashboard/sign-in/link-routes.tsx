@@ -1,7 +1,7 @@
 import { confirmSession } from '../../../shared/accounts/session.ts';
 import { enterLink, openLink } from '../../../shared/accounts/sign-in.ts';
 import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';
-import type { Context } from '../../../shared/context.ts';
+import type { Context } from '../../../shared/base/context.ts';
 import { readForm } from '../../http/form-body.ts';
 import type { RequestContext } from '../../types.ts';
 import { type Answer, type DashboardRoute, findSignedIn, formIdOf, respond, type SignedIn } from '../visit.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { deviceId, newDevice } from '../../../shared/accounts/device.ts';
 import { signInLifetimeMs } from '../../../shared/accounts/sign-in.ts';
-import type { Config } from '../../../shared/config.ts';
-import { sha256 } from '../../../shared/ids.ts';
+import type { Config } from '../../../shared/base/config.ts';
+import { sha256 } from '../../../shared/base/ids.ts';
 import { type OwnCookie, ownCookie } from '../../http/own-cookie.ts';
 import type { RequestContext } from '../../types.ts';
 import { sessionCookie } from '../session-cookie.ts';

@@ -1,5 +1,5 @@
 import { askedEmail, openSignIn, readEmail } from '../../../shared/accounts/sign-in.ts';
-import type { Context } from '../../../shared/context.ts';
+import type { Context } from '../../../shared/base/context.ts';
 import { canSendMail } from '../../../shared/mail/mail.ts';
 import { type Form, readForm } from '../../http/form-body.ts';
 import type { Middleware, RequestContext } from '../../types.ts';

@@ -1,7 +1,7 @@
 import { audit } from '../../../shared/accounts/audit.ts';
 import { endOtherSessions, endSession, endSessionOf } from '../../../shared/accounts/session.ts';
-import type { Context } from '../../../shared/context.ts';
-import { derivedAuditId } from '../../../shared/ids.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { derivedAuditId } from '../../../shared/base/ids.ts';
 import { clientAddress } from '../../http/client-address.ts';
 import type { RequestContext } from '../../types.ts';
 import { sessionCookie } from '../session-cookie.ts';

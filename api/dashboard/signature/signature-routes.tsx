@@ -1,4 +1,4 @@
-import type { Context } from '../../../shared/context.ts';
+import type { Context } from '../../../shared/base/context.ts';
 import { type DashboardRoute, signedInRoutes } from '../visit.ts';
 import { signaturePage } from './signature-page.tsx';
 

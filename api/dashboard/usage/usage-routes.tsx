@@ -1,5 +1,5 @@
-import type { Context } from '../../../shared/context.ts';
-import { AppError } from '../../../shared/errors.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { AppError } from '../../../shared/base/errors.ts';
 import { countRevokedKeys, keyNames } from '../../../shared/keys/list-keys.ts';
 import { monthOf } from '../../../shared/usage/days.ts';
 import { allLines, monthTotals, readStatement } from '../../../shared/usage/statements.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { browserName } from '../../../api/dashboard/sign-in/browser-name.ts';
+import { keysCommand } from '../../../cli/keys-command.ts';
 import { audit } from '../../../shared/accounts/audit.ts';
-import { keysCommand } from '../../../shared/cli/keys-command.ts';
-import { newAccountId } from '../../../shared/ids.ts';
+import { newAccountId } from '../../../shared/base/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { signedIn, type Visitor } from '../../support/dashboard.ts';
 import { codeSentTo } from '../../support/mails.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { firstValues } from '../../../api/dashboard/console/ride-form.ts';
 import { endAllSessions } from '../../../shared/accounts/session.ts';
-import { newKeyId } from '../../../shared/ids.ts';
+import { newKeyId } from '../../../shared/base/ids.ts';
+import type { Mode } from '../../../shared/base/mode.ts';
 import { createKey, type NewKey, revokeKey } from '../../../shared/keys/manage-keys.ts';
-import type { Mode } from '../../../shared/mode.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { testScenarios } from '../../../shared/rides/ride-types.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { newAttemptId } from '../../../shared/ids.ts';
+import { newAttemptId } from '../../../shared/base/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { storedAttempts } from '../../support/attempts.ts';

@@ -4,7 +4,7 @@ import { dashboardBase } from '../../../api/dashboard/dashboard-part.ts';
 import { dashboardRoutes } from '../../../api/dashboard/routes.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { SessionModel, startSession } from '../../../shared/accounts/session.ts';
-import { sha256 } from '../../../shared/ids.ts';
+import { sha256 } from '../../../shared/base/ids.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../../shared/keys/delivery-settings.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';

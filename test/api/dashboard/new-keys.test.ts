@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { ConsoleParts } from '../../../api/dashboard/console/console-routes.tsx';
 import { dashboardRoutes } from '../../../api/dashboard/routes.ts';
-import { newKeyId } from '../../../shared/ids.ts';
+import { newKeyId } from '../../../shared/base/ids.ts';
 import { type ApiKey, KeyModel, keys } from '../../../shared/keys/api-key.ts';
 import { createKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { overviewPage } from '../../../api/dashboard/overview/overview-page.tsx';
 import { type Account, accountOf, noteConsoleSeen } from '../../../shared/accounts/account.ts';
+import type { Mode } from '../../../shared/base/mode.ts';
 import { createKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
-import type { Mode } from '../../../shared/mode.ts';
 import { clientOf } from '../../support/client.ts';
 import { signedIn, type Visitor } from '../../support/dashboard.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';

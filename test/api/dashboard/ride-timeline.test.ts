@@ -6,7 +6,7 @@ import {
   type ShownAttempt,
   timelineOf,
 } from '../../../api/dashboard/rides/timeline.ts';
-import type { Context } from '../../../shared/context.ts';
+import type { Context } from '../../../shared/base/context.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import type { Delivery, Ride } from '../../../shared/rides/ride-types.ts';
 import { attemptRecord } from '../../support/attempts.ts';

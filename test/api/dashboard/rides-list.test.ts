@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { eventId, newKeyId } from '../../../shared/ids.ts';
+import { eventId, newKeyId } from '../../../shared/base/ids.ts';
+import type { Mode } from '../../../shared/base/mode.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
-import type { Mode } from '../../../shared/mode.ts';
 import { storedAttempts } from '../../support/attempts.ts';
 import { signedIn, type Visitor } from '../../support/dashboard.ts';
 import { hrefsIn, textOf, withoutRequestId } from '../../support/pages.ts';

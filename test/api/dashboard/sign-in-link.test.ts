@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createApp } from '../../../api/app.ts';
 import { serve } from '../../../api/http/serve.ts';
-import { randomBase62 } from '../../../shared/ids.ts';
+import { randomBase62 } from '../../../shared/base/ids.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { codeSentTo, linkSentTo, mailsTo } from '../../support/mails.ts';
 import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';

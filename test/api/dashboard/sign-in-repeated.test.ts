@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { SessionModel, startSession } from '../../../shared/accounts/session.ts';
-import { randomBase62 } from '../../../shared/ids.ts';
+import { randomBase62 } from '../../../shared/base/ids.ts';
 import { newFormId, type PageAnswer } from '../../support/dashboard.ts';
 import { failNthWrite } from '../../support/failing-mongo.ts';
 import { codeMailsTo, codeSentTo, linkSentTo, mailsTo } from '../../support/mails.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import type { Mode } from '../../../shared/base/mode.ts';
 import { createKey, revokeKey } from '../../../shared/keys/manage-keys.ts';
-import type { Mode } from '../../../shared/mode.ts';
 import { linesPerPart } from '../../../shared/usage/statement-parts.ts';
 import { signedIn, type Visitor } from '../../support/dashboard.ts';
 import { ownDatabase } from '../../support/own-database.ts';

@@ -4,7 +4,7 @@ import { commonErrors, type DocumentedError } from '../../../api/docs/error-answ
 import type { Operation } from '../../../api/docs/operation.ts';
 import { serve } from '../../../api/http/serve.ts';
 import { partnerOperations } from '../../../api/partner/operations.ts';
-import { publicErrorOf } from '../../../shared/errors.ts';
+import { publicErrorOf } from '../../../shared/base/errors.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { eventSchemas } from '../../../shared/rides/event-schemas.ts';
 import { rides } from '../../../shared/rides/ride.ts';

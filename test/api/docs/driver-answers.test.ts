@@ -3,7 +3,7 @@ import { commonErrors, type DocumentedError } from '../../../api/docs/error-answ
 import type { Operation } from '../../../api/docs/operation.ts';
 import { stepTaken } from '../../../api/drivers/answers.ts';
 import { driverOperations } from '../../../api/drivers/operations.ts';
-import { publicErrorOf } from '../../../shared/errors.ts';
+import { publicErrorOf } from '../../../shared/base/errors.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { JsonSchema } from '../../../shared/json-schema.ts';
+import type { JsonSchema } from '../../../shared/base/json-schema.ts';
 import { bodyFrom, fits, mutantsOf } from '../../support/body-from-schema.ts';
 import { type Answer, type Client, call } from '../../support/client.ts';
 import { isValid, openApi, schemaName } from '../../support/documented.ts';

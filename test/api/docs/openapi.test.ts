@@ -10,9 +10,9 @@ import { rideCreation } from '../../../api/partner/creation.ts';
 import { partnerOperations } from '../../../api/partner/operations.ts';
 import { partnerRoutes } from '../../../api/partner/routes.ts';
 import { waitingPolls } from '../../../api/partner/waiting-polls.ts';
-import { type ErrorCode, errorCodeHeader, errorCodes, publicErrorOf } from '../../../shared/errors.ts';
+import { type ErrorCode, errorCodeHeader, errorCodes, publicErrorOf } from '../../../shared/base/errors.ts';
+import { subscribeToRideChanges } from '../../../shared/base/wake.ts';
 import { transitions } from '../../../shared/rides/transitions.ts';
-import { subscribeToRideChanges } from '../../../shared/wake.ts';
 import { isValid, openApi, resolved, schemaName } from '../../support/documented.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
 

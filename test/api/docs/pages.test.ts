@@ -10,7 +10,7 @@ import { madePages, pageNames, readVerifiers, versionsOf } from '../../../api/do
 import { driverOperations } from '../../../api/drivers/operations.ts';
 import { partnerOperations } from '../../../api/partner/operations.ts';
 import { warnings } from '../../../api/partner/warnings.ts';
-import { type ErrorCode, errorCodes, publicErrorOf } from '../../../shared/errors.ts';
+import { type ErrorCode, errorCodes, publicErrorOf } from '../../../shared/base/errors.ts';
 import { eventSchemas } from '../../../shared/rides/event-schemas.ts';
 import { testScenarios } from '../../../shared/rides/ride-types.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';

@@ -5,7 +5,7 @@ import { driverSessions } from '../../../shared/drivers/driver-session.ts';
 import { revokeDriver, rotateDriverKey, suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { readPosition } from '../../../shared/drivers/positions.ts';
 import { newDriverKey } from '../../../shared/keys/key-format.ts';
-import { resumeDriver } from '../../../shared/rides/settle-driver.ts';
+import { resumeDriver } from '../../../shared/rides/driver/settle-driver.ts';
 import { call } from '../../support/client.ts';
 import { newGatewayDriver, somewhere } from '../../support/drivers.ts';
 import { type EventStream, openEventStream } from '../../support/event-stream.ts';

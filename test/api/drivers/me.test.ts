@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { revokeDriver, rotateDriverKey, suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { positions } from '../../../shared/drivers/positions.ts';
 import { newDriverKey } from '../../../shared/keys/key-format.ts';
-import { resumeDriver } from '../../../shared/rides/settle-driver.ts';
+import { resumeDriver } from '../../../shared/rides/driver/settle-driver.ts';
 import { call } from '../../support/client.ts';
 import { gatewayDriver, newGatewayDriver, somewhere } from '../../support/drivers.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';

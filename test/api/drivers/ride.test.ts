@@ -1,10 +1,10 @@
 import { expect } from 'chai';
+import type { Point } from '../../../shared/base/haversine.ts';
+import { newDriverId } from '../../../shared/base/ids.ts';
 import { suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { positions } from '../../../shared/drivers/positions.ts';
-import type { Point } from '../../../shared/haversine.ts';
-import { newDriverId } from '../../../shared/ids.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { sweep } from '../../../workers/sweeper/sweep.ts';
+import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { type Client, call } from '../../support/client.ts';
 import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';
 import { fireTimer } from '../../support/fire-timer.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import type { Point } from '../../../shared/base/haversine.ts';
 import { revokeDriver, rotateDriverKey, suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
-import type { Point } from '../../../shared/haversine.ts';
 import type { Client } from '../../support/client.ts';
 import { newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';
 import type { EventStream } from '../../support/event-stream.ts';

@@ -1,9 +1,9 @@
 import mongoose from 'mongoose';
-import { newAccountId, newKeyId, sha256 } from '../../../shared/ids.ts';
+import { encrypt } from '../../../shared/base/encryption.ts';
+import { newAccountId, newKeyId, sha256 } from '../../../shared/base/ids.ts';
+import type { Mode } from '../../../shared/base/mode.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
-import { encrypt } from '../../../shared/keys/encryption.ts';
 import { keyHint, newApiKey, newSigningSecret } from '../../../shared/keys/key-format.ts';
-import type { Mode } from '../../../shared/mode.ts';
 import { secretsKeys } from '../stack.ts';
 
 export interface BenchKey {

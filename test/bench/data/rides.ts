@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { newDriverId, newOfferId, newRideId, newTrackToken } from '../../../shared/ids.ts';
+import { newDriverId, newOfferId, newRideId, newTrackToken } from '../../../shared/base/ids.ts';
 import { eventBody } from '../../../shared/rides/events.ts';
 import { greatCircleKm, legBetween } from '../../../shared/rides/position.ts';
 import { rides as storedRides } from '../../../shared/rides/ride.ts';

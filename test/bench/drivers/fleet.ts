@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { hireDrivers } from '../../../dev/fleet/hire.ts';
-import { poolNames } from '../../../shared/queues.ts';
+import { poolNames } from '../../../shared/base/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { isMoving } from '../../../shared/rides/transitions.ts';
 import { assertCount, type Bench, type Measurement } from '../bench.ts';

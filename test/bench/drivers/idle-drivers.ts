@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import mongoose from 'mongoose';
-import { poolNames } from '../../../shared/queues.ts';
+import { poolNames } from '../../../shared/base/queues.ts';
 import { assertCount, type Measurement } from '../bench.ts';
 import type { FleetResult } from '../load/fleet.ts';
 import { cpuByProgram } from '../rides/cpu-by-program.ts';

@@ -1,8 +1,8 @@
+import type { Point } from '../../../shared/base/haversine.ts';
+import { newDriverId } from '../../../shared/base/ids.ts';
 import { cellsAt } from '../../../shared/drivers/cells.ts';
 import { findNearby } from '../../../shared/drivers/nearby.ts';
 import { type DriverPosition, notJournaled, positions } from '../../../shared/drivers/positions.ts';
-import type { Point } from '../../../shared/haversine.ts';
-import { newDriverId } from '../../../shared/ids.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
 import { assertCount, type Measurement } from '../bench.ts';
 import type { Figure } from '../report.ts';

@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks';
-import { readConfig } from '../../../shared/config.ts';
-import { createContext } from '../../../shared/context.ts';
-import { sweep } from '../../../workers/sweeper/sweep.ts';
+import { readConfig } from '../../../shared/base/config.ts';
+import { openContext } from '../../../shared/process/open-context.ts';
+import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { answer } from './ipc.ts';
 
 /** A process that only sweeps, as often as it is told to. */
-const ctx = await createContext(readConfig(), 'sweeps');
+const ctx = await openContext(readConfig(), 'sweeps');
 
 export type Sweeps = { count: number; ms: number[]; visited: number };
 

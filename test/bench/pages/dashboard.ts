@@ -2,7 +2,7 @@ import http from 'node:http';
 import mongoose from 'mongoose';
 import { AccountModel } from '../../../shared/accounts/account.ts';
 import { startSession } from '../../../shared/accounts/session.ts';
-import { newAccountId, newAttemptId, newRideId, newTrackToken } from '../../../shared/ids.ts';
+import { newAccountId, newAttemptId, newRideId, newTrackToken } from '../../../shared/base/ids.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import type { Bench, Measurement } from '../bench.ts';

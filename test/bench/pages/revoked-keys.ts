@@ -2,7 +2,7 @@ import http from 'node:http';
 import mongoose from 'mongoose';
 import { AccountModel } from '../../../shared/accounts/account.ts';
 import { startSession } from '../../../shared/accounts/session.ts';
-import { newAccountId } from '../../../shared/ids.ts';
+import { newAccountId } from '../../../shared/base/ids.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
 import { dayMs, overUntil } from '../../../shared/usage/days.ts';
 import { noteSummed } from '../../../shared/usage/progress.ts';

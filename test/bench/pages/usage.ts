@@ -2,7 +2,7 @@ import http from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { AccountModel } from '../../../shared/accounts/account.ts';
 import { startSession } from '../../../shared/accounts/session.ts';
-import { newRideId, newTrackToken } from '../../../shared/ids.ts';
+import { newRideId, newTrackToken } from '../../../shared/base/ids.ts';
 import { keys as storedKeys } from '../../../shared/keys/api-key.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { dayMs, dayOf, monthOf, previousMonth } from '../../../shared/usage/days.ts';

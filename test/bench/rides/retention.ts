@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
-import { firstAttemptId, newAttemptId, newRideId } from '../../../shared/ids.ts';
+import { firstAttemptId, newAttemptId, newRideId } from '../../../shared/base/ids.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { dayMs, overUntil } from '../../../shared/usage/days.ts';
 import { noteSummed } from '../../../shared/usage/progress.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
-import { retentionLeaseKey } from '../../../workers/retention/retention.ts';
-import { usageLeaseKey } from '../../../workers/usage/usage-sums.ts';
+import { retentionLeaseKey } from '../../../workers/periodic/retention/retention.ts';
+import { usageLeaseKey } from '../../../workers/periodic/usage/usage-sums.ts';
 import { assertAll, assertCount, type Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { creation } from '../data/requests.ts';

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { poolNames } from '../../../shared/queues.ts';
+import { poolNames } from '../../../shared/base/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { assertCount, type Bench, type Measurement } from '../bench.ts';
 import { newKeys } from '../data/keys.ts';

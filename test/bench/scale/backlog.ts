@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
-import { sweptKey } from '../../../shared/full-sweep.ts';
+import { sweptKey } from '../../../shared/process/ops/full-sweep.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/outbox.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { leaseKey } from '../../../workers/sweeper/lease.ts';
-import { progressKey } from '../../../workers/sweeper/progress.ts';
+import { leaseKey } from '../../../workers/periodic/lease.ts';
+import { progressKey } from '../../../workers/periodic/sweeper/progress.ts';
 import { assertCount, type Bench, type Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { insertRides, unsettledRide } from '../data/rides.ts';

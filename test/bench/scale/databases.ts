@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import mongoose from 'mongoose';
-import { newRideId, newTrackToken } from '../../../shared/ids.ts';
+import { newRideId, newTrackToken } from '../../../shared/base/ids.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { Bench } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
@@ -27,7 +27,7 @@ const overdueMs = 60_000;
 export async function filledDatabase({ stack, say }: Bench, name: string, count: number): Promise<FilledDatabase> {
   const db = mongoose.connection.useDb(name);
   const url = stack.mongo.url.replace('/rides?', `/${name}?`);
-  const migrating = await stack.start('migrate', 'shared/cli/migrate.js', { env: { MONGO_URL: url } });
+  const migrating = await stack.start('migrate', 'cli/migrate.js', { env: { MONGO_URL: url } });
   await migrating.stop();
   const keys = await newKeys(keyCount, 'live', undefined, name);
   const templates = keys.map((key, index) => (index % 10 === 0 ? biddingRide(key, 3) : tripRide(key, 'completed')));

@@ -1,4 +1,4 @@
-import { eventId } from '../../../shared/ids.ts';
+import { eventId } from '../../../shared/base/ids.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { AttemptRecord } from '../../../shared/webhooks/attempts.ts';
 import { type Fault, hasSteps } from '../faults-log.ts';

@@ -1,4 +1,4 @@
-import type { Config } from '../../../shared/config.ts';
+import type { Config } from '../../../shared/base/config.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { Fault } from '../faults-log.ts';
 import type { FleetLog } from '../load/fleet.ts';

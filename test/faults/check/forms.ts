@@ -1,5 +1,5 @@
 import type { AuditAction, AuditEntry } from '../../../shared/accounts/audit.ts';
-import { sha256 } from '../../../shared/ids.ts';
+import { sha256 } from '../../../shared/base/ids.ts';
 import type { ApiKey } from '../../../shared/keys/api-key.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { Fault } from '../faults-log.ts';

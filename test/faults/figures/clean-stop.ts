@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { poolNames, queuePrefix } from '../../../shared/queues.ts';
+import { poolNames, queuePrefix } from '../../../shared/base/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Figure } from '../figure.ts';
 import type { World } from '../world/world.ts';

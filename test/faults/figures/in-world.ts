@@ -1,5 +1,5 @@
-import type { Context } from '../../../shared/context.ts';
-import { createContext } from '../../../shared/context.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { openContext } from '../../../shared/process/open-context.ts';
 import type { WorldOptions } from '../world/settings.ts';
 import { startWorld, type World } from '../world/world.ts';
 
@@ -22,7 +22,7 @@ export const crashesOf = ({ apis, workers }: World): string[] =>
 
 /** Lends this process the service's own context, to change rides as a driver's gateway would. */
 export async function withContext<T>(world: World, use: (ctx: Context) => Promise<T>): Promise<T> {
-  const ctx = await createContext({ ...world.config, logLevel: 'silent' }, 'faults');
+  const ctx = await openContext({ ...world.config, logLevel: 'silent' }, 'faults');
   try {
     return await use(ctx);
   } finally {

@@ -1,6 +1,6 @@
 import { accountOf } from '../../../shared/accounts/account.ts';
-import type { Context } from '../../../shared/context.ts';
-import { newOfferId, newRideId } from '../../../shared/ids.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { newOfferId, newRideId } from '../../../shared/base/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';

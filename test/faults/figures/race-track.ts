@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Context } from '../../../shared/context.ts';
-import { AppError } from '../../../shared/errors.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { AppError } from '../../../shared/base/errors.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { newDriver, offerOn } from '../../support/rides.ts';

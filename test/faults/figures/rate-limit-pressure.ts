@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { sha256 } from '../../../shared/ids.ts';
+import { sha256 } from '../../../shared/base/ids.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { World } from '../world/world.ts';
 import type { Part } from './create-at-once.ts';

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { sha256 } from '../../../shared/ids.ts';
+import { sha256 } from '../../../shared/base/ids.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Figure, FigureRun } from '../figure.ts';
 import type { World } from '../world/world.ts';

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { poolNames, queuePrefix } from '../../../shared/queues.ts';
+import { poolNames, queuePrefix } from '../../../shared/base/queues.ts';
 import type { RedisGroup } from '../../support/redis-group.ts';
 import type { Restartable } from '../../support/restartable.ts';
 import type { Evidence } from '../check/checker.ts';

@@ -1,4 +1,4 @@
-import { newRideId } from '../../../shared/ids.ts';
+import { newRideId } from '../../../shared/base/ids.ts';
 import { revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rotateKey } from '../../../shared/keys/replace-secret.ts';
 import type { Figure } from '../figure.ts';

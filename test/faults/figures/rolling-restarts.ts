@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { poolNames } from '../../../shared/queues.ts';
+import { poolNames } from '../../../shared/base/queues.ts';
 import type { Evidence } from '../check/checker.ts';
 import { repeatsAmong } from '../check/deliveries.ts';
 import type { Figure } from '../figure.ts';

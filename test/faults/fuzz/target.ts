@@ -1,5 +1,5 @@
-import type { Context } from '../../../shared/context.ts';
-import { newOfferId } from '../../../shared/ids.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { newOfferId } from '../../../shared/base/ids.ts';
 import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import { type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
 import { formProblem } from '../../support/answer-form.ts';

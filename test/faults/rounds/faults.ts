@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { poolNames } from '../../../shared/queues.ts';
+import { poolNames } from '../../../shared/base/queues.ts';
 import { oneOf } from '../random.ts';
 import { type Arena, awhile, making } from './arena.ts';
 import { allKills, killAll, killCycle } from './kills.ts';

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { PoolName } from '../../../shared/queues.ts';
+import type { PoolName } from '../../../shared/base/queues.ts';
 import type { Inhabitant } from '../world/world.ts';
 import type { Arena } from './arena.ts';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type PoolName, poolNames } from '../../../shared/queues.ts';
+import { type PoolName, poolNames } from '../../../shared/base/queues.ts';
 import type { RedisKind } from '../../support/redis-group.ts';
 
 export interface WorldOptions {

@@ -15,10 +15,10 @@ import {
 } from '../../../shared/accounts/sign-in.ts';
 import { type Browser, wrongCodes } from '../../../shared/accounts/sign-in-limits.ts';
 import { SignInModel } from '../../../shared/accounts/sign-in-row.ts';
-import type { Config } from '../../../shared/config.ts';
-import type { Context } from '../../../shared/context.ts';
-import { randomBase62 } from '../../../shared/ids.ts';
-import { type SecretsKeys, secretsKey } from '../../../shared/keys/encryption.ts';
+import type { Config } from '../../../shared/base/config.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { type SecretsKeys, secretsKey } from '../../../shared/base/encryption.ts';
+import { randomBase62 } from '../../../shared/base/ids.ts';
 import { wrongCode } from '../../support/mails.ts';
 import { testContext } from '../../support/service.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { haversineKm, type Point } from '../../../shared/base/haversine.ts';
 import { cellsAt, zonesAround } from '../../../shared/drivers/cells.ts';
-import { haversineKm, type Point } from '../../../shared/haversine.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
 
 const anywhere = fc.record({

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { tableOf } from '../../../shared/cli/drivers/print.ts';
-import { commandNames } from '../../../shared/cli/drivers/usage.ts';
-import { driversCommand } from '../../../shared/cli/drivers-command.ts';
+import { tableOf } from '../../../cli/drivers/print.ts';
+import { commandNames } from '../../../cli/drivers/usage.ts';
+import { driversCommand } from '../../../cli/drivers-command.ts';
+import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connection.ts';
 import { DriverModel } from '../../../shared/drivers/driver.ts';
 import { isWellFormedDriverKey } from '../../../shared/keys/key-format.ts';
-import { connectMongo, disconnectMongo } from '../../../shared/mongo/connection.ts';
 import { testContext } from '../../support/service.ts';
 
 describe('the command line of drivers', () => {

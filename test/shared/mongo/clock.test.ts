@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { followMongoClock, type MongoClock } from '../../../shared/mongo/clock.ts';
+import { followMongoClock, type MongoClock } from '../../../shared/base/mongo/clock.ts';
 
 const hourMs = 3_600_000;
 

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import { connectMongo, disconnectMongo } from '../../../shared/mongo/connection.ts';
-import { isOutageOfMongo } from '../../../shared/mongo/outage.ts';
+import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connection.ts';
+import { isOutageOfMongo } from '../../../shared/base/mongo/outage.ts';
 
 /** What the driver keeps to itself: the connections with which it watches a server and works on it. */
 interface Driver {

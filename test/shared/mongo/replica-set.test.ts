@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import { batchedInsert, batchedUpdate, batchedWrite } from '../../../shared/batch.ts';
-import { connectMongo, disconnectMongo, onBrokenConnection } from '../../../shared/mongo/connection.ts';
-import { committedReads } from '../../../shared/mongo/durability.ts';
-import { isOutageOfMongo } from '../../../shared/mongo/outage.ts';
+import { batchedInsert, batchedUpdate, batchedWrite } from '../../../shared/base/batch.ts';
+import { connectMongo, disconnectMongo, onBrokenConnection } from '../../../shared/base/mongo/connection.ts';
+import { committedReads } from '../../../shared/base/mongo/durability.ts';
+import { isOutageOfMongo } from '../../../shared/base/mongo/outage.ts';
 import type { Document } from '../../support/op-msg.ts';
 import { type ReplicaSet, startReplicaSet } from '../../support/replica-set.ts';
 

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
-import type { Context } from '../../../shared/context.ts';
-import { pingMongo } from '../../../shared/mongo/connection.ts';
-import { type OpsServer, startOpsServer } from '../../../shared/ops/ops-server.ts';
-import { scraper } from '../../../shared/ops/scrape.ts';
-import { sharedRead } from '../../../shared/ops/shared-read.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { pingMongo } from '../../../shared/base/mongo/connection.ts';
+import { type OpsServer, startOpsServer } from '../../../shared/process/ops/ops-server.ts';
+import { scraper } from '../../../shared/process/ops/scrape.ts';
+import { sharedRead } from '../../../shared/process/ops/shared-read.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { database, failOnce } from '../../support/failing-mongo.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';

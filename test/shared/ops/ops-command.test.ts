@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { commandNames } from '../../../shared/cli/ops/usage.ts';
-import { opsCommand } from '../../../shared/cli/ops-command.ts';
+import { commandNames } from '../../../cli/ops/usage.ts';
+import { opsCommand } from '../../../cli/ops-command.ts';
 import { newRide } from '../../support/rides.ts';
 import { testContext, testSettings } from '../../support/service.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/context.ts';
-import { registry } from '../../../shared/metrics/metrics.ts';
-import { migrate } from '../../../shared/migrate.ts';
-import { redisSettings, startWatch } from '../../../shared/ops/watch.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { registry } from '../../../shared/base/metrics/metrics.ts';
+import { migrate } from '../../../shared/process/migrate.ts';
+import { redisSettings, startWatch } from '../../../shared/process/ops/watch.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { testConfig, testContext } from '../../support/service.ts';
 import { until } from '../../support/until.ts';

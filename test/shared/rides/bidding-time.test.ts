@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/context.ts';
-import { mongoNow } from '../../../shared/mongo/clock.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { mongoNow } from '../../../shared/base/mongo/clock.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';

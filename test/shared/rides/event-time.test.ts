@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/context.ts';
-import { mongoNow } from '../../../shared/mongo/clock.ts';
-import { isOutageOfMongo } from '../../../shared/mongo/outage.ts';
-import { readFeed } from '../../../shared/rides/event-feed.ts';
-import { writeLimitMs } from '../../../shared/rides/event-position.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { mongoNow } from '../../../shared/base/mongo/clock.ts';
+import { isOutageOfMongo } from '../../../shared/base/mongo/outage.ts';
+import { readFeed } from '../../../shared/rides/feed/event-feed.ts';
+import { writeLimitMs } from '../../../shared/rides/feed/event-position.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { onceInsteadOf } from '../../support/failing-mongo.ts';
 import { age } from '../../support/feed.ts';

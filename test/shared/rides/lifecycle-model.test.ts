@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Context } from '../../../shared/context.ts';
-import { AppError } from '../../../shared/errors.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { AppError } from '../../../shared/base/errors.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { type Change, type Command, decide } from '../../../shared/rides/decide.ts';
 import type { Driver, Ride, RideState } from '../../../shared/rides/ride-types.ts';

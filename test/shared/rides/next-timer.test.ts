@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/context.ts';
-import { sweep } from '../../../workers/sweeper/sweep.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { newRide, offerOn } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';

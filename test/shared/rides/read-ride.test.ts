@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/context.ts';
+import type { Context } from '../../../shared/base/context.ts';
 import { readRide } from '../../../shared/rides/read-ride.ts';
 import { rideIn } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/context.ts';
+import type { Context } from '../../../shared/base/context.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { dayMs } from '../../../shared/usage/days.ts';
 import { linesPerPart } from '../../../shared/usage/statement-parts.ts';
 import { allLines, monthTotals, readStatement } from '../../../shared/usage/statements.ts';
 import { tripSums } from '../../../shared/usage/trip-sums.ts';
 import type { TripLine } from '../../../shared/usage/trips.ts';
-import { Ended } from '../../../workers/pace.ts';
+import { Ended } from '../../../workers/periodic/pace.ts';
 import { rideIn } from '../../support/rides.ts';
 import { at, newKey, ridesAt, sumThrough, tripsAt, usageContext, type Whose } from '../../support/usage.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/context.ts';
+import type { Context } from '../../../shared/base/context.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rotateKey } from '../../../shared/keys/replace-secret.ts';
@@ -9,7 +9,7 @@ import { dayMs, dayOf } from '../../../shared/usage/days.ts';
 import { isClosed, isSumDue, isSummed, noteSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
 import { countByDay } from '../../../shared/usage/sum-rides.ts';
 import { ridesByKey, usageOf, usageSummary } from '../../../shared/usage/usage.ts';
-import { Ended } from '../../../workers/pace.ts';
+import { Ended } from '../../../workers/periodic/pace.ts';
 import { newRide } from '../../support/rides.ts';
 import { until as eventually } from '../../support/until.ts';
 import { at, newKey, ridesAt, sumThrough, usageContext, type Whose } from '../../support/usage.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/context.ts';
-import { newAccountId, newAttemptId, newKeyId, newRideId } from '../../../shared/ids.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { newAccountId, newAttemptId, newKeyId, newRideId } from '../../../shared/base/ids.ts';
 import {
   type AttemptFilters,
   attemptOf,

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { accountOf } from '../../../shared/accounts/account.ts';
-import type { Context } from '../../../shared/context.ts';
-import { newAccountId, newRideId } from '../../../shared/ids.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { newAccountId, newRideId } from '../../../shared/base/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
-import { migrate } from '../../../shared/migrate.ts';
+import { migrate } from '../../../shared/process/migrate.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { DeliveryOutcome, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { accountOf } from '../../../shared/accounts/account.ts';
-import type { Context } from '../../../shared/context.ts';
-import { AppError } from '../../../shared/errors.ts';
-import { newAccountId } from '../../../shared/ids.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { AppError } from '../../../shared/base/errors.ts';
+import { newAccountId } from '../../../shared/base/ids.ts';
+import type { Mode } from '../../../shared/base/mode.ts';
 import { createKey, revokeKey } from '../../../shared/keys/manage-keys.ts';
-import type { Mode } from '../../../shared/mode.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/context.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { newRideId, newTrackToken } from '../../../shared/base/ids.ts';
 import { FareProgressModel, fareDays, fareProgress, placeOf } from '../../../shared/fares/fare-days.ts';
 import { faresPerKm, type Quartiles } from '../../../shared/fares/fare-hint.ts';
-import { newRideId, newTrackToken } from '../../../shared/ids.ts';
 import { greatCircleKm, pointAt } from '../../../shared/rides/position.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
-import { faresLeaseKey, startFareDays, takeFareTurn } from '../../../workers/fares/fare-turns.ts';
+import { faresLeaseKey, startFareDays, takeFareTurn } from '../../../workers/periodic/fares/fare-turns.ts';
 import { somewhere } from '../../support/drivers.ts';
 import { newDriver } from '../../support/rides.ts';
 import { until } from '../../support/until.ts';

@@ -6,11 +6,11 @@ import { sessionLifetimeMs } from '../../../shared/accounts/session-store.ts';
 import { newCode, signInLifetimeMs } from '../../../shared/accounts/sign-in.ts';
 import { SignInModel } from '../../../shared/accounts/sign-in-row.ts';
 import { SubmissionModel } from '../../../shared/accounts/submission.ts';
-import type { Context } from '../../../shared/context.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { newMailId } from '../../../shared/base/ids.ts';
 import { driverSessions } from '../../../shared/drivers/driver-session.ts';
 import { createDriver, revokeDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { goOnline, noteRide, positions } from '../../../shared/drivers/positions.ts';
-import { newMailId } from '../../../shared/ids.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
@@ -23,14 +23,14 @@ import { dayMs, monthOf, overUntil, startOfMonth } from '../../../shared/usage/d
 import { askForSums, isSumDue, noteSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
 import { type RideSums, rideSums } from '../../../shared/usage/ride-sums.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
-import { Ended } from '../../../workers/pace.ts';
+import { Ended } from '../../../workers/periodic/pace.ts';
 import {
   type Retained,
   retainOnly,
   retentionLeaseKey,
   startRetention,
   takeRetentionTurn,
-} from '../../../workers/retention/retention.ts';
+} from '../../../workers/periodic/retention/retention.ts';
 import { storedAttempts } from '../../support/attempts.ts';
 import { endedRide, personal, personalIn } from '../../support/ended-rides.ts';
 import { withLogLines } from '../../support/log-lines.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/context.ts';
-import { newKeyId, newRideId } from '../../../shared/ids.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { newKeyId, newRideId } from '../../../shared/base/ids.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
-import { sweep } from '../../../workers/sweeper/sweep.ts';
+import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { claimAttempt } from '../../../workers/webhooks/claim-attempt.ts';
 import { markSlow } from '../../../workers/webhooks/slow-lane.ts';
 import { attemptRecord } from '../../support/attempts.ts';

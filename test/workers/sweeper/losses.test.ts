@@ -1,16 +1,16 @@
 import { type Job, Worker } from 'bullmq';
 import { expect } from 'chai';
-import type { Context } from '../../../shared/context.ts';
-import { newRideId } from '../../../shared/ids.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { newRideId } from '../../../shared/base/ids.ts';
+import { type PoolName, queuePrefix } from '../../../shared/base/queues.ts';
+import { connectWorkerRedis } from '../../../shared/base/redis/redis.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
-import { type PoolName, queuePrefix } from '../../../shared/queues.ts';
-import { connectWorkerRedis } from '../../../shared/redis.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/outbox.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride, Timer } from '../../../shared/rides/ride-types.ts';
 import { enqueueTimers } from '../../../shared/rides/timers.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
-import { sweep } from '../../../workers/sweeper/sweep.ts';
+import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { testContext } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/context.ts';
+import type { Context } from '../../../shared/base/context.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { isSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
 import { rideSums } from '../../../shared/usage/ride-sums.ts';
-import { startUsageSums, takeUsageTurn, usageLeaseKey } from '../../../workers/usage/usage-sums.ts';
+import { startUsageSums, takeUsageTurn, usageLeaseKey } from '../../../workers/periodic/usage/usage-sums.ts';
 import { until } from '../../support/until.ts';
 import { at, newKey, ridesAt, usageContext, type Whose } from '../../support/usage.ts';
 

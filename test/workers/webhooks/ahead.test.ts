@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/context.ts';
+import type { Context } from '../../../shared/base/context.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
-import { migrate } from '../../../shared/migrate.ts';
+import { migrate } from '../../../shared/process/migrate.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
-import { sweep } from '../../../workers/sweeper/sweep.ts';
+import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';
 import { claimAttempt, mayRedeliver } from '../../../workers/webhooks/claim-attempt.ts';
 import { deliver, deliverByHand, newKey, withTargets } from '../../support/deliveries.ts';

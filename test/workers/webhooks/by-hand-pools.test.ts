@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { accountOf } from '../../../shared/accounts/account.ts';
-import { newAccountId } from '../../../shared/ids.ts';
+import { newAccountId } from '../../../shared/base/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attemptOf, attempts } from '../../../shared/webhooks/attempts.ts';
 import { redeliverFailed } from '../../../shared/webhooks/redeliver.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
-import { startSweeper } from '../../../workers/sweeper/sweeper.ts';
+import { startSweeper } from '../../../workers/periodic/sweeper/sweeper.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
 import type { TestApi } from '../../support/service.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/context.ts';
-import { eventId } from '../../../shared/ids.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { eventId } from '../../../shared/base/ids.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../../shared/keys/delivery-settings.ts';
 import { rollSigningSecret } from '../../../shared/keys/replace-secret.ts';

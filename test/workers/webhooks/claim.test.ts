@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/context.ts';
+import type { Context } from '../../../shared/base/context.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { claimEvent, deliveryState } from '../../../workers/webhooks/claim.ts';
 import { settleEvent } from '../../../workers/webhooks/settle.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { freePort } from '../../../dev/servers/ports.ts';
-import type { Context } from '../../../shared/context.ts';
-import { eventId } from '../../../shared/ids.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { eventId } from '../../../shared/base/ids.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rollSigningSecret } from '../../../shared/keys/replace-secret.ts';

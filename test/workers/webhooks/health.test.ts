@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { accountOf, operatorEmail } from '../../../shared/accounts/account.ts';
-import type { Context } from '../../../shared/context.ts';
-import { newAccountId } from '../../../shared/ids.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { newAccountId } from '../../../shared/base/ids.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../../shared/keys/delivery-settings.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';

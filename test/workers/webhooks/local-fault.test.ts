@@ -1,11 +1,11 @@
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Context } from '../../../shared/context.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { SecretsKeyMissing } from '../../../shared/base/encryption.ts';
+import { registry } from '../../../shared/base/metrics/metrics.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
-import { SecretsKeyMissing } from '../../../shared/keys/encryption.ts';
 import type { NewKey } from '../../../shared/keys/manage-keys.ts';
-import { registry } from '../../../shared/metrics/metrics.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Claim } from '../../../shared/rides/ride-types.ts';
 import { deliver, newKey, withTargets } from '../../support/deliveries.ts';

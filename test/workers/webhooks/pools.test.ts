@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import nock from 'nock';
-import type { PoolName } from '../../../shared/queues.ts';
+import type { PoolName } from '../../../shared/base/queues.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/outbox.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { isSlow, markSlow } from '../../../workers/webhooks/slow-lane.ts';

@@ -1,0 +1,18 @@
+import type { Config } from './config.ts';
+import type { Logger } from './logging/logger.ts';
+import type { Queues } from './queues.ts';
+import type { RedisClient } from './redis/redis.ts';
+import type { Tracing } from './tracing/tracing.ts';
+
+/** What every part of a process gets. It stays a handful of fields: it is no container. */
+export interface Context {
+  config: Readonly<Config>;
+  log: Logger;
+  redis: RedisClient;
+  queues: Queues;
+  /** Only where the settings name a collector of traces. */
+  tracing?: Tracing;
+  /** The time on MongoDB's clock, in Unix ms, as this process estimates it. */
+  now(): number;
+  close(): Promise<void>;
+}

@@ -1,0 +1,121 @@
+import { Queue } from 'bullmq';
+import { describeError } from './errors.ts';
+import type { Logger } from './logging/logger.ts';
+import type { RedisClient } from './redis/redis.ts';
+import type { TimerName } from './timer-names.ts';
+
+import type { Tracing } from './tracing/tracing.ts';
+
+/** Each queue has one worker pool of the same name. */
+export const poolNames = ['bidding', 'simulator', 'dispatch', 'webhooks', 'webhooks-slow', 'mail'] as const;
+export type PoolName = (typeof poolNames)[number];
+
+/** Job data holds ids only: the worker reads everything else from MongoDB. */
+export interface TimerJob {
+  rideId: string;
+  timer: TimerName;
+}
+export interface DeliveryJob {
+  rideId: string;
+  keyId: string;
+  seq: number;
+}
+export interface MailJob {
+  mailId: string;
+}
+/** An attempt that is asked for by hand: a test event or a redelivery. */
+export interface AttemptJob {
+  attemptId: string;
+  keyId: string;
+}
+
+export interface Queues {
+  bidding: Queue<TimerJob>;
+  simulator: Queue<TimerJob>;
+  dispatch: Queue<TimerJob>;
+  webhooks: Queue<DeliveryJob | AttemptJob>;
+  'webhooks-slow': Queue<DeliveryJob | AttemptJob>;
+  mail: Queue<MailJob>;
+}
+
+/**
+ * The prefix of a queue's Redis keys. Its hash tag gives each queue its own slot, so queues spread over a Redis
+ * Cluster.
+ */
+export const queuePrefix = (pool: PoolName): string => `{rides:${pool}}`;
+
+/**
+ * Options of the workers: keep the last 1,000 completed and 1,000 failed jobs of a queue for a developer to inspect.
+ */
+export const keepFinished = { removeOnComplete: { count: 1_000 }, removeOnFail: { count: 1_000 } };
+
+/** Creates the producers' side of every queue, on one connection. Adding a job fails at once while Redis is away. */
+export function createQueues(connection: RedisClient, log: Logger, tracing?: Tracing): Queues {
+  const create = <T>(pool: PoolName): Queue<T> => {
+    const queue = new Queue<T>(pool, {
+      connection,
+      prefix: queuePrefix(pool),
+      skipVersionCheck: true,
+      skipWaitingForReady: true,
+      defaultJobOptions: { attempts: 1 },
+      // BullMQ's own events, which only a developer's tools read.
+      streams: { events: { maxLen: 1_000 } },
+      telemetry: tracing?.jobs,
+    });
+    queue.on('error', (error) => log.debug({ pool, error: describeError(error) }, 'queue error'));
+    return queue as Queue<T>;
+  };
+  return {
+    bidding: create('bidding'),
+    simulator: create('simulator'),
+    dispatch: create('dispatch'),
+    webhooks: create('webhooks'),
+    'webhooks-slow': create('webhooks-slow'),
+    mail: create('mail'),
+  };
+}
+
+export interface NewJob {
+  /** The dedupe id. A waiting job with this id is replaced; while one is active, the new job is dropped. */
+  id: string;
+  name: string;
+  data: TimerJob | DeliveryJob | AttemptJob | MailJob;
+  /** By MongoDB's clock. Without it the job is due at once. */
+  dueAt?: Date;
+  /**
+   * Adds the job even while one with the same id is active. In an outage Redis may hand a job to a worker that never
+   * receives it, and BullMQ notices only when the job's lock expires. If the active job does run, the second finds
+   * nothing to do.
+   */
+  evenIfActive?: boolean;
+}
+
+/**
+ * Adds a job. Never fails: MongoDB already holds what is to be done, and the sweeper adds the job later. Resolves with
+ * whether Redis took the job.
+ */
+export async function addJob(
+  ctx: { queues: Queues; log: Logger; now(): number },
+  pool: PoolName,
+  job: NewJob,
+): Promise<boolean> {
+  try {
+    if (job.evenIfActive) await releaseIdOfActive(ctx.queues[pool], job.id);
+    // MongoDB's clock, because this host's may be wrong. BullMQ adds the delay to this timestamp.
+    const now = ctx.now();
+    await (ctx.queues[pool] as Queue).add(job.name, job.data, {
+      timestamp: now,
+      delay: job.dueAt ? Math.max(0, job.dueAt.getTime() - now) : 0,
+      deduplication: { id: job.id, replace: true },
+    });
+    return true;
+  } catch (error) {
+    ctx.log.warn({ pool, job: job.id, error: describeError(error) }, 'job not added: the sweeper will');
+    return false;
+  }
+}
+
+async function releaseIdOfActive(queue: Queue, id: string): Promise<void> {
+  const jobId = await queue.getDeduplicationJobId(id);
+  if (jobId && (await queue.getJobState(jobId)) === 'active') await queue.removeDeduplicationKey(id);
+}

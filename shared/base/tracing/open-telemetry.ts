@@ -1,0 +1,117 @@
+import {
+  type Attributes,
+  type Context,
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { TraceSettings } from '../config.ts';
+import { describeError } from '../errors.ts';
+import { onlyAllowed } from '../logging/log-fields.ts';
+import type { Logger } from '../logging/logger.ts';
+import { jobTelemetry } from './job-telemetry.ts';
+import type { SpanStart, Tracing } from './tracing.ts';
+import { withWarning } from './with-warning.ts';
+
+const tracerName = 'ride-partner-api';
+/** How long a stop waits for the collector. */
+const stopMs = 1_000;
+
+/**
+ * Starts OpenTelemetry for this process. At most 2,048 spans wait for the collector, further ones are dropped: a collector that is
+ * away costs nothing but its traces.
+ */
+export function openTelemetry(settings: TraceSettings, processName: string, log: Logger): Tracing {
+  const exporter = new OTLPTraceExporter({ url: `${settings.endpoint}/v1/traces` });
+  const serviceName = settings.serviceName ?? `rides-${processName}`;
+  const provider = new TracerProvider({
+    resource: defaultResource().merge(resourceFromAttributes({ 'service.name': serviceName })),
+    // Decided where a trace begins here, and kept by all that follows, in other processes too.
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(settings.share) }),
+    spanProcessors: [new BatchSpanProcessor({ exporter: withWarning(exporter, log) })],
+  });
+  trace.setGlobalTracerProvider(provider);
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  const tracer = provider.getTracer(tracerName);
+
+  return {
+    jobs: jobTelemetry(tracerName),
+    async span({ name, kind, traceparent }, work, end) {
+      const parent = kind === 'server' ? contextOf(traceparent, Math.random() < settings.share) : context.active();
+      const span = tracer.startSpan(name, { kind: kinds[kind] }, parent);
+      try {
+        const result = await context.with(trace.setSpan(parent, span), work);
+        const { name: lastName, hasFailed, fields } = end(result);
+        if (lastName) span.updateName(lastName);
+        note(span, fields, hasFailed);
+        return result;
+      } catch (error) {
+        span.setAttribute('error.type', describeError(error).name);
+        span.setStatus({ code: SpanStatusCode.ERROR });
+        throw error;
+      } finally {
+        span.end();
+      }
+    },
+    note(fields, { hasFailed = false } = {}) {
+      const span = trace.getActiveSpan();
+      if (span) note(span, fields, hasFailed);
+    },
+    async stop() {
+      let limit: NodeJS.Timeout | undefined;
+      const atLatest = new Promise<void>((resolve) => {
+        limit = setTimeout(resolve, stopMs);
+      });
+      // What fails was logged by the exporter.
+      await Promise.race([provider.shutdown().catch(() => {}), atLatest]);
+      clearTimeout(limit);
+      for (const api of [trace, context, propagation]) api.disable();
+    },
+  };
+}
+
+const kinds: Record<SpanStart['kind'], SpanKind> = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
+
+/**
+ * The trace that a client has begun. Its flag does not decide whether the trace is kept, and neither does its id, which a client can
+ * choose as well. Its `tracestate` is left out: it may hold anything.
+ */
+function contextOf(traceparent: string | undefined, isSampled: boolean): Context {
+  const begun = traceparent && trace.getSpanContext(propagation.extract(ROOT_CONTEXT, { traceparent }));
+  if (!begun) return ROOT_CONTEXT;
+  const traceFlags = isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
+  return trace.setSpanContext(ROOT_CONTEXT, { ...begun, traceFlags });
+}
+
+function note(span: Span, fields: object, hasFailed: boolean): void {
+  span.setAttributes(attributesOf(fields));
+  if (hasFailed) span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+/** The fields that OpenTelemetry has names for; others keep the names that they have in the log. */
+const conventional: Record<string, string> = {
+  method: 'http.request.method',
+  route: 'http.route',
+  httpStatus: 'http.response.status_code',
+};
+
+const attributesOf = (fields: object): Attributes =>
+  Object.fromEntries(
+    Object.entries(onlyAllowed({ ...fields })).map(([name, value]) => [conventional[name] ?? name, value]),
+  ) as Attributes;

@@ -1,0 +1,52 @@
+import type { Context } from './context.ts';
+import { connectSubscriberRedis, type RedisClient } from './redis/redis.ts';
+
+const channel = 'rides:changed';
+const againMs = 1_000;
+
+/**
+ * Tells every process that waits that a ride has changed, and which drivers that concerns. Lossy: who waits also looks by
+ * itself every 2 s, so nothing is awaited here and nothing fails.
+ */
+export function publishRideChange(
+  { redis }: Pick<Context, 'redis'>,
+  { _id, keyId }: { _id: string; keyId: string },
+  driverIds: readonly string[] = [],
+): void {
+  if (redis.status === 'ready') redis.publish(channel, [_id, keyId, ...driverIds].join(' ')).catch(() => {});
+}
+
+type Listener = (rideId: string, driverIds: readonly string[], keyId: string) => void;
+
+export interface Wake {
+  /** Calls the listener with each ride that changes, whom of the drivers that concerns, and the ride's key; answers how to stop. */
+  onRideChange(listener: Listener): () => void;
+  close(): void;
+}
+
+/** A subscribing connection. */
+export function subscribeToRideChanges({ config, log }: Pick<Context, 'config' | 'log'>): Wake {
+  const listeners = new Set<Listener>();
+  const subscriber: RedisClient = connectSubscriberRedis(config.secrets.redisUrl, log);
+  let isClosed = false;
+  // In a cluster the first try may find no node; later ones ioredis repeats by itself.
+  const subscribe = () =>
+    subscriber.subscribe(channel).catch(() => {
+      if (!isClosed) setTimeout(subscribe, againMs).unref();
+    });
+  void subscribe();
+  subscriber.on('message', (_channel, message) => {
+    const [rideId = '', keyId = '', ...driverIds] = message.split(' ');
+    for (const listener of listeners) listener(rideId, driverIds, keyId);
+  });
+  return {
+    onRideChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close() {
+      isClosed = true;
+      subscriber.disconnect();
+    },
+  };
+}

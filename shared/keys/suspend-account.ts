@@ -1,0 +1,38 @@
+import { AccountModel } from '../accounts/account.ts';
+import { AppError } from '../base/errors.ts';
+import { timeLimit } from '../base/mongo/durability.ts';
+import { type ApiKey, keys } from './api-key.ts';
+
+/**
+ * Refuses every key of an account from its next request on, and all changes on its dashboard, until `resumeAccount`. A key is
+ * authenticated by its own document alone, so each key is marked; the account first, for keys that are created meanwhile.
+ * Rides go on and their events are sent. Resolves with how many active keys it has. Throws `not_found` for an unknown
+ * account.
+ */
+export async function suspendAccount(accountId: string): Promise<number> {
+  const at = new Date();
+  await changeAccount(accountId, { $set: { suspendedAt: at } });
+  await keys.updateMany({ accountId }, { $set: { accountSuspendedAt: at } });
+  return activeKeys(accountId);
+}
+
+/** Lifts the suspension of an account. Keys that are suspended by themselves stay so. Resolves and throws the same. */
+export async function resumeAccount(accountId: string): Promise<number> {
+  await changeAccount(accountId, { $unset: { suspendedAt: 1 } });
+  await keys.updateMany({ accountId }, { $unset: { accountSuspendedAt: 1 } });
+  return activeKeys(accountId);
+}
+
+/** Marks a key that was just created, where its account is suspended. */
+export async function suspendWithAccount({ _id, accountId }: Pick<ApiKey, '_id' | 'accountId'>): Promise<void> {
+  const account = await AccountModel.findById(accountId, { suspendedAt: 1 }).lean();
+  if (account?.suspendedAt) await keys.updateOne({ _id }, { $set: { accountSuspendedAt: account.suspendedAt } });
+}
+
+async function changeAccount(accountId: string, change: object): Promise<void> {
+  const { matchedCount } = await AccountModel.updateOne({ _id: accountId }, change);
+  if (matchedCount === 0) throw new AppError('not_found', { message: 'No account has this id' });
+}
+
+const activeKeys = (accountId: string): Promise<number> =>
+  keys.countDocuments({ accountId, revokedAt: { $exists: false } }, timeLimit());

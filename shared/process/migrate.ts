@@ -1,0 +1,134 @@
+import mongoose from 'mongoose';
+import { AccountModel } from '../accounts/account.ts';
+import { AuditModel } from '../accounts/audit.ts';
+import { LimitModel } from '../accounts/limit.ts';
+import { SessionModel } from '../accounts/session.ts';
+import { SignInModel } from '../accounts/sign-in-row.ts';
+import { SubmissionModel } from '../accounts/submission.ts';
+import { NotMigrated } from '../base/config.ts';
+import type { SecretsKeys } from '../base/encryption.ts';
+import { FenceModel } from '../base/mongo/fence.ts';
+import { isOutageOfMongo } from '../base/mongo/outage.ts';
+import { DriverModel } from '../drivers/driver.ts';
+import { driverSessions } from '../drivers/driver-session.ts';
+import { PositionModel } from '../drivers/positions.ts';
+import { FareDayModel, FareProgressModel } from '../fares/fare-days.ts';
+import { KeyModel } from '../keys/api-key.ts';
+import { assertSecretsKeys, writeCheck } from '../keys/secrets-check.ts';
+import { MailModel } from '../mail/mail-row.ts';
+import { RetentionProgressModel } from '../retention/progress.ts';
+import { startFeedMark } from '../rides/feed/feed-mark.ts';
+import { RideModel } from '../rides/ride.ts';
+import { UsageProgressModel } from '../usage/progress.ts';
+import { RideSumsModel } from '../usage/ride-sums.ts';
+import { StatementPartModel } from '../usage/statement-parts.ts';
+import { TripSumsModel } from '../usage/trip-sums.ts';
+import { AttemptModel } from '../webhooks/attempts.ts';
+
+const usageModels = [RideSumsModel, StatementPartModel, TripSumsModel, UsageProgressModel];
+const models = [
+  AccountModel,
+  AttemptModel,
+  AuditModel,
+  LimitModel,
+  SessionModel,
+  SignInModel,
+  SubmissionModel,
+  KeyModel,
+  DriverModel,
+  driverSessions.model,
+  FenceModel,
+  PositionModel,
+  MailModel,
+  RideModel,
+  RetentionProgressModel,
+  FareDayModel,
+  FareProgressModel,
+  ...usageModels,
+];
+
+/** Indexes of earlier versions that refuse what this one does. Others with the same fields have taken their place. */
+const retiredIndexes = [{ model: RideModel, name: 'trackToken_1' }];
+
+/** How long a start waits for answers of MongoDB. */
+const startLimitMs = 5_000;
+
+/**
+ * Creates the missing indexes of the connected database, the feed's mark and the check value of these keys. Idempotent; can run while
+ * the service runs. Throws ConfigError when the keys do not decrypt the stored secrets.
+ */
+export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
+  for (const model of models) {
+    await model.createCollection();
+    await model.createIndexes();
+  }
+  // After the others are there, so that no query is without an index meanwhile.
+  for (const { model, name } of retiredIndexes) {
+    if (await hasIndex(model, name)) await model.collection.dropIndex(name);
+  }
+  await startFeedMark();
+  await writeCheck(secretsKeys);
+}
+
+/**
+ * Throws ConfigError, in one line, unless `migrate` of this version has run in the connected database and these keys,
+ * if any, decrypt its secrets. Without the unique indexes a ride could exist twice; without the others each sweep would
+ * read all rides.
+ */
+export async function assertMigrated(secretsKeys: SecretsKeys): Promise<void> {
+  const untilMs = performance.now() + startLimitMs;
+  for (const model of models) await answered(() => assertIndexes(model), untilMs);
+  for (const { model, name } of retiredIndexes) {
+    if (await answered(() => hasIndex(model, name), untilMs)) throw new NotMigrated(`a newer index than ${name}`);
+  }
+  if (secretsKeys.length > 0) await answered(() => assertSecretsKeys(secretsKeys), untilMs);
+}
+
+/** Repeats a check that MongoDB did not answer: on a busy machine the first answers can take longer than a request may. */
+async function answered<T>(check: () => Promise<T>, untilMs: number): Promise<T> {
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (!isOutageOfMongo(error) || performance.now() > untilMs) throw error;
+    }
+  }
+}
+
+/** The indexes that the connected database lacks, as words. Throws when MongoDB is away. */
+export async function missingIndexes(): Promise<string[]> {
+  const missing: string[] = [];
+  for (const model of models) missing.push(...(await missingIndexesOf(model)));
+  return missing;
+}
+
+async function assertIndexes(model: Indexed): Promise<void> {
+  const [missing] = await missingIndexesOf(model);
+  if (missing) throw new NotMigrated(missing);
+}
+
+type Indexed = (typeof models)[number];
+
+const indexesOf = ({ collection }: Pick<Indexed, 'collection'>) =>
+  collection.listIndexes().toArray().catch(emptyWithoutCollection);
+
+async function hasIndex(model: Pick<Indexed, 'collection'>, name: string): Promise<boolean> {
+  return (await indexesOf(model)).some((index) => index.name === name);
+}
+
+async function missingIndexesOf({ schema, collection }: Indexed): Promise<string[]> {
+  const existing = await indexesOf({ collection });
+  return schema.indexes().flatMap(([fields, { unique = false }]) => {
+    const wanted = JSON.stringify(fields);
+    const isThere = existing.some(
+      (index) => JSON.stringify(index.key) === wanted && Boolean(index.unique) === Boolean(unique),
+    );
+    return isThere ? [] : [`the index of ${Object.keys(fields).join(', ')} on ${collection.name}`];
+  });
+}
+
+function emptyWithoutCollection(error: unknown): [] {
+  const namespaceNotFound = 26;
+  if (error instanceof mongoose.mongo.MongoServerError && error.code === namespaceNotFound) return [];
+  throw error;
+}

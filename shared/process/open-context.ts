@@ -1,0 +1,38 @@
+import type { Config } from '../base/config.ts';
+import type { Context } from '../base/context.ts';
+import { createLogger } from '../base/logging/logger.ts';
+import { followMongoClock } from '../base/mongo/clock.ts';
+import { connectMongo, disconnectMongo } from '../base/mongo/connection.ts';
+import { createQueues, poolNames } from '../base/queues.ts';
+import { connectRedis, redisReady } from '../base/redis/redis.ts';
+import { startTracing } from '../base/tracing/tracing.ts';
+import { assertMigrated } from './migrate.ts';
+
+/**
+ * Connects a process to MongoDB, which it requires, and to Redis, which may be away. Throws ConfigError when MongoDB
+ * does not answer, `migrate` has not run, or SECRETS_KEY does not decrypt the stored secrets.
+ */
+export async function openContext(config: Readonly<Config>, processName: string): Promise<Context> {
+  const log = createLogger(config.logLevel, processName);
+  await connectMongo(config.secrets.mongoUrl);
+  await assertMigrated(config.secrets.keys);
+  const redis = connectRedis(config.secrets.redisUrl, log);
+  await redisReady(redis, 2_000);
+  const tracing = await startTracing(config, processName, log);
+  const queues = createQueues(redis, log, tracing);
+  const clock = await followMongoClock();
+  return {
+    config,
+    log,
+    redis,
+    queues,
+    tracing,
+    now: clock.now,
+    async close() {
+      clock.stop();
+      await Promise.allSettled(poolNames.map((pool) => queues[pool].close()));
+      redis.disconnect();
+      await Promise.all([disconnectMongo(), tracing?.stop()]);
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import type mongoose from 'mongoose';
+import { mongoNow } from '../../base/mongo/clock.ts';
+import { mails } from '../../mail/mail-row.ts';
+import { rides } from '../../rides/ride.ts';
+import { attempts } from '../../webhooks/attempts.ts';
+
+/** How long the oldest of each kind has waited (s), 0 without one. From MongoDB: an emptied Redis changes nothing. */
+export interface Backlog {
+  unsettledEvent: number;
+  overdueTimer: number;
+  overdueAttempt: number;
+  overdueMail: number;
+}
+
+const limitMs = 1_000;
+
+/** Reads the first entry of four partial indexes, which hold only what is left to do. */
+export async function readBacklog(): Promise<Backlog> {
+  const hasDueAt = { dueAt: { $exists: true } };
+  const [now, unsettled, timer, attempt, mail] = await Promise.all([
+    mongoNow(),
+    first(rides, 'unsettledSince', { unsettled: { $gt: 0 } }),
+    first(rides, 'nextDueAt', { nextDueAt: { $exists: true } }),
+    first(attempts, 'dueAt', hasDueAt),
+    first(mails, 'dueAt', hasDueAt),
+  ]);
+  const ageOf = (at?: Date) => (at ? Math.max(0, now.getTime() - at.getTime()) / 1_000 : 0);
+  return {
+    unsettledEvent: ageOf(unsettled),
+    overdueTimer: ageOf(timer),
+    overdueAttempt: ageOf(attempt),
+    overdueMail: ageOf(mail),
+  };
+}
+
+async function first(collection: unknown, field: string, filter: object): Promise<Date | undefined> {
+  const index = { [field]: 1, _id: 1 } as const;
+  const [found] = await (collection as mongoose.mongo.Collection)
+    .find(filter, { projection: { _id: 0, [field]: 1 }, sort: index, hint: index, limit: 1, maxTimeMS: limitMs })
+    .toArray();
+  return found?.[field];
+}

@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { AppError, describeError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logging/logger.ts';
+
+export const healthPaths: readonly string[] = ['/healthz', '/readyz'];
+
+/** Rejects while the process is not ready. Must settle by itself: it is not cut off. */
+export type ReadinessCheck = () => Promise<unknown>;
+
+const checkIntervalMs = 1_000;
+
+/**
+ * Answers load balancers, without a key: `/healthz` says that the process runs, `/readyz` is a 503 while a check rejects. Each
+ * check runs at most once in 1,000 ms, and requests that arrive while it runs share its result. Never rejects.
+ */
+export function healthListener(
+  checks: Readonly<Record<string, ReadinessCheck>>,
+  log: Logger,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  const results = Object.entries(checks).map(([name, check]) => sharedResult(name, check, log));
+
+  return async (request, response) => {
+    const path = pathOf(request.url);
+    if (!healthPaths.includes(path)) sendError(response, new AppError('not_found'));
+    else if (request.method !== 'GET' && request.method !== 'HEAD') {
+      sendError(response, new AppError('method_not_allowed', { headers: { Allow: 'HEAD, GET' } }));
+    } else if (path === '/healthz') send(response, 200, { status: 'ok' });
+    else if ((await Promise.all(results.map((isReady) => isReady()))).every(Boolean)) {
+      send(response, 200, { status: 'ready' });
+    } else sendError(response, new AppError('unavailable', { headers: { 'Retry-After': '1' } }));
+  };
+}
+
+/** The path of a request target, which may begin with scheme and host (RFC 9112, section 3.2.2). */
+export const pathOf = (target = ''): string => /^(?:https?:\/\/[^/?#]*)?([^?#]*)/i.exec(target)?.[1] ?? '';
+
+/** Whether the check passes, asked at most once per interval and not while it runs. */
+function sharedResult(name: string, check: ReadinessCheck, log: Logger): () => Promise<boolean> {
+  let latest: Promise<boolean> | undefined;
+  let nextAt = 0;
+
+  async function run(): Promise<boolean> {
+    const startedAt = performance.now();
+    nextAt = Number.POSITIVE_INFINITY;
+    try {
+      await check();
+      return true;
+    } catch (error) {
+      log.error({ check: name, error: describeError(error) }, 'not ready');
+      return false;
+    } finally {
+      nextAt = startedAt + checkIntervalMs;
+    }
+  }
+
+  return () => {
+    if (!latest || performance.now() >= nextAt) latest = run();
+    return latest;
+  };
+}
+
+const sendError = (response: ServerResponse, { status, headers, message }: AppError): void =>
+  send(response, status, { error: message }, headers);
+
+function send(response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    ...headers,
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}

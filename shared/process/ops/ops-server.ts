@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ConfigError } from '../../base/config.ts';
+import type { Context } from '../../base/context.ts';
+import { describeError, errorCodeHeader, publicErrorOf } from '../../base/errors.ts';
+import { registry } from '../../base/metrics/metrics.ts';
+import { healthListener, pathOf, type ReadinessCheck } from './health.ts';
+import { measureProcess } from './process-metrics.ts';
+import { scraper } from './scrape.ts';
+
+export interface OpsServer {
+  port: number;
+  close(): Promise<void>;
+}
+
+export interface OpsOptions {
+  processName: string;
+  /** The process is ready while all of these pass. */
+  checks: Readonly<Record<string, ReadinessCheck>>;
+  /** Run before each scrape, for gauges of this process. */
+  beforeScrape?: () => void;
+  /** Pages for operators. */
+  pages?: { owns(path: string): boolean; listener: RequestListener };
+}
+
+const timeouts = { headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeout: 30_000 };
+
+/**
+ * Serves `/healthz`, `/readyz` and `/metrics` of this process at OPS_HOST and OPS_PORT. Resolves with null where OPS_PORT is
+ * unset. Throws ConfigError where it cannot listen there.
+ */
+export async function startOpsServer(
+  ctx: Pick<Context, 'config' | 'log' | 'queues' | 'redis'>,
+  { processName, checks, beforeScrape, pages }: OpsOptions,
+): Promise<OpsServer | null> {
+  const { host, port: wanted } = ctx.config.ops;
+  if (wanted === undefined) return null;
+  measureProcess(processName);
+  const health = healthListener(checks, ctx.log);
+  const scrape = scraper(ctx);
+  const metrics: RequestListener = async (_request, response) => {
+    try {
+      beforeScrape?.();
+      const text = await scrape();
+      response.writeHead(200, { 'Content-Type': registry.contentType }).end(text);
+    } catch (error) {
+      ctx.log.error({ error: describeError(error) }, 'metrics could not be written');
+      response.writeHead(500, { [errorCodeHeader]: publicErrorOf('internal').code }).end();
+    }
+  };
+  const server = createServer(timeouts, (request, response) => {
+    const path = pathOf(request.url);
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (path === '/metrics' && isRead) metrics(request, response);
+    else if (pages?.owns(path)) pages.listener(request, response);
+    else void health(request, response);
+  });
+  server.listen({ host, port: wanted });
+  await once(server, 'listening').catch(({ code }: NodeJS.ErrnoException) => {
+    throw new ConfigError(`Settings OPS_HOST and OPS_PORT: cannot listen on ${host}:${wanted} (${code})`);
+  });
+  const { port } = server.address() as AddressInfo;
+  ctx.log.info({ host, port }, 'listening for operators');
+  return {
+    port,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

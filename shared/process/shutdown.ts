@@ -1,0 +1,30 @@
+import { describeError } from '../base/errors.ts';
+import type { Logger } from '../base/logging/logger.ts';
+
+/**
+ * Ends the process at the first SIGTERM, SIGINT or SIGHUP: runs `close` once, and exits when it is done or after
+ * graceMs, because closing can hang while Redis is away. Another process repeats the work that was cut off.
+ */
+export function shutdownOnSignal(log: Logger, graceMs: number, close: () => Promise<void>): void {
+  let closing = false;
+  // process.exit does not end a process while a write to the log blocks.
+  const exit = (code: number) =>
+    log.flush((blocked) => (blocked ? process.kill(process.pid, 'SIGKILL') : process.exit(code)));
+  const shutdown = (signal: NodeJS.Signals) => {
+    if (closing) return;
+    closing = true;
+    log.info({ signal }, 'closing');
+    setTimeout(() => {
+      log.warn('grace period over: ending with work in flight');
+      exit(0);
+    }, graceMs).unref();
+    close().then(
+      () => exit(0),
+      (error) => {
+        log.error({ error: describeError(error) }, 'closing failed');
+        exit(1);
+      },
+    );
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, shutdown);
+}

@@ -1,0 +1,166 @@
+import type mongoose from 'mongoose';
+import { batch } from '../../base/batch.ts';
+import { committedReads, timeLimit } from '../../base/mongo/durability.ts';
+import { type Commitment, type DriverRecord, drivers, isActive } from '../../drivers/driver.ts';
+import { rides } from '../ride.ts';
+import { movingStatuses, type Offer, type Ride } from '../ride-types.ts';
+
+const shownFields = {
+  status: 1,
+  statusAt: 1,
+  fare: 1,
+  agreedPrice: 1,
+  carType: 1,
+  rideType: 1,
+  passengerCount: 1,
+  distanceKm: 1,
+  pickup: 1,
+  destination: 1,
+  biddingEndsAt: 1,
+  asked: 1,
+  offers: 1,
+  'driver.driverId': 1,
+  notes: 1,
+  passenger: 1,
+} as const;
+
+/** A ride as it is read for drivers. What a driver may see of it is for the presenter to choose. */
+export type RideOfDriver = Pick<Ride, '_id' | Exclude<keyof typeof shownFields, 'driver.driverId'>> & {
+  driver?: { driverId: string };
+};
+
+/** A live ride that is open to a driver. */
+export interface DriverRequest {
+  ride: RideOfDriver;
+  pickupKm: number;
+  /** The driver's own live offer. */
+  offer?: Offer;
+}
+
+/** What a driver has to do with rides now. */
+export interface DriverRides {
+  /** The rides that the driver may make offers on, those that end first in front; none while the driver is on a ride. */
+  requests: DriverRequest[];
+  /** The ride that the driver is on. */
+  ride: RideOfDriver | null;
+}
+
+/** The open and the moving live rides of these drivers, each by its index. */
+function ridesFilter(driverIds: readonly string[], nowMs: number): mongoose.mongo.Filter<Ride> {
+  const bidding = { mode: 'live', status: 'bidding', 'asked.driverId': { $in: [...driverIds] } } as const;
+  const moving = { mode: 'live', status: { $in: movingStatuses }, 'driver.driverId': { $in: [...driverIds] } } as const;
+  return { $or: [{ ...bidding, biddingEndsAt: { $gt: new Date(nowMs) } }, moving] };
+}
+
+/** Reads what each of these drivers has to do with rides, in one query, as the majority has it. */
+async function findRidesOfDrivers(driverIds: readonly string[], nowMs: number): Promise<DriverRides[]> {
+  const options = { ...committedReads(), projection: shownFields, batchSize: 1_000 };
+  return ofEach(driverIds, await rides.find<RideOfDriver>(ridesFilter(driverIds, nowMs), options).toArray());
+}
+
+/** The same for one driver; concurrent reads share one query. */
+export const ridesOfDriver = (now: () => number): ((driverId: string) => Promise<DriverRides>) =>
+  batch<string, DriverRides>((driverIds) => findRidesOfDrivers(driverIds, now()));
+
+/** Reads these drivers' keys, undefined for a driver who is not active, and their rides, in one query. */
+export async function findDriversWithRides(
+  driverIds: readonly string[],
+  nowMs: number,
+): Promise<{ driverId: string; keyHash?: string; rides: DriverRides }[]> {
+  const found = await drivers
+    .aggregate<Pick<DriverRecord, '_id' | 'hash' | 'suspendedAt' | 'revokedAt'> | RideOfDriver>(
+      [
+        { $match: { _id: { $in: [...driverIds] } } },
+        { $project: { hash: 1, suspendedAt: 1, revokedAt: 1 } },
+        {
+          $unionWith: {
+            coll: rides.collectionName,
+            pipeline: [{ $match: ridesFilter(driverIds, nowMs) }, { $project: shownFields }],
+          },
+        },
+      ],
+      { ...committedReads(), batchSize: 10_000 },
+    )
+    .toArray();
+  const keys = new Map<string, string>();
+  const foundRides: RideOfDriver[] = [];
+  for (const document of found) {
+    if (!('hash' in document)) foundRides.push(document);
+    else if (isActive(document)) keys.set(document._id, document.hash);
+  }
+  const ofDrivers = ofEach(driverIds, foundRides);
+  return driverIds.map((driverId, index) => ({
+    driverId,
+    keyHash: keys.get(driverId),
+    rides: ofDrivers[index] as DriverRides,
+  }));
+}
+
+/** The rides of each driver, in the order of the drivers. */
+function ofEach(driverIds: readonly string[], found: readonly RideOfDriver[]): DriverRides[] {
+  const byDriver = new Map(
+    driverIds.map((driverId): [string, DriverRides] => [driverId, { requests: [], ride: null }]),
+  );
+  for (const ride of found) addTo(byDriver, ride);
+  return driverIds.map((driverId) => inOrder(byDriver.get(driverId)));
+}
+
+function addTo(byDriver: ReadonlyMap<string, DriverRides>, ride: RideOfDriver): void {
+  if (ride.status !== 'bidding') {
+    const entry = byDriver.get(ride.driver?.driverId ?? '');
+    if (entry) entry.ride = ride;
+    return;
+  }
+  for (const { driverId, pickupKm } of ride.asked ?? []) {
+    const offer = ride.offers.find((each) => each.driver.driverId === driverId && !each.withdrawnAt);
+    byDriver.get(driverId)?.requests.push({ ride, pickupKm, offer });
+  }
+}
+
+function inOrder({ requests, ride }: DriverRides = { requests: [], ride: null }): DriverRides {
+  if (ride) return { requests: [], ride };
+  const ends = ({ ride: { biddingEndsAt } }: DriverRequest) => biddingEndsAt.getTime();
+  return { requests: requests.sort((a, b) => ends(a) - ends(b) || (a.ride._id < b.ride._id ? -1 : 1)), ride };
+}
+
+/** The moving ride of each of these drivers who has one: driver's id to ride's id. */
+export async function movingRidesOf(driverIds: readonly string[]): Promise<Map<string, string>> {
+  if (driverIds.length === 0) return new Map();
+  const found = await rides
+    .find<Pick<RideOfDriver, '_id' | 'driver'>>(
+      { mode: 'live', status: { $in: movingStatuses }, 'driver.driverId': { $in: [...driverIds] } },
+      { projection: { 'driver.driverId': 1 }, batchSize: 1_000 },
+    )
+    .toArray();
+  return new Map(found.map(({ _id, driver }) => [driver?.driverId ?? '', _id]));
+}
+
+/** What a suspension of the driver ends: the driver's moving ride and live offers. */
+export async function commitmentsOf(driverId: string): Promise<Commitment[]> {
+  const [moving, open] = await Promise.all([
+    movingRidesOf([driverId]),
+    rides
+      .find<Pick<Ride, '_id' | 'offers'>>(
+        { mode: 'live', status: 'bidding', 'asked.driverId': driverId },
+        { ...timeLimit(), projection: { offers: 1 }, batchSize: 1_000 },
+      )
+      .toArray(),
+  ]);
+  const offered = open.flatMap(({ _id: rideId, offers }) => {
+    const offer = offers.find((each) => each.driver.driverId === driverId && !each.withdrawnAt);
+    return offer ? [{ rideId, offerId: offer.offerId }] : [];
+  });
+  return [...[...moving.values()].map((rideId) => ({ rideId })), ...offered];
+}
+
+/** Of these rides, those that still take offers. */
+export async function openRidesOf(rideIds: readonly string[], now: Date): Promise<Set<string>> {
+  if (rideIds.length === 0) return new Set();
+  const found = await rides
+    .find(
+      { _id: { $in: [...rideIds] }, status: 'bidding', biddingEndsAt: { $gt: now } },
+      { projection: { _id: 1 }, batchSize: 1_000 },
+    )
+    .toArray();
+  return new Set(found.map(({ _id }) => _id));
+}

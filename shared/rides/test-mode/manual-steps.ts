@@ -1,0 +1,81 @@
+import type { Context } from '../../base/context.ts';
+import { AppError } from '../../base/errors.ts';
+import { formsOfferId } from '../../base/ids.ts';
+import { changeRide, type Decision } from '../change-ride.ts';
+import { type Command, decide } from '../decide.ts';
+import type { Origin, RideState, RideStatus } from '../ride-types.ts';
+import { type RideAction, transitionOf } from '../transitions.ts';
+import { nextSimulatedOffer } from './simulated-offer.ts';
+
+/** A step that a partner takes in a test ride by hand, in the place of the simulated driver or of time. */
+export type HandStep =
+  /** Without a price or an ETA it is the simulated driver's own. */
+  | { step: 'offer'; price?: number; etaMinutes?: number }
+  | { step: 'withdraw'; offerId: string }
+  | { step: (typeof plainHandSteps)[number] };
+
+/** The steps that need nothing to be said. `expire`: the time for the ride's status is over. */
+export const plainHandSteps = ['arrive', 'start', 'complete', 'cancel', 'expire'] as const;
+
+/**
+ * Takes a step in a test ride of a key, by the lifecycle table like any other change. The script of the ride's scenario
+ * goes on from there. Resolves with the ride after it. Throws `ride_not_found`, `live_ride`, and what `decide` throws
+ * for a step that the ride's status does not allow.
+ */
+export async function takeHandStep(
+  ctx: Context,
+  rideId: string,
+  step: HandStep,
+  owner: { keyId: string },
+  origin: Origin,
+): Promise<RideState> {
+  const decision: Decision = (ride, at) => {
+    if (ride.mode !== 'test') throw new AppError('live_ride');
+    if (lacksDriver(step.step, ride.status)) throw new AppError('illegal_step');
+    return decide(ride, commandOf(ride, step, origin), at, ctx.config);
+  };
+  const ride = await changeRide(ctx, { rideId, owner }, decision, origin);
+  if (!ride) throw new AppError('ride_not_found');
+  return ride;
+}
+
+function commandOf(ride: RideState, step: HandStep, { form }: Origin): Command {
+  switch (step.step) {
+    case 'offer': {
+      const { driver, price, etaMinutes } = nextSimulatedOffer(ride);
+      return {
+        action: 'offer',
+        driver,
+        price: step.price ?? price,
+        etaMinutes: step.etaMinutes ?? etaMinutes,
+        // A form that is sent again makes the same offer.
+        ...(form && { newId: formsOfferId(form) }),
+      };
+    }
+    case 'withdraw':
+      return { action: 'withdrawOffer', offerId: step.offerId };
+    case 'cancel':
+      return { action: 'cancel', by: 'driver' };
+    case 'expire':
+      return { action: 'cancel', by: 'timeout' };
+    default:
+      return { action: step.step };
+  }
+}
+
+const actions: Record<HandStep['step'], RideAction> = {
+  offer: 'offer',
+  withdraw: 'withdrawOffer',
+  arrive: 'arrive',
+  start: 'start',
+  complete: 'complete',
+  cancel: 'cancel',
+  expire: 'cancel',
+};
+
+/** Whether a ride in this status can take the step. Pure. */
+export const canStep = (step: HandStep['step'], status: RideStatus): boolean =>
+  transitionOf(actions[step]).from.includes(status) && !lacksDriver(step, status);
+
+/** A driver cancels a ride that is the driver's own; before that there are only offers to withdraw. */
+const lacksDriver = (step: HandStep['step'], status: RideStatus): boolean => step === 'cancel' && status === 'bidding';

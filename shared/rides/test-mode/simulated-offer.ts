@@ -1,0 +1,98 @@
+import type { SimulatorStep } from '../../base/timer-names.ts';
+import type { Driver, Offer, RideState, TestScenario } from '../ride-types.ts';
+
+export type OfferStep = Extract<SimulatorStep, `offer${string}`>;
+
+/** What a simulated driver offers. */
+export type SimulatedOffer = Pick<Offer, 'driver' | 'price' | 'etaMinutes'>;
+
+/** What the simulated driver of a step offers. The same each time, because a job can run twice. */
+export function simulatedOffer(ride: Pick<RideState, 'fare' | 'scenario'>, step: OfferStep): SimulatedOffer {
+  const { driver, etaMinutes } = simulatedDrivers[step];
+  return { driver, price: priced(ride.fare, priceFactors[ride.scenario ?? 'default']?.[step] ?? 1), etaMinutes };
+}
+
+/** What the first simulated driver without a live offer on the ride offers: those of the script, then as many others. */
+export function nextSimulatedOffer(ride: Pick<RideState, 'fare' | 'scenario' | 'offers'>): SimulatedOffer {
+  const bidding = new Set(ride.offers.flatMap(({ driver, withdrawnAt }) => (withdrawnAt ? [] : driver.driverId)));
+  const step = offerSteps.find((each) => !bidding.has(simulatedDrivers[each].driver.driverId));
+  if (step) return simulatedOffer(ride, step);
+  let number = offerSteps.length + 1;
+  while (bidding.has(anotherDriver(number).driver.driverId)) number += 1;
+  return { price: ride.fare, ...anotherDriver(number) };
+}
+
+/** The step of the script that is an offer of this driver; undefined for a driver whom no script knows. */
+export const offerStepOf = ({ driverId }: Driver): OfferStep | undefined =>
+  offerSteps.find((step) => simulatedDrivers[step].driver.driverId === driverId);
+
+/** Price divided by fare, for each offer of a scenario. The price equals the fare where none is given. */
+const priceFactors: Partial<Record<TestScenario, Partial<Record<OfferStep, number>>>> = {
+  counter_offer: { offer: 1.2 },
+  three_offers: { offer: 1.1, offer_2: 1, offer_3: 1.25 },
+};
+
+/** Rounded to the cent. A fare of a few cents keeps more digits, or different prices would round to one, or to 0. */
+function priced(fare: number, factor: number): number {
+  if (factor === 1) return fare;
+  return Number(fare < 1 ? (fare * factor).toPrecision(6) : (fare * factor).toFixed(2));
+}
+
+type SimulatedDriver = Omit<SimulatedOffer, 'price'>;
+
+const offerSteps = ['offer', 'offer_2', 'offer_3'] as const satisfies readonly OfferStep[];
+
+/** The phone numbers are from the range reserved for fiction. */
+const simulatedDrivers: Record<OfferStep, SimulatedDriver> = {
+  offer: {
+    etaMinutes: 4,
+    driver: {
+      driverId: 'sim_1',
+      name: 'Alex Rivera',
+      phone: '+12025550143',
+      rating: 4.9,
+      vehicle: 'Toyota Camry, silver',
+      plate: 'TST 1043',
+    },
+  },
+  offer_2: {
+    etaMinutes: 7,
+    driver: {
+      driverId: 'sim_2',
+      name: 'Sam Okafor',
+      phone: '+12025550168',
+      rating: 4.7,
+      vehicle: 'Honda Accord, black',
+      plate: 'TST 1068',
+    },
+  },
+  offer_3: {
+    etaMinutes: 2,
+    driver: {
+      driverId: 'sim_3',
+      name: 'Kim Larsen',
+      phone: '+12025550191',
+      rating: 4.8,
+      vehicle: 'Kia Niro, white',
+      plate: 'TST 1091',
+    },
+  },
+};
+
+const otherNames = ['Noor Haddad', 'Chris Moreau', 'Ines Duarte', 'Jo Lindqvist', 'Ravi Menon', 'Mia Kowalski'];
+
+/** A driver for an offer by hand. A ride takes at most 50 offers, so two digits tell them apart. */
+function anotherDriver(number: number): SimulatedDriver {
+  const digits = String(number).padStart(2, '0');
+  return {
+    etaMinutes: 3 + (number % 10),
+    driver: {
+      driverId: `sim_${number}`,
+      name: otherNames[number % otherNames.length] as string,
+      phone: `+120255501${digits}`,
+      rating: 4.6,
+      vehicle: 'Nissan Leaf, blue',
+      plate: `TST 20${digits}`,
+    },
+  };
+}

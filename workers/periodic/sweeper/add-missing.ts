@@ -1,0 +1,80 @@
+import type { Queue } from 'bullmq';
+import type { Context } from '../../../shared/base/context.ts';
+import { describeError } from '../../../shared/base/errors.ts';
+import type { PoolName } from '../../../shared/base/queues.ts';
+import { isCluster } from '../../../shared/base/redis/redis-nodes.ts';
+import { findJobs, type JobState } from './find-jobs.ts';
+
+/** A job that a ride needs. */
+export interface NeededJob {
+  /** The queues that may hold it. */
+  pools: readonly PoolName[];
+  /** Its dedupe id, in each of them. */
+  id: string;
+  /** Unix ms. */
+  dueAt: number;
+  /** Never throws. Resolves with whether Redis took the job. */
+  add(options: { evenIfActive: boolean }): Promise<boolean>;
+}
+
+/** A delayed job that is due later than needed by more than this is added again. */
+const toleranceMs = 1_000;
+
+/**
+ * Adds the jobs that no queue really holds, in this order. With `distrustActive`, a due job is also added beside an active
+ * one, whose worker may never have received it. Resolves with how many jobs Redis took and how many it did not. A queue
+ * whose node of a Redis Cluster is away holds up no other queue: its jobs count as not taken.
+ */
+export async function addMissing(
+  ctx: Context,
+  needed: readonly NeededJob[],
+  { nowMs, distrustActive }: { nowMs: number; distrustActive: boolean },
+): Promise<{ added: number; failed: number }> {
+  const states = await statesOf(ctx, needed, nowMs);
+  const taken = await Promise.all(
+    needed.flatMap((job, index) => {
+      const isDistrusted = distrustActive && states[index] === 'active' && job.dueAt <= nowMs;
+      if (states[index] === 'unknown') return false;
+      return states[index] === 'missing' || isDistrusted ? job.add({ evenIfActive: isDistrusted }) : [];
+    }),
+  );
+  const added = taken.filter(Boolean).length;
+  return { added, failed: taken.length - added };
+}
+
+async function statesOf(ctx: Context, needed: readonly NeededJob[], nowMs: number): Promise<(JobState | 'unknown')[]> {
+  const pools = [...new Set(needed.flatMap((job) => job.pools))];
+  const ofEachPool = new Map(
+    await Promise.all(pools.map(async (pool) => [pool, await statesIn(ctx, pool, needed, nowMs)] as const)),
+  );
+  return needed.map((job) => {
+    const states = job.pools.map((pool) => {
+      const inPool = ofEachPool.get(pool);
+      return inPool ? inPool.get(job.id) : 'unknown';
+    });
+    if (states.includes('waiting')) return 'waiting';
+    if (states.includes('active')) return 'active';
+    // Of two queues that may hold a delivery, one is enough: a job in each does no harm.
+    return states.every((state) => state === 'unknown') ? 'unknown' : 'missing';
+  });
+}
+
+/** Null while the queue's node is away. One query per queue: in a Redis Cluster each queue has a slot of its own. */
+async function statesIn(
+  ctx: Context,
+  pool: PoolName,
+  needed: readonly NeededJob[],
+  nowMs: number,
+): Promise<Map<string, JobState | undefined> | null> {
+  const wanted = needed
+    .filter(({ pools }) => pools.includes(pool))
+    .map(({ id, dueAt }) => ({ id, latestAt: Math.max(dueAt, nowMs) + toleranceMs }));
+  try {
+    const states = await findJobs(ctx.redis, ctx.queues[pool] as Queue, wanted);
+    return new Map(wanted.map(({ id }, index) => [id, states[index]]));
+  } catch (error) {
+    if (!isCluster(ctx.redis)) throw error;
+    ctx.log.debug({ pool, error: describeError(error) }, 'a queue cannot be read');
+    return null;
+  }
+}

@@ -1,0 +1,140 @@
+import type { Queue } from 'bullmq';
+import type { RedisClient } from '../../../shared/base/redis/redis.ts';
+import { areUnique } from './job-ids.ts';
+
+/** `active`: a worker has the job, or had it and died. BullMQ gives a dead worker's job to another worker. */
+export type JobState = 'missing' | 'waiting' | 'active';
+
+export interface WantedJob {
+  /** The dedupe id. */
+  id: string;
+  /** A delayed job that is due later than this (Unix ms) counts as missing: adding replaces it. */
+  latestAt: number;
+}
+
+/** A wanted job whose dedupe key names a job id. */
+interface NamedJob extends WantedJob {
+  jobId: string;
+}
+
+/** Reads this many jobs from the head of the list of waiting jobs. A shorter list is known completely. */
+const headLength = 1_000;
+/** Producers' clocks may differ by this much, so the order of jobs is certain only beyond it. */
+const orderMs = 5_000;
+/** BullMQ's score of a delayed job is its due time (Unix ms) times this. */
+const scorePerMs = 0x1000;
+
+/**
+ * Where these jobs of a queue really are. BullMQ ignores an add while the dedupe key names a job whose hash exists, even if
+ * the list that held the job is lost. This removes such leftovers, so that BullMQ accepts the next add. In a list too long
+ * to be sure, a job counts as waiting; a later call finds it missing, when the list has moved on.
+ */
+export async function findJobs(redis: RedisClient, queue: Queue, wanted: readonly WantedJob[]): Promise<JobState[]> {
+  if (wanted.length === 0) return [];
+  const jobIds = await redis.mget(wanted.map(({ id }) => dedupeKey(queue, id)));
+  const named = wanted.flatMap((job, index): NamedJob[] => {
+    const jobId = jobIds[index];
+    return jobId ? [{ ...job, jobId }] : [];
+  });
+  const states = named.length > 0 ? await statesOf(redis, queue, named) : new Map<string, JobState>();
+  return wanted.map(({ id }) => states.get(id) ?? 'missing');
+}
+
+async function statesOf(redis: RedisClient, queue: Queue, named: readonly NamedJob[]): Promise<Map<string, JobState>> {
+  const { scores, head, areConsistent } = await readLists(redis, queue, named);
+  const states = new Map<string, JobState>();
+  const uncertain: NamedJob[] = [];
+  for (const [index, job] of named.entries()) {
+    const score = scores[index] ?? null;
+    if (score !== null) states.set(job.id, Number(score) / scorePerMs <= job.latestAt ? 'waiting' : 'missing');
+    else if (head.has(job.jobId) || isBehind(job.jobId, head)) states.set(job.id, 'waiting');
+    if (!areConsistent || !states.has(job.id)) uncertain.push(job);
+  }
+  if (uncertain.length > 0) await readJobs(redis, queue, uncertain, head, states);
+  return states;
+}
+
+/** The head of the list of waiting jobs: the jobs that workers take next. */
+interface Head {
+  has(jobId: string): boolean;
+  /** The last job of the head, or null when the head is the whole list. */
+  last: string | null;
+}
+
+function headOf(list: readonly string[]): Head {
+  const jobIds = new Set(list);
+  return { has: (jobId) => jobIds.has(jobId), last: list.length < headLength ? null : (list[0] ?? null) };
+}
+
+/** A job that was added after the last job of the head is behind the head, if it is in the list at all. */
+const isBehind = (jobId: string, { last }: Head): boolean => last !== null && Number(jobId) > Number(last);
+
+const dedupeKey = (queue: Queue, id: string): string => queue.toKey(`de:${id}`);
+
+/** Reads in one transaction, so that no job moves from one list to another in between. */
+async function readLists(redis: RedisClient, queue: Queue, named: readonly NamedJob[]) {
+  const jobIds = named.map(({ jobId }) => jobId);
+  const [scores, list, existing] =
+    (await redis
+      .multi()
+      .zmscore(queue.toKey('delayed'), ...jobIds)
+      .lrange(queue.toKey('wait'), -headLength, -1)
+      .exists(jobIds.map((jobId) => queue.toKey(jobId)))
+      .exec()) ?? [];
+  return {
+    scores: answerOf<(string | null)[]>(scores),
+    head: headOf(answerOf<string[]>(list)),
+    /** Every job has its hash, and no job has the id of another. */
+    areConsistent: answerOf<number>(existing) === named.length && areUnique(jobIds),
+  };
+}
+
+/** Reads the hashes of jobs that are in no list, or may belong to another dedupe id. Removes leftovers. */
+async function readJobs(
+  redis: RedisClient,
+  queue: Queue,
+  uncertain: readonly NamedJob[],
+  head: Head,
+  states: Map<string, JobState>,
+): Promise<void> {
+  const reads = redis.multi().mget(uncertain.map(({ id }) => dedupeKey(queue, id)));
+  reads.hmget(queue.toKey(head.last ?? ''), 'timestamp', 'opts');
+  for (const { jobId } of uncertain) {
+    reads.hmget(queue.toKey(jobId), 'deid', 'timestamp', 'opts').exists(queue.toKey(`${jobId}:lock`));
+    reads.lpos(queue.toKey('active'), jobId);
+  }
+  const [names, lastTimes, ...answers] = (await reads.exec()) ?? [];
+  const jobIds = answerOf<(string | null)[]>(names);
+  // The list is first in, first out: a job that entered before the last job of the head is in the head, or not in the list.
+  const certainUntil = head.last === null ? Number.POSITIVE_INFINITY : enteredAt(answerOf(lastTimes)) - orderMs;
+  const leftovers: string[] = [];
+  for (const [index, job] of uncertain.entries()) {
+    const [hash, lock, place] = answers.slice(3 * index);
+    // A key that cannot be read as a hash is no job: it is removed like the leftovers of a lost one.
+    const [ownId = null, ...times] = (hash?.[1] ?? []) as (string | null)[];
+    const hasEnded = jobIds[index] !== job.jobId;
+    const isActive = answerOf<number>(lock) === 1 || answerOf<number | null>(place) !== null || hasEnded;
+    if (ownId === job.id && states.has(job.id)) continue;
+    if (ownId === job.id && isActive) states.set(job.id, 'active');
+    else if (ownId === job.id && enteredAt(times) >= certainUntil) states.set(job.id, 'waiting');
+    else {
+      states.set(job.id, 'missing');
+      const isOfAnother = ownId !== null && ownId !== job.id;
+      leftovers.push(isOfAnother ? dedupeKey(queue, job.id) : queue.toKey(job.jobId));
+    }
+  }
+  if (leftovers.length > 0) await redis.del(leftovers);
+}
+
+/** When a job entered the list of waiting jobs: when it was added, or when its delay ended. */
+function enteredAt([timestamp, opts]: (string | null | undefined)[]): number {
+  const { delay = 0 } = JSON.parse(opts ?? '{}') as { delay?: number };
+  return Number(timestamp ?? 0) + delay;
+}
+
+function answerOf<T>(result: [Error | null, unknown] | undefined): T {
+  if (!result) throw new Error('Redis gave no answer');
+  const [error, value] = result;
+  if (error) throw error;
+  return value as T;
+}

@@ -1,0 +1,82 @@
+import type { Context } from '../../../shared/base/context.ts';
+import { foundKey, sweptKey } from '../../../shared/process/ops/full-sweep.ts';
+import { type Lease, takeLease } from '../lease.ts';
+import {
+  atFront,
+  isComplete,
+  nextRound,
+  progressKey,
+  readProgress,
+  type StoredProgress,
+  storeProgress,
+} from './progress.ts';
+import { sweep } from './sweep.ts';
+
+export interface Turn {
+  /** The current time (Unix ms). This and the times below are by Redis's clock. */
+  now: number;
+  /** Jobs may have been lost until this time: a full sweep that began earlier may have missed them. */
+  lastLossAt: number;
+  /** Redis came back at this time, perhaps without its data: rides visited before are visited again. */
+  redisReturnedAt: number;
+  /** The time between two sweeps, counted over all processes. */
+  intervalMs: number;
+  /** The same while a full sweep is unfinished. */
+  soonMs: number;
+  signal: AbortSignal;
+}
+
+/**
+ * Sweeps if it is this process's turn: one process sweeps in each interval, or at once after Redis came back. Resolves with
+ * whether a full sweep is still unfinished.
+ */
+export async function takeTurn(ctx: Context, turn: Turn): Promise<boolean> {
+  const [swept = null, progressText = null] = await ctx.redis.mget(sweptKey, progressKey);
+  const sweptAt = Number(swept ?? Number.NEGATIVE_INFINITY);
+  const stored = readProgress(progressText);
+  const everything = !(sweptAt >= turn.lastLossAt);
+  const hasBegun = Math.max(sweptAt, stored.everythingSince ?? 0) >= turn.redisReturnedAt;
+  const lease = await takeLease(ctx.redis, { interruptRest: !hasBegun });
+  if (!lease) return everything;
+  let isUnfinished = everything;
+  try {
+    const progress = everything ? fullProgress(stored, turn) : ordinaryProgress(stored);
+    const isDone = await continueSweep(ctx, lease, progress, turn.signal);
+    isUnfinished = everything && !(isDone && (progress.everythingSince ?? 0) >= turn.lastLossAt);
+  } finally {
+    await lease.rest(isUnfinished ? turn.soonMs : turn.intervalMs);
+  }
+  return isUnfinished;
+}
+
+/** Continues a full sweep that was interrupted, so that it completes even if it often fails. */
+function fullProgress(stored: StoredProgress, { now, redisReturnedAt }: Turn): StoredProgress {
+  const continues = stored.everythingSince !== null && stored.everythingSince >= redisReturnedAt;
+  return continues ? stored : { ...atFront(), everythingSince: now };
+}
+
+const ordinaryProgress = (stored: StoredProgress): StoredProgress =>
+  nextRound(stored.everythingSince === null ? stored : atFront());
+
+/** Resolves with whether all walks came to their ends. */
+async function continueSweep(
+  ctx: Context,
+  lease: Lease,
+  progress: StoredProgress,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const everything = progress.everythingSince !== null;
+  const mayGoOn = async () => !signal.aborted && (await lease.keep());
+  try {
+    const swept = await sweep(ctx, { everything, progress, mayGoOn });
+    const { timers, deliveries, attempts, mails, stalls, drivers, failed } = swept;
+    const found = timers + deliveries + attempts + mails + stalls + drivers + failed;
+    if (found > 0) ctx.log.info({ everything, ...swept }, 'sweep');
+    // Record the sweep only while holding the lease: Redis may have been flushed.
+    if (!isComplete(progress) || !(await lease.keep())) return false;
+    if (everything) await ctx.redis.mset(foundKey, JSON.stringify(swept), sweptKey, progress.everythingSince ?? 0);
+    return true;
+  } finally {
+    if (await lease.isMine()) await storeProgress(ctx.redis, progress);
+  }
+}
