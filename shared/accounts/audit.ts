@@ -1,5 +1,6 @@
 import mongoose from 'mongoose';
 import { newAuditId } from '../base/ids.ts';
+import { collection } from '../base/mongo/collection.ts';
 import { insertOnce } from '../base/mongo/insert-once.ts';
 
 /** What somebody did in an account, by its name in the dashboard's list. */
@@ -66,7 +67,7 @@ auditSchema.index({ accountId: 1, at: -1, _id: -1 });
 auditSchema.index({ at: 1 });
 
 export const AuditModel = mongoose.model<AuditEntry>('AuditEntry', auditSchema, 'audit');
-const entries = AuditModel.collection as unknown as mongoose.mongo.Collection<AuditEntry>;
+const entries = collection<AuditEntry>(AuditModel);
 
 /** Notes what was done in an account. With an `_id` (derivedAuditId) it is noted once, however often this is repeated. */
 export async function audit(

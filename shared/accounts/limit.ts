@@ -1,5 +1,6 @@
 import mongoose from 'mongoose';
 import { randomBase62 } from '../base/ids.ts';
+import { collection } from '../base/mongo/collection.ts';
 import { isDuplicate } from '../base/mongo/insert-once.ts';
 
 /** At most `most` times within any `perMs`. */
@@ -32,7 +33,7 @@ const limitSchema = new mongoose.Schema<LimitRow>(
 limitSchema.index({ expiresAt: 1 });
 
 export const LimitModel = mongoose.model<LimitRow>('Limit', limitSchema, 'limits');
-const limits = LimitModel.collection as unknown as mongoose.mongo.Collection<LimitRow>;
+const limits = collection<LimitRow>(LimitModel);
 
 /** `count`: how many are counted now, this one included. */
 export type Taken = { isFull: false; count: number; giveBack(): Promise<void> } | { isFull: true; freesMs: number };

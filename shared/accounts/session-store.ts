@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import mongoose from 'mongoose';
 import { batchedFind } from '../base/batch.ts';
 import { sha256 } from '../base/ids.ts';
+import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { insertOnce } from '../base/mongo/insert-once.ts';
 
@@ -56,7 +57,7 @@ export interface SessionStore<Owner> {
  */
 export function sessionStore<Owner extends Record<string, string>>(
   name: string,
-  collection: string,
+  collectionName: string,
   [idField, ...otherFields]: [keyof Owner & string, ...(keyof Owner & string)[]],
   { longestMs = Number.POSITIVE_INFINITY }: { longestMs?: number } = {},
 ): SessionStore<Owner> {
@@ -76,8 +77,8 @@ export function sessionStore<Owner extends Record<string, string>>(
   );
   schema.index({ [idField]: 1 });
   schema.index({ expiresAt: 1 });
-  const model = mongoose.model<Session>(name, schema, collection);
-  const sessions = model.collection as unknown as mongoose.mongo.Collection<Session>;
+  const model = mongoose.model<Session>(name, schema, collectionName);
+  const sessions = collection<Session>(model);
 
   const endAfter = (createdAt: Date, nowMs: number) =>
     new Date(Math.min(nowMs + sessionLifetimeMs, createdAt.getTime() + longestMs));

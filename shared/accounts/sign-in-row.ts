@@ -1,4 +1,5 @@
 import mongoose from 'mongoose';
+import { collection } from '../base/mongo/collection.ts';
 
 /** A browser that asks for codes, by the token in its cookie, with the address that it asked for last. */
 export interface SignIn {
@@ -36,4 +37,4 @@ const signInSchema = new mongoose.Schema<SignIn>(
 signInSchema.index({ expiresAt: 1 });
 
 export const SignInModel = mongoose.model<SignIn>('SignIn', signInSchema, 'signins');
-export const signIns = SignInModel.collection as unknown as mongoose.mongo.Collection<SignIn>;
+export const signIns = collection<SignIn>(SignInModel);

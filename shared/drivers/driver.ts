@@ -2,6 +2,7 @@ import mongoose from 'mongoose';
 import { batchedFind } from '../base/batch.ts';
 import { type CarType, carTypes } from '../base/car-types.ts';
 import { sha256 } from '../base/ids.ts';
+import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { isWellFormedDriverKey } from '../keys/key-format.ts';
 
@@ -61,7 +62,7 @@ driverSchema.index({ hash: 1 }, { unique: true });
 driverSchema.index({ leavesSince: 1 }, { partialFilterExpression: { leavesSince: { $exists: true } } });
 
 export const DriverModel = mongoose.model<DriverRecord>('Driver', driverSchema, 'drivers');
-export const drivers = DriverModel.collection as unknown as mongoose.mongo.Collection<DriverRecord>;
+export const drivers = collection<DriverRecord>(DriverModel);
 
 /** The driver that a request was made by, without the key. */
 export type ActiveDriver = Pick<

@@ -2,6 +2,7 @@ import mongoose from 'mongoose';
 import { batch, oneOf } from '../base/batch.ts';
 import type { CarType } from '../base/car-types.ts';
 import type { Point } from '../base/haversine.ts';
+import { collection } from '../base/mongo/collection.ts';
 import { type Update, updateDocuments } from '../base/mongo/commands.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { cellsAt } from './cells.ts';
@@ -48,7 +49,7 @@ positionSchema.index(placesIndex, { partialFilterExpression: { available: true }
 positionSchema.index({ seenAt: 1 }, { partialFilterExpression: { available: true } });
 
 export const PositionModel = mongoose.model('DriverPosition', positionSchema, 'positions');
-export const positions = PositionModel.collection as unknown as mongoose.mongo.Collection<DriverPosition>;
+export const positions = collection<DriverPosition>(PositionModel);
 
 /** A driver who has not reported for this long is not asked, and counts as offline. */
 export const reportLifeMs = 60_000;

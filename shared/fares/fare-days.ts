@@ -2,6 +2,7 @@ import mongoose from 'mongoose';
 import type { CarType } from '../base/car-types.ts';
 import type { Point } from '../base/haversine.ts';
 import { sha256 } from '../base/ids.ts';
+import { collection } from '../base/mongo/collection.ts';
 import { cellAt } from '../drivers/cells.ts';
 
 /** Prices per km of the completed live rides that were created on one day, for one car type and one cell of pickups. */
@@ -49,7 +50,7 @@ export const priceOf = (step: number): number => Math.exp(step * stepFactor);
 const fareDaySchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
 fareDaySchema.index({ day: 1 });
 export const FareDayModel = mongoose.model('FareDay', fareDaySchema, 'fare_days');
-export const fareDays = FareDayModel.collection as unknown as mongoose.mongo.Collection<FareDay>;
+export const fareDays = collection<FareDay>(FareDayModel);
 
 /** How far the days are counted. One document. */
 interface FareProgress {
@@ -61,4 +62,4 @@ interface FareProgress {
 
 const progressSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
 export const FareProgressModel = mongoose.model('FareProgress', progressSchema, 'fare_progress');
-export const fareProgress = FareProgressModel.collection as unknown as mongoose.mongo.Collection<FareProgress>;
+export const fareProgress = collection<FareProgress>(FareProgressModel);

@@ -3,6 +3,7 @@ import type { AppliedForm } from '../accounts/sent-form.ts';
 import { batchedFind } from '../base/batch.ts';
 import { sha256 } from '../base/ids.ts';
 import type { Mode } from '../base/mode.ts';
+import { collection } from '../base/mongo/collection.ts';
 import { isWellFormedKey } from './key-format.ts';
 
 export interface ApiKey {
@@ -83,7 +84,7 @@ keySchema.index({ accountId: 1, place: 1 }, { unique: true, partialFilterExpress
 keySchema.index({ signingSecret: 1 });
 
 export const KeyModel = mongoose.model<ApiKey>('ApiKey', keySchema, 'keys');
-export const keys = KeyModel.collection as unknown as mongoose.mongo.Collection<ApiKey>;
+export const keys = collection<ApiKey>(KeyModel);
 
 /** The key that a request was made with, without its secrets. */
 export interface Caller {

@@ -1,6 +1,7 @@
 import mongoose from 'mongoose';
 import { ConfigError, NotMigrated } from '../base/config.ts';
 import { decrypt, encrypt, type SecretsKeys } from '../base/encryption.ts';
+import { collection } from '../base/mongo/collection.ts';
 import { type SecretStore, secretStores } from './secret-stores.ts';
 import { ciphertextOf, keyInUse, underMissingKeys } from './stored-secrets.ts';
 
@@ -14,8 +15,7 @@ const checkSchema = new mongoose.Schema<SecretsCheck>(
   { _id: String, value: { type: String, required: true } },
   { versionKey: false, autoIndex: false },
 );
-const checks = mongoose.model<SecretsCheck>('SecretsCheck', checkSchema, 'checks')
-  .collection as unknown as mongoose.mongo.Collection<SecretsCheck>;
+const checks = collection<SecretsCheck>(mongoose.model('SecretsCheck', checkSchema, 'checks'));
 const checkId = 'secrets';
 const plain = 'these keys belong to this database';
 

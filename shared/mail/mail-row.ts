@@ -1,4 +1,5 @@
 import mongoose from 'mongoose';
+import { collection } from '../base/mongo/collection.ts';
 
 /**
  * `kept`: a development stack without a mail server shows the mail instead of sending it. The last three are final.
@@ -46,4 +47,4 @@ mailSchema.index({ expiresAt: 1 });
 mailSchema.index({ sealed: 1 }, { sparse: true });
 
 export const MailModel = mongoose.model<MailRow>('Mail', mailSchema, 'mails');
-export const mails = MailModel.collection as unknown as mongoose.mongo.Collection<MailRow>;
+export const mails = collection<MailRow>(MailModel);

@@ -1,4 +1,5 @@
 import mongoose from 'mongoose';
+import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 
 /** How far the erasure of attempts has come. One document. */
@@ -11,7 +12,7 @@ interface RetentionProgress {
 const progressSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
 
 export const RetentionProgressModel = mongoose.model('RetentionProgress', progressSchema, 'retention_progress');
-const progress = RetentionProgressModel.collection as unknown as mongoose.mongo.Collection<RetentionProgress>;
+const progress = collection<RetentionProgress>(RetentionProgressModel);
 
 const retention = { _id: 'retention' } as const;
 

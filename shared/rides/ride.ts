@@ -1,4 +1,5 @@
 import mongoose from 'mongoose';
+import { collection } from '../base/mongo/collection.ts';
 import { movingStatuses, type Ride } from './ride-types.ts';
 import { endedStatuses } from './transitions.ts';
 
@@ -74,4 +75,4 @@ rideSchema.index(
 export const RideModel = mongoose.model('Ride', rideSchema);
 
 /** The driver's own collection: building a mongoose document costs more than the rest of a creation. */
-export const rides = RideModel.collection as unknown as mongoose.mongo.Collection<Ride>;
+export const rides = collection<Ride>(RideModel);

@@ -1,4 +1,5 @@
 import mongoose from 'mongoose';
+import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { dayMs, endOfMonth, monthOf, startOfMonth } from './days.ts';
 
@@ -14,7 +15,7 @@ interface UsageProgress {
 const progressSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
 
 export const UsageProgressModel = mongoose.model('UsageProgress', progressSchema, 'usage_progress');
-const progress = UsageProgressModel.collection as unknown as mongoose.mongo.Collection<UsageProgress>;
+const progress = collection<UsageProgress>(UsageProgressModel);
 
 const usage = { _id: 'usage' } as const;
 

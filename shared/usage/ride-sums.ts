@@ -1,4 +1,5 @@
 import mongoose from 'mongoose';
+import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { createdIndex, rides } from '../rides/ride.ts';
 import { dayOf } from './days.ts';
@@ -25,7 +26,7 @@ const rideSumsSchema = new mongoose.Schema({ _id: String }, { strict: false, ver
 rideSumsSchema.index({ accountId: 1 });
 
 export const RideSumsModel = mongoose.model('RideSums', rideSumsSchema, 'ride_sums');
-export const rideSums = RideSumsModel.collection as unknown as mongoose.mongo.Collection<RideSums>;
+export const rideSums = collection<RideSums>(RideSumsModel);
 
 /** The rides of one key: all, and by day (`2026-11-05`). */
 export interface RideCounts {

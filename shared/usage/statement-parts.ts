@@ -1,4 +1,5 @@
 import mongoose from 'mongoose';
+import { collection } from '../base/mongo/collection.ts';
 import type { TripLine } from './trips.ts';
 
 /** A document holds so many lines, and a page of a statement shows as many. */
@@ -16,4 +17,4 @@ const partSchema = new mongoose.Schema(
 );
 
 export const StatementPartModel = mongoose.model('StatementPart', partSchema, 'statement_parts');
-export const statementParts = StatementPartModel.collection as unknown as mongoose.mongo.Collection<StatementPart>;
+export const statementParts = collection<StatementPart>(StatementPartModel);

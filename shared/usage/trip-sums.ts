@@ -1,4 +1,5 @@
 import mongoose from 'mongoose';
+import { collection } from '../base/mongo/collection.ts';
 import type { TripTotal } from './trips.ts';
 
 /**
@@ -26,4 +27,4 @@ export interface StatementTotal extends TripTotal {
 const tripSumsSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
 
 export const TripSumsModel = mongoose.model('TripSums', tripSumsSchema, 'trip_sums');
-export const tripSums = TripSumsModel.collection as unknown as mongoose.mongo.Collection<TripSums>;
+export const tripSums = collection<TripSums>(TripSumsModel);

@@ -2,6 +2,7 @@ import mongoose from 'mongoose';
 import { AppError } from '../base/errors.ts';
 import { firstAttemptId } from '../base/ids.ts';
 import type { Mode } from '../base/mode.ts';
+import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import type { DeliveryOutcome, EventName } from '../rides/ride-types.ts';
 
@@ -97,7 +98,7 @@ attemptSchema.index(
 );
 
 export const AttemptModel = mongoose.model('Attempt', attemptSchema);
-export const attempts = AttemptModel.collection as unknown as mongoose.mongo.Collection<AttemptRecord>;
+export const attempts = collection<AttemptRecord>(AttemptModel);
 
 /** On whose behalf attempts are read or asked for: those of another account count as unknown. */
 export interface AccountOwner {

@@ -1,5 +1,6 @@
 import mongoose from 'mongoose';
 import { batch } from '../batch.ts';
+import { collection } from './collection.ts';
 import { durableWrites, timeLimit } from './durability.ts';
 import { NotYetCommitted } from './outage.ts';
 
@@ -11,7 +12,7 @@ interface Fence {
 const fenceSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
 /** One document, in the shard where unsharded collections are, as the rides are. */
 export const FenceModel = mongoose.model('Fence', fenceSchema, 'fences');
-const fences = FenceModel.collection as unknown as mongoose.mongo.Collection<Fence>;
+const fences = collection<Fence>(FenceModel);
 
 /**
  * Resolves with what `read` finds once nothing of it can be lost or rolled back: a durable write that follows the read on

@@ -1,4 +1,4 @@
-import type mongoose from 'mongoose';
+import { collection } from '../../base/mongo/collection.ts';
 import { durableWrites, timeLimit } from '../../base/mongo/durability.ts';
 import { FenceModel, topologyChanges } from '../../base/mongo/fence.ts';
 import { showingMarks } from './showing-marks.ts';
@@ -20,7 +20,7 @@ interface StoredMark {
   now: Date;
 }
 
-const marks = FenceModel.collection as unknown as mongoose.mongo.Collection<StoredMark>;
+const marks = collection<StoredMark>(FenceModel);
 const _id = 'feed';
 
 /** An event's position is its time unless the clock went back: the mark stays behind the clock of what is being read. */

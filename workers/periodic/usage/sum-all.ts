@@ -2,6 +2,7 @@ import type mongoose from 'mongoose';
 import { AccountModel } from '../../../shared/accounts/account.ts';
 import { describeError } from '../../../shared/base/errors.ts';
 import type { Logger } from '../../../shared/base/logging/logger.ts';
+import { collection } from '../../../shared/base/mongo/collection.ts';
 import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { isOutageOfMongo } from '../../../shared/base/mongo/outage.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
@@ -12,7 +13,7 @@ import { tripSums } from '../../../shared/usage/trip-sums.ts';
 import { Ended } from '../pace.ts';
 
 const pageSize = 200;
-const accounts = AccountModel.collection as unknown as mongoose.mongo.Collection<Named>;
+const accounts = collection<Named>(AccountModel);
 
 export interface Summed {
   /** Rides that were summed, and months that were closed. */
