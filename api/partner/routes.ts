@@ -88,7 +88,7 @@ export function partnerRoutes(service: Context, creation: RideCreation, polls: W
   const information = {
     name: 'Ride Partner API',
     version: 'v1',
-    docs: config.docsUrl,
+    docs: `${config.publicBaseUrl}/docs`,
     endpoints: operations.contractOperations.map(endpointOf),
     additionalEndpoints: routes
       .map(({ operation }) => operation)

@@ -9,7 +9,6 @@ export interface Config {
   port: number;
   publicBaseUrl: string;
   trackBaseUrl: string;
-  docsUrl: string;
   biddingTimeoutMs: number;
   pickupTimeoutMs: number;
   tripTimeoutMs: number;
@@ -55,7 +54,6 @@ export interface Config {
 
 export interface TraceSettings {
   endpoint: string;
-  serviceName?: string;
   /** Of all traces, 0 to 1. */
   share: number;
 }
@@ -128,8 +126,7 @@ const settings = Joi.object({
     .required()
     .when('SERVICE_ENV', { is: 'production', otherwise: Joi.string().optional().default(ownAddress) })
     .messages({ 'any.required': onlyHttps, 'baseUrl.v1': '{{#label}} must be the address without /v1' }),
-  TRACK_BASE_URL: baseUrl.custom(httpsInProduction).default(besideBase('track')),
-  DOCS_URL: baseUrl.default(besideBase('docs')),
+  TRACK_BASE_URL: baseUrl.custom(httpsInProduction).default(trackBeside),
   SECRETS_KEY: Joi.string().custom(readSecretsKeys).required().messages({
     'secretsKey.length':
       '{{#label}} must be 32 bytes in base64 (openssl rand -base64 32), or a comma-separated list of such keys',
@@ -190,7 +187,6 @@ const settings = Joi.object({
   OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl.custom(withoutUser).messages({
     'traces.form': '{{#label}} must be an address without user and query: OTEL_EXPORTER_OTLP_HEADERS is for passwords',
   }),
-  OTEL_SERVICE_NAME: Joi.string().max(100),
   OTEL_TRACES_SAMPLER_ARG: Joi.number().min(0).max(1).default(1),
   LOG_LEVEL: Joi.string().valid('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
   BIDDING_CONCURRENCY: concurrency.default(50),
@@ -233,7 +229,6 @@ export function readConfig(
     port: value.PORT,
     publicBaseUrl: value.PUBLIC_BASE_URL ?? '',
     trackBaseUrl: value.TRACK_BASE_URL,
-    docsUrl: value.DOCS_URL,
     biddingTimeoutMs: value.BIDDING_TIMEOUT_MS,
     pickupTimeoutMs: value.PICKUP_TIMEOUT_MS,
     tripTimeoutMs: value.TRIP_TIMEOUT_MS,
@@ -265,7 +260,6 @@ export function readConfig(
     ...(value.OTEL_EXPORTER_OTLP_ENDPOINT && {
       traces: Object.freeze({
         endpoint: value.OTEL_EXPORTER_OTLP_ENDPOINT,
-        serviceName: value.OTEL_SERVICE_NAME,
         share: value.OTEL_TRACES_SAMPLER_ARG,
       }),
     }),
@@ -300,8 +294,8 @@ function ownAddress({ HOST, PORT }: { HOST: string; PORT: number }): string {
   return `http://${hostInUrl(HOST)}:${PORT}`;
 }
 
-function besideBase(name: string) {
-  return ({ PUBLIC_BASE_URL = '' }: { PUBLIC_BASE_URL?: string }) => `${PUBLIC_BASE_URL}/${name}`;
+function trackBeside({ PUBLIC_BASE_URL = '' }: { PUBLIC_BASE_URL?: string }) {
+  return `${PUBLIC_BASE_URL}/track`;
 }
 
 /** Without a database in its address the driver would use one called "test". */

@@ -39,7 +39,7 @@ describe('routes', () => {
   let key: string;
 
   before(async () => {
-    api = await startTestApi({ DOCS_URL: 'https://docs.example/api' });
+    api = await startTestApi();
     key = (await api.key()).key;
   });
   after(() => api.close());
@@ -55,7 +55,7 @@ describe('routes', () => {
       expect(body).to.deep.equal({
         name: 'Ride Partner API',
         version: 'v1',
-        docs: 'https://docs.example/api',
+        docs: `${api.ctx.config.publicBaseUrl}/docs`,
         endpoints: [
           'POST /rides',
           'GET /rides/:rideId',

@@ -186,7 +186,7 @@ describe('the traces of an API process and of workers', () => {
   });
 
   it('are not there without a collector: no process loads a module of OpenTelemetry', async () => {
-    const running = await start({ api: { OTEL_EXPORTER_OTLP_ENDPOINT: '' }, worker: { OTEL_SERVICE_NAME: 'rides' } });
+    const running = await start({ api: { OTEL_EXPORTER_OTLP_ENDPOINT: '' }, worker: { OTEL_TRACES_SAMPLER_ARG: '1' } });
     const { body } = await running.partner.createRide({}, { traceparent: `00-${hex(16)}-${hex(8)}-01` });
     expect(body.rideId).to.be.a('string');
     await running.webhooks.received(5);

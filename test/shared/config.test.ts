@@ -30,7 +30,6 @@ describe('the settings', () => {
       port: 4100,
       publicBaseUrl: 'https://rides.example',
       trackBaseUrl: 'https://rides.example/track',
-      docsUrl: 'https://rides.example/docs',
       biddingTimeoutMs: 600_000,
       pickupTimeoutMs: 7_200_000,
       tripTimeoutMs: 43_200_000,
@@ -97,17 +96,11 @@ describe('the settings', () => {
 
   it('have traces only with a collector, all of them unless a share is given', () => {
     const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://collector:4318/';
-    expect(readConfig({ ...production, OTEL_SERVICE_NAME: 'rides', OTEL_TRACES_SAMPLER_ARG: '0.5' }).traces).to.equal(
-      undefined,
-    );
-    const traces = { endpoint: 'http://collector:4318', serviceName: undefined, share: 1 };
+    expect(readConfig({ ...production, OTEL_TRACES_SAMPLER_ARG: '0.5' }).traces).to.equal(undefined);
+    const traces = { endpoint: 'http://collector:4318', share: 1 };
     expect(readConfig({ ...production, OTEL_EXPORTER_OTLP_ENDPOINT }).traces).to.deep.equal(traces);
-    const some = { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SERVICE_NAME: 'desk', OTEL_TRACES_SAMPLER_ARG: '0.01' };
-    expect(readConfig({ ...production, ...some }).traces).to.deep.equal({
-      ...traces,
-      serviceName: 'desk',
-      share: 0.01,
-    });
+    const some = { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER_ARG: '0.01' };
+    expect(readConfig({ ...production, ...some }).traces).to.deep.equal({ ...traces, share: 0.01 });
   });
 
   it('need neither REDIS_URL nor PUBLIC_BASE_URL in a command that works on MongoDB alone', () => {
@@ -246,7 +239,6 @@ describe('the settings', () => {
     ['REDIS_URL', 'redis-cluster://:sEcReT@one:7000/1', 'redis-cluster://sEcReT@one', 'redis-sentinel://:sEcReT@one'],
     ['PUBLIC_BASE_URL', 'rides.sEcReT', 'ftp://rides.sEcReT', 'https://'],
     ['TRACK_BASE_URL', 'sEcReT', 'javascript:sEcReT'],
-    ['DOCS_URL', 'sEcReT'],
     ['SECRETS_KEY', 'sEcReT', Buffer.alloc(31).toString('base64'), Buffer.alloc(33).toString('base64'), 'a'.repeat(64)],
     ['SECRETS_KEY', `${secretsKey},sEcReT`, `${secretsKey},`, ',', `${secretsKey},${secretsKey}`],
     ['BIDDING_TIMEOUT_MS', '0', '-5', 'sEcReT', '1.5', '1e12'],

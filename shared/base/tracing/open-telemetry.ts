@@ -38,9 +38,8 @@ const stopMs = 1_000;
  */
 export function openTelemetry(settings: TraceSettings, processName: string, log: Logger): Tracing {
   const exporter = new OTLPTraceExporter({ url: `${settings.endpoint}/v1/traces` });
-  const serviceName = settings.serviceName ?? `rides-${processName}`;
   const provider = new TracerProvider({
-    resource: defaultResource().merge(resourceFromAttributes({ 'service.name': serviceName })),
+    resource: defaultResource().merge(resourceFromAttributes({ 'service.name': `rides-${processName}` })),
     // Decided where a trace begins here, and kept by all that follows, in other processes too.
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(settings.share) }),
     spanProcessors: [new BatchSpanProcessor({ exporter: withWarning(exporter, log) })],
