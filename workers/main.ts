@@ -16,9 +16,9 @@ import { startSweeper } from './periodic/sweeper/sweeper.ts';
 import { startUsageSums } from './periodic/usage/usage-sums.ts';
 import { startPool } from './pools.ts';
 import { assertBeating, type Pulse, startPulse } from './pulse.ts';
-import { flushAttempts } from './webhooks/attempt-log.ts';
-import { withinDescriptorLimit } from './webhooks/descriptor-limit.ts';
-import { flushHealth } from './webhooks/health-log.ts';
+import { flushAttempts } from './webhooks/report/attempt-log.ts';
+import { flushHealth } from './webhooks/report/health-log.ts';
+import { withinDescriptorLimit } from './webhooks/send/descriptor-limit.ts';
 
 const usage = `Usage: npm run worker -- [POOL...]
        node dist/workers/main.js [POOL...]

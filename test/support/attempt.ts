@@ -1,4 +1,4 @@
-import type { Attempt } from '../../workers/webhooks/send.ts';
+import type { Attempt } from '../../workers/webhooks/send/send.ts';
 
 /** An attempt to deliver to a receiver that is a local target, under a fresh claim, with a limit of 30 s. */
 export function attemptTo({ origin }: { origin: string }, changes: Partial<Attempt> = {}): Attempt {

@@ -6,12 +6,12 @@ import { deliverySettings } from '../../shared/keys/delivery-settings.ts';
 import type { Delivery, DeliveryOutcome, EventName } from '../../shared/rides/ride-types.ts';
 import { deliveryHeaders } from '../../shared/webhooks/delivery-headers.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
-import { AttemptError } from './attempt-outcome.ts';
 import { now, type RenewableClaim } from './claim.ts';
 import { secretsKeyMissing } from './postpone.ts';
-import { type Attempt, type SendResult, send } from './send.ts';
+import { AttemptError } from './send/attempt-outcome.ts';
+import { type Attempt, type SendResult, send } from './send/send.ts';
+import type { Trace } from './send/trace.ts';
 import { type ReadSettings, renewableSettings } from './settings.ts';
-import type { Trace } from './trace.ts';
 
 /** What is recorded of an attempt. `lost` and `unable` are never recorded as they are (attempt-outcome.ts). */
 export type Attempted = Omit<Delivery, 'outcome' | 'at'> & { outcome: DeliveryOutcome | 'lost' | 'unable' };

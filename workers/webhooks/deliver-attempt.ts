@@ -21,9 +21,9 @@ import {
   releaseAttempt,
 } from './claim-attempt.ts';
 import { report, waitForClocks } from './postpone.ts';
+import { drained, newTrace, type Trace } from './send/trace.ts';
 import { settleAttempt } from './settle-attempt.ts';
 import { inLane, markSlow } from './slow-lane.ts';
-import { drained, newTrace, type Trace } from './trace.ts';
 
 /** An attempt whose runs end so often without an outcome is given up: it may be what ends them. */
 const mostTries = 3;

@@ -9,13 +9,13 @@ import type { Handler, JobResult, Run } from '../handler.ts';
 import { withLine } from '../job-line.ts';
 import { noteAhead } from './ahead.ts';
 import { attempt, deliverySettingsOf, type Outgoing } from './attempt.ts';
-import { recordAttempt } from './attempt-log.ts';
 import { type Claimed, claimEvent, deliveryState, releaseClaim, renewableClaim } from './claim.ts';
-import { noteDelivery } from './health-log.ts';
 import { mayPostpone, postpone, postponeUnrecorded, waitForClocks } from './postpone.ts';
+import { recordAttempt } from './report/attempt-log.ts';
+import { noteDelivery } from './report/health-log.ts';
+import { newTrace, type Trace } from './send/trace.ts';
 import { type Settled, settle } from './settle.ts';
 import { inLane, markSlow } from './slow-lane.ts';
-import { newTrace, type Trace } from './trace.ts';
 
 /**
  * One attempt to deliver one event (contract, section 6): claim the event, send it, record how that went, and add the next

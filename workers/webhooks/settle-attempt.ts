@@ -7,7 +7,7 @@ import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts'
 import { pause } from '../abort-signal.ts';
 import type { Run } from '../handler.ts';
 import type { Attempted } from './attempt.ts';
-import { type Trace, traced } from './trace.ts';
+import { type Trace, traced } from './send/trace.ts';
 
 const retryMs = 250;
 

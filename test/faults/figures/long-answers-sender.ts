@@ -1,7 +1,7 @@
 // Sends to whoever its parent names, so that the memory measured is the sender's alone: started by long-answers.ts.
 import fs from 'node:fs';
 import { Socket } from 'node:net';
-import { send } from '../../../workers/webhooks/send.ts';
+import { send } from '../../../workers/webhooks/send/send.ts';
 import { attemptTo } from '../../support/attempt.ts';
 import { certificate } from '../../support/receiver.ts';
 

@@ -5,7 +5,7 @@ import { keys } from '../../../shared/keys/api-key.ts';
 import { eraseRide } from '../../../shared/retention/erase-rides.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { type AttemptRecord, attempts, attemptsOfRide } from '../../../shared/webhooks/attempts.ts';
-import { flushAttempts } from '../../../workers/webhooks/attempt-log.ts';
+import { flushAttempts } from '../../../workers/webhooks/report/attempt-log.ts';
 import { deliver, newKey, withShortDeadline, withTargets } from '../../support/deliveries.ts';
 import { database } from '../../support/failing-mongo.ts';
 import { withLogLines } from '../../support/log-lines.ts';

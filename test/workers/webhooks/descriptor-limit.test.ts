@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { Context } from '../../../shared/base/context.ts';
 import { poolNames } from '../../../shared/base/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { descriptorLimit, withinDescriptorLimit } from '../../../workers/webhooks/descriptor-limit.ts';
+import { descriptorLimit, withinDescriptorLimit } from '../../../workers/webhooks/send/descriptor-limit.ts';
 import { newKey, withTargets } from '../../support/deliveries.ts';
 import { type LogLine, withLogLines } from '../../support/log-lines.ts';
 import { startReceiver } from '../../support/receiver.ts';

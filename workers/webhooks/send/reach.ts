@@ -1,5 +1,5 @@
-import { randomBase62 } from '../../shared/base/ids.ts';
-import { rejectOnAbort } from '../abort-signal.ts';
+import { randomBase62 } from '../../../shared/base/ids.ts';
+import { rejectOnAbort } from '../../abort-signal.ts';
 import type { Resolver } from './resolve.ts';
 
 /** System errors of connecting that a host without a way out reports for every address. */

@@ -1,12 +1,12 @@
-import { AccountModel, operatorEmail } from '../../shared/accounts/account.ts';
-import type { Context } from '../../shared/base/context.ts';
-import { describeError } from '../../shared/base/errors.ts';
-import { isOutageOfMongo, wasNeverSent } from '../../shared/base/mongo/outage.ts';
-import { type ApiKey, type Failing, keys } from '../../shared/keys/api-key.ts';
-import { sendMail } from '../../shared/mail/mail.ts';
-import { oneLine, utc } from '../../shared/mail/wording.ts';
-import { failuresToTell } from '../../shared/webhooks/delivery-health.ts';
-import { type FailureCode, failureReasons } from '../../shared/webhooks/failure-reasons.ts';
+import { AccountModel, operatorEmail } from '../../../shared/accounts/account.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { describeError } from '../../../shared/base/errors.ts';
+import { isOutageOfMongo, wasNeverSent } from '../../../shared/base/mongo/outage.ts';
+import { type ApiKey, type Failing, keys } from '../../../shared/keys/api-key.ts';
+import { sendMail } from '../../../shared/mail/mail.ts';
+import { oneLine, utc } from '../../../shared/mail/wording.ts';
+import { failuresToTell } from '../../../shared/webhooks/delivery-health.ts';
+import { type FailureCode, failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 
 /** A receiver that fails and works by turns is reported this often in 24 hours at most. */
 const mostMailsADay = 4;

@@ -3,7 +3,7 @@ import {
   type AttemptRecord,
   attemptPhases,
   type RecordedOutcome,
-} from '../../shared/webhooks/attempts.ts';
+} from '../../../shared/webhooks/attempts.ts';
 
 /** The first bytes of an answer's body that are kept. */
 export const answerBytes = 1_024;

@@ -1,13 +1,13 @@
-import type { Context } from '../../shared/base/context.ts';
-import { describeError } from '../../shared/base/errors.ts';
-import { newAttemptId } from '../../shared/base/ids.ts';
-import { insertDocuments } from '../../shared/base/mongo/commands.ts';
-import type { Delivery } from '../../shared/rides/ride-types.ts';
-import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
-import { eraseAttemptsOfErased } from '../../shared/webhooks/erase-attempts.ts';
-import { beside } from './beside.ts';
-import type { Claimed } from './claim.ts';
-import { type Trace, traced, whenDrained } from './trace.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { describeError } from '../../../shared/base/errors.ts';
+import { newAttemptId } from '../../../shared/base/ids.ts';
+import { insertDocuments } from '../../../shared/base/mongo/commands.ts';
+import type { Delivery } from '../../../shared/rides/ride-types.ts';
+import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
+import { eraseAttemptsOfErased } from '../../../shared/webhooks/erase-attempts.ts';
+import type { Claimed } from '../claim.ts';
+import { type Trace, traced, whenDrained } from '../send/trace.ts';
+import { beside } from './buffered-writer.ts';
 
 const batchSize = 200;
 /** Attempts gather for this long: one insert then costs MongoDB and this process much less for each. */

@@ -1,10 +1,10 @@
-import type { Context } from '../../shared/base/context.ts';
-import { describeError } from '../../shared/base/errors.ts';
-import { keys } from '../../shared/keys/api-key.ts';
-import type { Delivery } from '../../shared/rides/ride-types.ts';
-import { failuresToTell } from '../../shared/webhooks/delivery-health.ts';
-import { type FailureCode, failureReason } from '../../shared/webhooks/failure-reasons.ts';
-import { beside } from './beside.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { describeError } from '../../../shared/base/errors.ts';
+import { keys } from '../../../shared/keys/api-key.ts';
+import type { Delivery } from '../../../shared/rides/ride-types.ts';
+import { failuresToTell } from '../../../shared/webhooks/delivery-health.ts';
+import { type FailureCode, failureReason } from '../../../shared/webhooks/failure-reasons.ts';
+import { beside } from './buffered-writer.ts';
 import { tellOfFailures, tellOfRecovery } from './health-mails.ts';
 
 /** Outcomes gather for this long, so that a busy key whose receiver is down is written a few times a second. */
