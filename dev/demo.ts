@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { accountOf, operatorEmail } from '../shared/accounts/account.ts';
 import { ConfigError, readConfig } from '../shared/base/config.ts';
-import type { Mode } from '../shared/base/mode.ts';
+import type { Mode } from '../shared/base/terms.ts';
 import { createKey } from '../shared/keys/manage-keys.ts';
 import { asksForHelp, said } from '../shared/process/command-line.ts';
 import { playRide } from './demo/demo-ride.ts';

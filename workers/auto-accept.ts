@@ -1,8 +1,8 @@
 import { AppError } from '../shared/base/errors.ts';
 import type { TimerJob } from '../shared/base/queues.ts';
-import { firstFitting } from '../shared/rides/auto-accept.ts';
 import type { Change, Command } from '../shared/rides/decide.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';
+import { firstFitting } from '../shared/rides/offers.ts';
 import type { RideState } from '../shared/rides/ride-types.ts';
 import { type Handler, timerOutcome } from './handler.ts';
 

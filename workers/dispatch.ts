@@ -1,15 +1,15 @@
+import type { Config } from '../shared/base/config.ts';
 import type { Context } from '../shared/base/context.ts';
-import { dispatchRounds, driversAsked } from '../shared/base/metrics/metrics.ts';
+import { dispatchRounds, driversAsked } from '../shared/base/metrics.ts';
 import type { PoolName, TimerJob } from '../shared/base/queues.ts';
 import { inactiveAmong } from '../shared/drivers/driver.ts';
 import { findNearby, type Nearby } from '../shared/drivers/nearby.ts';
 import { maxRequests, type RequestSlot, takeSlots } from '../shared/drivers/requests.ts';
-import { enoughOffers, radiusKmOf, roundTimer } from '../shared/rides/dispatch-rounds.ts';
 import { movingRidesOf, openRidesOf } from '../shared/rides/driver/driver-rides.ts';
 import { settleDriver } from '../shared/rides/driver/settle-driver.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';
 import { readRide } from '../shared/rides/read-ride.ts';
-import type { AskedDriver, Offer, RideState } from '../shared/rides/ride-types.ts';
+import type { AskedDriver, Offer, RideState, Timer } from '../shared/rides/ride-types.ts';
 import { type Handler, type JobResult, timerOutcome } from './handler.ts';
 import { withLine } from './job-line.ts';
 
@@ -110,4 +110,27 @@ async function settleDriverOf(ctx: Context, rideId: string): Promise<JobResult> 
     const fired = await fireTimer(ctx, rideId, 'driver', () => null, { dueAt: timer?.dueAt ?? null });
     if (!timer || fired.result !== 'stale') return timerOutcome(fired);
   }
+}
+
+type Rounds = Config['dispatch'];
+
+/** A ride with so many live offers is not opened to more drivers. */
+const enoughOffers = 5;
+
+/** How far from the pickup drivers are asked in a round, counted from 0. A ride between cities starts with the last radius. */
+function radiusKmOf({ rounds }: Rounds, { rideType }: Pick<RideState, 'rideType'>, round: number): number {
+  const last = rounds[rounds.length - 1]?.radiusKm ?? 0;
+  return rideType === 'intercity' ? last : (rounds[round]?.radiusKm ?? last);
+}
+
+/** The timer of the round with this number, or none when the bidding is over by then. Pure. */
+function roundTimer(
+  { rounds, repeatMs }: Rounds,
+  { createdAt, biddingEndsAt }: Pick<RideState, 'createdAt' | 'biddingEndsAt'>,
+  round: number,
+  now: Date,
+): Timer[] {
+  const planned = rounds[round];
+  const dueAt = new Date(planned ? createdAt.getTime() + planned.afterMs : now.getTime() + repeatMs);
+  return dueAt < biddingEndsAt ? [{ name: 'dispatch', dueAt }] : [];
 }

@@ -1,4 +1,4 @@
-import type { Logger } from '../shared/base/logging/logger.ts';
+import type { Logger } from '../shared/base/logger.ts';
 import type { JobResult } from './handler.ts';
 
 const lined = new WeakSet<JobResult>();

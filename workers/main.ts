@@ -1,5 +1,5 @@
 import { readConfig } from '../shared/base/config.ts';
-import { poolTakesJobs } from '../shared/base/metrics/metrics.ts';
+import { poolTakesJobs } from '../shared/base/metrics.ts';
 import { pingMongo } from '../shared/base/mongo/connection.ts';
 import { type PoolName, poolNames } from '../shared/base/queues.ts';
 import { connectWorkerRedis } from '../shared/base/redis/redis.ts';

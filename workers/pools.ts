@@ -11,7 +11,7 @@ import {
   queuePrefix,
   type TimerJob,
 } from '../shared/base/queues.ts';
-import type { RedisClient } from '../shared/base/redis/redis.ts';
+import type { RedisClient } from '../shared/base/redis/redis-nodes.ts';
 import { autoAccept } from './auto-accept.ts';
 import { expireBidding } from './bidding-expiry.ts';
 import { dispatchRide } from './dispatch.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import type { Context } from '../shared/base/context.ts';
 import { describeError } from '../shared/base/errors.ts';
-import { jobDuration, jobs } from '../shared/base/metrics/metrics.ts';
+import { jobDuration, jobs } from '../shared/base/metrics.ts';
 import { isOutageOfMongo } from '../shared/base/mongo/outage.ts';
 import { pause } from './abort-signal.ts';
 import type { Finished, Handler, JobResult, Run, RunAgain } from './handler.ts';

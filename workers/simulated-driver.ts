@@ -1,10 +1,10 @@
 import type { TimerJob } from '../shared/base/queues.ts';
-import type { SimulatorStep } from '../shared/base/timer-names.ts';
+import type { SimulatorStep } from '../shared/base/terms.ts';
 import type { Command } from '../shared/rides/decide.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';
 import { liveOffersCheapestFirst } from '../shared/rides/offers.ts';
 import type { RideState } from '../shared/rides/ride-types.ts';
-import { simulatedOffer } from '../shared/rides/test-mode/simulated-offer.ts';
+import { simulatedOffer } from '../shared/rides/simulation.ts';
 import { type Handler, timerOutcome } from './handler.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
-import { eventSchemas } from '../../shared/rides/event-schemas.ts';
+import { eventSchemas } from '../../shared/rides/events.ts';
 
 interface Header {
   required: boolean;

@@ -1,7 +1,7 @@
 import type Joi from 'joi';
 import { publicErrorOf } from '../../shared/base/errors.ts';
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
-import { eventExamples, eventSchemas } from '../../shared/rides/event-schemas.ts';
+import { eventExamples, eventSchemas } from '../../shared/rides/events.ts';
 import { offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
 import type { EventName } from '../../shared/rides/ride-types.ts';
 import { driverOperations } from '../drivers/operations.ts';

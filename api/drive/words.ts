@@ -1,4 +1,4 @@
-import type { CarType } from '../../shared/base/car-types.ts';
+import type { CarType } from '../../shared/base/terms.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import type { ShownOutcome, ShownRequest, ShownRide } from '../drivers/shown.ts';
 import type { Action, Step } from './actions.ts';

@@ -1,5 +1,5 @@
-import { carTypes } from '../../shared/base/car-types.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { carTypes } from '../../shared/base/terms.ts';
 import {
   agreedPrice,
   cancelledBy,

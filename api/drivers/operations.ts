@@ -1,4 +1,4 @@
-import type { DriverStep } from '../../shared/rides/driver/driver-steps.ts';
+import type { DriverStep } from '../../shared/rides/driver/driver-actions.ts';
 import type { DocumentedError } from '../docs/error-answers.ts';
 import type { Operation } from '../docs/operation.ts';
 import { availability, examples, offerMade, outcome, ownRide, profile, requestList, stepTaken } from './answers.ts';

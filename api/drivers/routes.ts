@@ -1,14 +1,18 @@
 import type Joi from 'joi';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
-import type { Point } from '../../shared/base/haversine.ts';
-import { durableRead } from '../../shared/base/mongo/fence.ts';
+import type { Point } from '../../shared/base/great-circle.ts';
+import { durableRead } from '../../shared/base/mongo/durable-read.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import type { PositionReports } from '../../shared/drivers/position-reports.ts';
 import { goOffline, goOnline, type Report, readPosition } from '../../shared/drivers/positions.ts';
-import { makeOffer, withdrawOwnOffer } from '../../shared/rides/driver/driver-offers.ts';
+import {
+  type DriverStep,
+  makeOffer,
+  takeDriverStep,
+  withdrawOwnOffer,
+} from '../../shared/rides/driver/driver-actions.ts';
 import { ridesOfDriver } from '../../shared/rides/driver/driver-rides.ts';
-import { type DriverStep, takeDriverStep } from '../../shared/rides/driver/driver-steps.ts';
 import { settleDriver } from '../../shared/rides/driver/settle-driver.ts';
 import { readCommittedRide } from '../../shared/rides/read-ride.ts';
 import type { Origin } from '../../shared/rides/ride-types.ts';

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import type { Point } from '../../shared/base/haversine.ts';
+import type { Point } from '../../shared/base/great-circle.ts';
 import { latitude, longitude } from '../http/coordinates.ts';
 
 /** `title` names the body in the OpenAPI document. */

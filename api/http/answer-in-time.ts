@@ -1,5 +1,5 @@
 import { AppError } from '../../shared/base/errors.ts';
-import type { Logger } from '../../shared/base/logging/logger.ts';
+import type { Logger } from '../../shared/base/logger.ts';
 import type { Middleware, RequestContext } from '../types.ts';
 import { answerFailure } from './handle-errors.ts';
 

@@ -1,5 +1,5 @@
 import { AppError, codeOfStatus, describeError, errorCodeHeader } from '../../shared/base/errors.ts';
-import type { Logger } from '../../shared/base/logging/logger.ts';
+import type { Logger } from '../../shared/base/logger.ts';
 import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
 import type { Middleware, RequestContext } from '../types.ts';
 

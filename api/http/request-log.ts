@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../../shared/base/context.ts';
-import { httpDuration, httpRequests } from '../../shared/base/metrics/metrics.ts';
+import { httpDuration, httpRequests } from '../../shared/base/metrics.ts';
 import type { Middleware } from '../types.ts';
 import { requestFacts } from './request-facts.ts';
 

@@ -1,4 +1,4 @@
-import type { Tracing } from '../../shared/base/tracing/tracing.ts';
+import type { Tracing } from '../../shared/base/tracing.ts';
 import type { Middleware } from '../types.ts';
 import { requestFacts } from './request-facts.ts';
 

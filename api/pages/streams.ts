@@ -1,5 +1,5 @@
 import { type AppError, limitReached } from '../../shared/base/errors.ts';
-import { streamsOpen } from '../../shared/base/metrics/metrics.ts';
+import { streamsOpen } from '../../shared/base/metrics.ts';
 import { assertInTime } from '../http/answer-in-time.ts';
 import { HeldResponses } from '../http/held-responses.ts';
 import type { RequestContext } from '../types.ts';

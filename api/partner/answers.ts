@@ -1,7 +1,7 @@
-import { carTypes } from '../../shared/base/car-types.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { carTypes } from '../../shared/base/terms.ts';
 import { fareBases } from '../../shared/fares/fare-hint.ts';
-import { eventExamples, eventSchemas } from '../../shared/rides/event-schemas.ts';
+import { eventExamples, eventSchemas } from '../../shared/rides/events.ts';
 import {
   agreedPrice,
   cancelledBy,

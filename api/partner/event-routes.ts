@@ -1,5 +1,5 @@
-import { batch } from '../../shared/base/batch.ts';
 import type { Context } from '../../shared/base/context.ts';
+import { batch } from '../../shared/base/mongo/batch.ts';
 import { type FeedPage, type Place, placeOf, readFeed } from '../../shared/rides/feed/event-feed.ts';
 import type { FeedMark } from '../../shared/rides/feed/feed-mark.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';

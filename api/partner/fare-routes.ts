@@ -1,7 +1,7 @@
 import type { Context } from '../../shared/base/context.ts';
+import { greatCircleKm } from '../../shared/base/great-circle.ts';
 import { fareHint } from '../../shared/fares/fare-hint.ts';
-import { applyAction } from '../../shared/rides/apply-action.ts';
-import { greatCircleKm } from '../../shared/rides/position.ts';
+import { applyAction } from '../../shared/rides/change-ride.ts';
 import { list, post, type Route, rideIdOf } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
 import { authenticate, originOf } from './authenticate.ts';

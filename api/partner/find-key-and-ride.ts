@@ -1,5 +1,5 @@
-import { batch, batchedFind, oneOf } from '../../shared/base/batch.ts';
 import { sha256 } from '../../shared/base/ids.ts';
+import { batch, batchedFind, oneOf } from '../../shared/base/mongo/batch.ts';
 import { committedReads, timeLimit } from '../../shared/base/mongo/durability.ts';
 import { NotYetCommitted } from '../../shared/base/mongo/outage.ts';
 import { type ApiKey, admitted, type Caller, callerFields, keys } from '../../shared/keys/api-key.ts';

@@ -1,8 +1,8 @@
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import type { Caller } from '../../shared/keys/api-key.ts';
+import { type HandStep, plainHandSteps, takeHandStep } from '../../shared/rides/manual-steps.ts';
 import type { RideState } from '../../shared/rides/ride-types.ts';
-import { type HandStep, plainHandSteps, takeHandStep } from '../../shared/rides/test-mode/manual-steps.ts';
 import { post, type Route, rideIdOf } from '../http/route.ts';
 import type { RequestContext } from '../types.ts';
 import { authenticate, originOf } from './authenticate.ts';

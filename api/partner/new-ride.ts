@@ -1,7 +1,7 @@
 import type { Config } from '../../shared/base/config.ts';
+import { greatCircleKm } from '../../shared/base/great-circle.ts';
 import type { Caller } from '../../shared/keys/api-key.ts';
 import type { NewRide } from '../../shared/rides/create-ride.ts';
-import { greatCircleKm } from '../../shared/rides/position.ts';
 import type { AutoAccept, RideRequest } from '../../shared/rides/ride-types.ts';
 import { validate } from '../http/validate.ts';
 import type { RequestContext } from '../types.ts';

@@ -1,5 +1,5 @@
+import type { HandStep, plainHandSteps } from '../../shared/rides/manual-steps.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
-import type { HandStep, plainHandSteps } from '../../shared/rides/test-mode/manual-steps.ts';
 import type { DocumentedError } from '../docs/error-answers.ts';
 import type { Operation } from '../docs/operation.ts';
 import {

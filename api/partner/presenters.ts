@@ -1,10 +1,10 @@
-import type { CarType } from '../../shared/base/car-types.ts';
 import type { Config } from '../../shared/base/config.ts';
 import { eventId } from '../../shared/base/ids.ts';
 import type { Shape } from '../../shared/base/json-schema.ts';
+import type { CarType } from '../../shared/base/terms.ts';
 import type { FareHint, Quartiles } from '../../shared/fares/fare-hint.ts';
 import type { CreationFields } from '../../shared/rides/create-ride.ts';
-import { partnersOwn, publicOffer, timeOf } from '../../shared/rides/events.ts';
+import { partnersOwn, publicOffer, timeOf, trackUrl } from '../../shared/rides/events.ts';
 import type { FeedPage } from '../../shared/rides/feed/event-feed.ts';
 import { visibleOffers } from '../../shared/rides/offers.ts';
 import { positionAt } from '../../shared/rides/position.ts';
@@ -17,7 +17,6 @@ import type {
   Ride,
   RideEvent,
 } from '../../shared/rides/ride-types.ts';
-import { trackUrl } from '../../shared/rides/track-url.ts';
 import type * as answers from './answers.ts';
 
 type Links = Pick<Config, 'trackBaseUrl'>;

@@ -1,7 +1,7 @@
 import type { Context } from '../../shared/base/context.ts';
-import { applyAction } from '../../shared/rides/apply-action.ts';
-import { withReportedPosition } from '../../shared/rides/driver/reported-position.ts';
+import { applyAction } from '../../shared/rides/change-ride.ts';
 import { listKeyRides } from '../../shared/rides/list-rides.ts';
+import { withReportedPosition } from '../../shared/rides/read-ride.ts';
 import type { Operation } from '../docs/operation.ts';
 import { get, list, post, type Route, rideIdOf } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';

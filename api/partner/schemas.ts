@@ -1,7 +1,7 @@
 import Joi from 'joi';
-import { type CarType, carTypes } from '../../shared/base/car-types.ts';
 import type { Config } from '../../shared/base/config.ts';
-import type { Point } from '../../shared/base/haversine.ts';
+import type { Point } from '../../shared/base/great-circle.ts';
+import { type CarType, carTypes } from '../../shared/base/terms.ts';
 import {
   type AutoAccept,
   type Location,

@@ -1,5 +1,5 @@
 import type { Result } from 'ioredis';
-import type { RedisClient } from '../../shared/base/redis/redis.ts';
+import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
 
 /** At most `limit` creations in any `lengthMs`. */
 export interface Window {

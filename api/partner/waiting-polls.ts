@@ -1,6 +1,6 @@
 import type { Context } from '../../shared/base/context.ts';
 import { describeError, limitReached } from '../../shared/base/errors.ts';
-import { pollsWaiting } from '../../shared/base/metrics/metrics.ts';
+import { pollsWaiting } from '../../shared/base/metrics.ts';
 import { committedReads } from '../../shared/base/mongo/durability.ts';
 import type { Wake } from '../../shared/base/wake.ts';
 import { isAfter, latestPlaces, type Place } from '../../shared/rides/feed/event-feed.ts';

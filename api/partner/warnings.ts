@@ -1,5 +1,5 @@
 import { AppError } from '../../shared/base/errors.ts';
-import { greatCircleKm } from '../../shared/rides/position.ts';
+import { greatCircleKm } from '../../shared/base/great-circle.ts';
 import type { Location, RideRequest } from '../../shared/rides/ride-types.ts';
 import type { Route } from '../http/route.ts';
 import type { RequestContext } from '../types.ts';

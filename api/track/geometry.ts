@@ -1,4 +1,5 @@
-import { greatCircleKm, initialBearing, pointAt } from '../../shared/rides/position.ts';
+import { greatCircleKm } from '../../shared/base/great-circle.ts';
+import { initialBearing, pointAt } from '../../shared/rides/position.ts';
 
 interface Point {
   lat: number;

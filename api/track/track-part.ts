@@ -1,10 +1,10 @@
 import compose from 'koa-compose';
-import { batchedFind } from '../../shared/base/batch.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
+import { batchedFind } from '../../shared/base/mongo/batch.ts';
 import { committedReads } from '../../shared/base/mongo/durability.ts';
 import type { Wake } from '../../shared/base/wake.ts';
-import { withReportedPosition } from '../../shared/rides/driver/reported-position.ts';
+import { withReportedPosition } from '../../shared/rides/read-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';

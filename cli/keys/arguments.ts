@@ -1,4 +1,4 @@
-import type { Mode } from '../../shared/base/mode.ts';
+import type { Mode } from '../../shared/base/terms.ts';
 import { asksForHelp, parseCommandLine, UsageError } from '../../shared/process/command-line.ts';
 import { type CommandName, commandNames } from './usage.ts';
 

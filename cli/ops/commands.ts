@@ -10,7 +10,7 @@ import { resumeAccount, suspendAccount } from '../../shared/keys/suspend-account
 import { sweepFully } from '../../shared/process/ops/full-sweep.ts';
 import { backlog, queueStates } from '../../shared/process/ops/queue-states.ts';
 import { eraseRide } from '../../shared/retention/erase-rides.ts';
-import { applyAction } from '../../shared/rides/apply-action.ts';
+import { applyAction } from '../../shared/rides/change-ride.ts';
 import { resumeDriver } from '../../shared/rides/driver/settle-driver.ts';
 import { countUndelivered, mostAtOnce, redeliverFailed, type Stretch } from '../../shared/webhooks/redeliver.ts';
 import { type RideHistory, rideHistory } from '../../shared/webhooks/ride-history.ts';

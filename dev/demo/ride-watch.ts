@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { greatCircleKm } from '../../shared/rides/position.ts';
+import { greatCircleKm } from '../../shared/base/great-circle.ts';
 import type { Partner, Ride } from './partner.ts';
 import type { Timeline } from './timeline.ts';
 

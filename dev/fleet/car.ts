@@ -1,4 +1,4 @@
-import { haversineKm, type Point } from '../../shared/base/haversine.ts';
+import { haversineKm, type Point } from '../../shared/base/great-circle.ts';
 import { arrivalHeading, legBetween, placeOnLeg } from '../../shared/rides/position.ts';
 
 /** A car that drives in straight lines at one speed. */

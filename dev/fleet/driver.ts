@@ -1,4 +1,4 @@
-import type { Point } from '../../shared/base/haversine.ts';
+import type { Point } from '../../shared/base/great-circle.ts';
 import type { Car } from './car.ts';
 import type { Figures } from './figures.ts';
 import { type GatewayClient, type OpenRequest, type OwnRide, Refusal } from './gateway-client.ts';

@@ -1,4 +1,4 @@
-import { haversineKm, type Point } from '../../shared/base/haversine.ts';
+import { haversineKm, type Point } from '../../shared/base/great-circle.ts';
 import { pointAt } from '../../shared/rides/position.ts';
 import { createCar } from './car.ts';
 import { type FleetDriver, startDriver } from './driver.ts';

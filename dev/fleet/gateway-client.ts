@@ -1,4 +1,4 @@
-import type { Point } from '../../shared/base/haversine.ts';
+import type { Point } from '../../shared/base/great-circle.ts';
 import { eventsOf } from './event-stream.ts';
 
 /** A ride that a driver may bid on: the fields that the fleet reads. */

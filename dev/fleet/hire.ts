@@ -1,5 +1,5 @@
-import type { CarType } from '../../shared/base/car-types.ts';
 import { AppError } from '../../shared/base/errors.ts';
+import type { CarType } from '../../shared/base/terms.ts';
 import { createDriver, type NewDriver, revokeDriver } from '../../shared/drivers/manage-drivers.ts';
 import { between, oneOf, type Random, randomOf } from './random.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import mongoose from 'mongoose';
-import { batchedFind } from '../base/batch.ts';
 import { sha256 } from '../base/ids.ts';
+import { batchedFind } from '../base/mongo/batch.ts';
 import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { insertOnce } from '../base/mongo/insert-once.ts';

@@ -1,8 +1,8 @@
 import type { Config } from './config.ts';
-import type { Logger } from './logging/logger.ts';
+import type { Logger } from './logger.ts';
 import type { Queues } from './queues.ts';
-import type { RedisClient } from './redis/redis.ts';
-import type { Tracing } from './tracing/tracing.ts';
+import type { RedisClient } from './redis/redis-nodes.ts';
+import type { Tracing } from './tracing.ts';
 
 /** What every part of a process gets. It stays a handful of fields: it is no container. */
 export interface Context {

@@ -1,10 +1,10 @@
 import { Queue } from 'bullmq';
 import { describeError } from './errors.ts';
-import type { Logger } from './logging/logger.ts';
-import type { RedisClient } from './redis/redis.ts';
-import type { TimerName } from './timer-names.ts';
+import type { Logger } from './logger.ts';
+import type { RedisClient } from './redis/redis-nodes.ts';
+import type { TimerName } from './terms.ts';
 
-import type { Tracing } from './tracing/tracing.ts';
+import type { Tracing } from './tracing.ts';
 
 /** Each queue has one worker pool of the same name. */
 export const poolNames = ['bidding', 'simulator', 'dispatch', 'webhooks', 'webhooks-slow', 'mail'] as const;

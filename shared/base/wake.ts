@@ -1,5 +1,6 @@
 import type { Context } from './context.ts';
-import { connectSubscriberRedis, type RedisClient } from './redis/redis.ts';
+import { connectSubscriberRedis } from './redis/redis.ts';
+import type { RedisClient } from './redis/redis-nodes.ts';
 
 const channel = 'rides:changed';
 const againMs = 1_000;

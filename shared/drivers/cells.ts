@@ -1,4 +1,4 @@
-import { earthRadiusKm, haversineKm, type Point, radians } from '../base/haversine.ts';
+import { earthRadiusKm, haversineKm, type Point, radians } from '../base/great-circle.ts';
 
 /**
  * The earth in cells of about these widths (km), for finding drivers nearby through an ordinary index. A 2dsphere index

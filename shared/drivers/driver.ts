@@ -1,9 +1,9 @@
 import mongoose from 'mongoose';
-import { batchedFind } from '../base/batch.ts';
-import { type CarType, carTypes } from '../base/car-types.ts';
 import { sha256 } from '../base/ids.ts';
+import { batchedFind } from '../base/mongo/batch.ts';
 import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
+import { type CarType, carTypes } from '../base/terms.ts';
 import { isWellFormedDriverKey } from '../keys/key-format.ts';
 
 /** A driver's live offer on a ride, or, without `offerId`, the moving ride of the driver. */

@@ -1,8 +1,8 @@
 import Joi from 'joi';
 import type mongoose from 'mongoose';
-import { type CarType, carTypes } from '../base/car-types.ts';
 import { AppError } from '../base/errors.ts';
 import { newDriverId, sha256 } from '../base/ids.ts';
+import { type CarType, carTypes } from '../base/terms.ts';
 import { keyHint, newDriverKey } from '../keys/key-format.ts';
 import { DriverModel, type DriverRecord, drivers } from './driver.ts';
 import { driverSessions } from './driver-session.ts';

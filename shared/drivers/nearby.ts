@@ -1,6 +1,6 @@
-import { type CarType, carTypes } from '../base/car-types.ts';
-import { haversineKm, type Point } from '../base/haversine.ts';
+import { haversineKm, type Point } from '../base/great-circle.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
+import { type CarType, carTypes } from '../base/terms.ts';
 import { zonesAround } from './cells.ts';
 import { type DriverPosition, heardLately, placesIndex, positions } from './positions.ts';
 

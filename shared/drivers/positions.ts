@@ -1,10 +1,9 @@
 import mongoose from 'mongoose';
-import { batch, oneOf } from '../base/batch.ts';
-import type { CarType } from '../base/car-types.ts';
-import type { Point } from '../base/haversine.ts';
+import type { Point } from '../base/great-circle.ts';
+import { batch, oneOf, type Update, updateDocuments } from '../base/mongo/batch.ts';
 import { collection } from '../base/mongo/collection.ts';
-import { type Update, updateDocuments } from '../base/mongo/commands.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
+import type { CarType } from '../base/terms.ts';
 import { cellsAt } from './cells.ts';
 
 /** Where each driver was last, and whether rides may be opened to the driver. One small document for each driver. */

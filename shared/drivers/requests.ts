@@ -1,4 +1,4 @@
-import { type Update, updateDocuments } from '../base/mongo/commands.ts';
+import { type Update, updateDocuments } from '../base/mongo/batch.ts';
 import { type DriverPosition, heardLately, notJournaled, positions } from './positions.ts';
 
 /** How many open requests a driver has at most. */

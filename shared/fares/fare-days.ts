@@ -1,8 +1,8 @@
 import mongoose from 'mongoose';
-import type { CarType } from '../base/car-types.ts';
-import type { Point } from '../base/haversine.ts';
+import type { Point } from '../base/great-circle.ts';
 import { sha256 } from '../base/ids.ts';
 import { collection } from '../base/mongo/collection.ts';
+import type { CarType } from '../base/terms.ts';
 import { cellAt } from '../drivers/cells.ts';
 
 /** Prices per km of the completed live rides that were created on one day, for one car type and one cell of pickups. */

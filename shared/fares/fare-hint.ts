@@ -1,8 +1,7 @@
-import type { CarType } from '../base/car-types.ts';
 import type { Config } from '../base/config.ts';
-import type { Point } from '../base/haversine.ts';
-import type { Mode } from '../base/mode.ts';
+import type { Point } from '../base/great-circle.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
+import type { CarType, Mode } from '../base/terms.ts';
 import { dayMs, dayOf } from '../usage/days.ts';
 import {
   type FareDay,

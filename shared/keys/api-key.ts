@@ -1,9 +1,9 @@
 import mongoose from 'mongoose';
 import type { AppliedForm } from '../accounts/sent-form.ts';
-import { batchedFind } from '../base/batch.ts';
 import { sha256 } from '../base/ids.ts';
-import type { Mode } from '../base/mode.ts';
+import { batchedFind } from '../base/mongo/batch.ts';
 import { collection } from '../base/mongo/collection.ts';
+import type { Mode } from '../base/terms.ts';
 import { isWellFormedKey } from './key-format.ts';
 
 export interface ApiKey {

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import { batchedFind } from '../base/batch.ts';
 import type { Config } from '../base/config.ts';
 import { decrypt } from '../base/encryption.ts';
 import { AppError } from '../base/errors.ts';
+import { batchedFind } from '../base/mongo/batch.ts';
 import { durableWrites, timeLimit } from '../base/mongo/durability.ts';
 import { type ApiKey, keys } from './api-key.ts';
 

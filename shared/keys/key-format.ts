@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { randomBase62, toBase62 } from '../base/ids.ts';
-import type { Mode } from '../base/mode.ts';
+import type { Mode } from '../base/terms.ts';
 
 const secretLength = 32;
 const checksumLength = 6;

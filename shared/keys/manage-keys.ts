@@ -3,7 +3,7 @@ import type { Config } from '../base/config.ts';
 import { decrypt, encrypt } from '../base/encryption.ts';
 import { AppError } from '../base/errors.ts';
 import { formsKeyId, newKeyId, sha256 } from '../base/ids.ts';
-import type { Mode } from '../base/mode.ts';
+import type { Mode } from '../base/terms.ts';
 import { checkGivenTarget } from '../targets/given-target.ts';
 import { type ApiKey, KeyModel, keys } from './api-key.ts';
 import { activeKeyOf, changeKey, type KeyOwner, ownedBy, unknownKey } from './change-key.ts';

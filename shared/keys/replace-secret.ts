@@ -4,7 +4,7 @@ import type { Config } from '../base/config.ts';
 import { decrypt, encrypt } from '../base/encryption.ts';
 import { AppError } from '../base/errors.ts';
 import { sha256 } from '../base/ids.ts';
-import type { Mode } from '../base/mode.ts';
+import type { Mode } from '../base/terms.ts';
 import type { ApiKey } from './api-key.ts';
 import { type ChangedKey, changeKey, type KeyOwner } from './change-key.ts';
 import { keyHint, newApiKey, newSigningSecret } from './key-format.ts';

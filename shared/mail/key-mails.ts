@@ -1,5 +1,5 @@
 import type { Config } from '../base/config.ts';
-import type { Mode } from '../base/mode.ts';
+import type { Mode } from '../base/terms.ts';
 import type { MailText } from './mail.ts';
 import { oneLine, utc } from './wording.ts';
 

@@ -7,7 +7,7 @@ import { SignInModel } from '../accounts/sign-in-row.ts';
 import { SubmissionModel } from '../accounts/submission.ts';
 import { NotMigrated } from '../base/config.ts';
 import type { SecretsKeys } from '../base/encryption.ts';
-import { FenceModel } from '../base/mongo/fence.ts';
+import { FenceModel } from '../base/mongo/durable-read.ts';
 import { isOutageOfMongo } from '../base/mongo/outage.ts';
 import { DriverModel } from '../drivers/driver.ts';
 import { driverSessions } from '../drivers/driver-session.ts';

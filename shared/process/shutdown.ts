@@ -1,5 +1,5 @@
 import { describeError } from '../base/errors.ts';
-import type { Logger } from '../base/logging/logger.ts';
+import type { Logger } from '../base/logger.ts';
 
 /**
  * Ends the process at the first SIGTERM, SIGINT or SIGHUP: runs `close` once, and exits when it is done or after

@@ -1,26 +1,23 @@
 import { setTimeout } from 'node:timers/promises';
 import mongoose from 'mongoose';
-import { batchedFind, batchedWrite } from '../base/batch.ts';
 import type { Context } from '../base/context.ts';
 import { AppError } from '../base/errors.ts';
-import { firstOffer, rideStatuses } from '../base/metrics/metrics.ts';
+import { firstOffer, rideStatuses } from '../base/metrics.ts';
+import { batchedFind, batchedWrite } from '../base/mongo/batch.ts';
+import { limitSend, SendLimitPassed } from '../base/mongo/driver-patch.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import { NotYetCommitted } from '../base/mongo/outage.ts';
-import { limitSend, SendLimitPassed } from '../base/mongo/send-limit.ts';
 import { publishRideChange } from '../base/wake.ts';
 import { findPosition } from '../drivers/positions.ts';
-import type { Change } from './decide.ts';
-import { concernedDrivers, driversOf } from './driver/concerned-drivers.ts';
-import { eventBody } from './events.ts';
-import { inTime, lastEventTime, positionOf, sendLimitMs, type When } from './feed/event-position.ts';
+import { type Change, type Command, decide } from './decide.ts';
+import { eventBody, trackUrl } from './events.ts';
 import { ageOf, copyLimitMs, feedMark } from './feed/feed-mark.ts';
-import { enqueueNextDelivery } from './outbox.ts';
-import { type RideRef, readRide } from './read-ride.ts';
+import { type RideOwner, type RideRef, readRide } from './read-ride.ts';
 import { rides } from './ride.ts';
-import { movingStatuses, type Origin, type Ride, type RideEvent, type RideState } from './ride-types.ts';
-import { earliest, enqueueNextTimer } from './timers.ts';
-import { trackUrl } from './track-url.ts';
+import { earliest, enqueueNextDelivery, enqueueNextTimer } from './ride-jobs.ts';
+import { movingStatuses, type Offer, type Origin, type Ride, type RideEvent, type RideState } from './ride-types.ts';
 import { hasEnded } from './transitions.ts';
+import { inTime, lastEventTime, positionOf, sendLimitMs, type When } from './write-change.ts';
 
 /**
  * Decides how to change a ride as it was read. `now` is MongoDB's clock, read together with the ride. `at` is the time of
@@ -237,3 +234,44 @@ async function tryUpdate(written: Parameters<typeof update>[0]): Promise<boolean
     throw error;
   }
 }
+
+/**
+ * Applies one action of the lifecycle table (contract, section 3) exactly once, with exactly one event. Resolves with
+ * the ride after it. Throws AppError (404 or 409) and changes nothing when the action is not allowed; the ride of
+ * another owner is the same 404 as an unknown one. `origin` is shown in the ride's timeline.
+ */
+export async function applyAction(
+  ctx: Context,
+  rideId: string,
+  command: Command,
+  owner: RideOwner,
+  origin?: Origin,
+): Promise<RideState> {
+  const decision: Decision = (current, at) => decide(current, command, at, ctx.config);
+  const ride = await changeRide(ctx, { rideId, owner }, decision, origin);
+  if (!ride) throw new AppError('ride_not_found');
+  return ride;
+}
+
+/** The drivers whose requests or ride look different after a change of a live ride. Pure. */
+export function concernedDrivers(before: RideState, after: RideState): string[] {
+  if (after.mode !== 'live') return [];
+  const asked = (after.asked ?? []).map(({ driverId }) => driverId);
+  if (after.status !== before.status) {
+    const own = after.driver ? [after.driver.driverId] : [];
+    // Once the bidding is over, the ride is in nobody's list of requests.
+    return before.status === 'bidding' ? [...new Set([...own, ...asked])] : own;
+  }
+  if (after.fare !== before.fare) return asked;
+  // Both lists only grow at their ends.
+  const newlyAsked = asked.slice(before.asked?.length ?? 0);
+  const bidders = after.offers.filter((offer, index) => isNews(offer, before.offers[index]));
+  return [...new Set([...newlyAsked, ...bidders.map(({ driver }) => driver.driverId)])];
+}
+
+const isNews = (offer: Offer, before: Offer | undefined): boolean =>
+  !before || (offer.withdrawnAt !== undefined && before.withdrawnAt === undefined);
+
+/** All drivers who may see a live ride: those it was opened to, and its own. Pure. */
+export const driversOf = ({ mode, asked = [], driver }: RideState): string[] =>
+  mode === 'live' ? [...new Set([...asked, ...(driver ? [driver] : [])].map(({ driverId }) => driverId))] : [];

@@ -1,18 +1,18 @@
 import { setTimeout } from 'node:timers/promises';
 import mongoose from 'mongoose';
-import { batchedFind, batchedInsert } from '../base/batch.ts';
 import type { Context } from '../base/context.ts';
 import { AppError } from '../base/errors.ts';
 import { newRideId, newTrackToken, sha256 } from '../base/ids.ts';
-import { rideStatuses } from '../base/metrics/metrics.ts';
-import type { Mode } from '../base/mode.ts';
+import { rideStatuses } from '../base/metrics.ts';
+import { batchedFind, batchedInsert } from '../base/mongo/batch.ts';
 import { tryLimitMs } from '../base/mongo/connection.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import { isOutageOfMongo, wasNeverSent } from '../base/mongo/outage.ts';
+import type { Mode } from '../base/terms.ts';
 import { firstTimers } from './decide.ts';
 import { rides } from './ride.ts';
+import { earliest, enqueueNextTimer } from './ride-jobs.ts';
 import type { Origin, Ride, RideRequest, TestScenario, Timer } from './ride-types.ts';
-import { earliest, enqueueNextTimer } from './timers.ts';
 
 export interface NewRide {
   key: { keyId: string; accountId: string; mode: Mode };

@@ -1,12 +1,11 @@
 import type { Config } from '../base/config.ts';
 import { AppError } from '../base/errors.ts';
 import { newOfferId } from '../base/ids.ts';
-import type { SimulatorStep, TimerName } from '../base/timer-names.ts';
-import { fits } from './auto-accept.ts';
+import type { SimulatorStep, TimerName } from '../base/terms.ts';
+import { fits } from './offers.ts';
 import { arrivalHeading, legBetween } from './position.ts';
 import type { CancelledBy, Driver, EventName, Offer, RideState, Timer } from './ride-types.ts';
-import { offerStepOf } from './test-mode/simulated-offer.ts';
-import { nextStep, simulatedLegMs, simulatedStart } from './test-mode/simulation.ts';
+import { nextStep, offerStepOf, simulatedLegMs, simulatedStart } from './simulation.ts';
 import { hasEnded, type RideAction, transitionOf } from './transitions.ts';
 
 /** An action of the lifecycle table with its arguments. */

@@ -1,10 +1,108 @@
-import type { Shape } from '../base/json-schema.ts';
-import type { EventBody } from './event-schemas.ts';
-import type { offerSchema } from './public-schemas.ts';
-import type { EventName, Offer, RideEvent, RideState } from './ride-types.ts';
+import { type JsonSchema, objectSchema, type Shape } from '../base/json-schema.ts';
+import * as field from './public-schemas.ts';
+import type { EventName, Offer, Ride, RideEvent, RideState } from './ride-types.ts';
+
+const at = {
+  type: 'integer',
+  description: 'When it happened, as Unix time in milliseconds. Later than the `at` of the event before.',
+} as const;
+
+const offerReceivedSchema = objectSchema(
+  {
+    event: { const: 'offer.received', type: 'string', description: 'The name of the event.' },
+    rideId: field.rideId,
+    offer: field.offerSchema,
+    offersCount: { ...field.offersCount, description: 'How many offers the ride has received, this one included.' },
+    fare: field.fare,
+    trackUrl: field.trackUrl,
+    at,
+    reference: field.reference,
+    metadata: field.metadata,
+    testMode: field.testMode,
+  },
+  {
+    title: 'OfferReceivedEvent',
+    description: 'A driver has made an offer on a bidding ride.',
+    optional: ['reference', 'metadata', 'testMode'],
+  },
+);
+
+const rideStatusSchema = objectSchema(
+  {
+    event: { const: 'ride.status', type: 'string', description: 'The name of the event.' },
+    rideId: field.rideId,
+    status: {
+      type: 'string',
+      enum: ['driver_arriving', 'arrived', 'in_progress', 'completed', 'cancelled'],
+      description: 'The new status of the ride.',
+    },
+    fare: field.fare,
+    driver: {
+      anyOf: [
+        objectSchema({ name: field.driverName, phone: field.phone, plate: field.plate, vehicle: field.vehicle }),
+        { type: 'null' },
+      ],
+      description: 'The driver of the accepted offer; `null` where none was accepted.',
+    },
+    trackUrl: field.trackUrl,
+    at,
+    agreedPrice: field.agreedPrice,
+    cancelledBy: field.cancelledBy,
+    reference: field.reference,
+    metadata: field.metadata,
+    testMode: field.testMode,
+  },
+  {
+    title: 'RideStatusEvent',
+    description: 'The status of a ride has changed.',
+    optional: ['agreedPrice', 'cancelledBy', 'reference', 'metadata', 'testMode'],
+  },
+);
+
+/** The bodies of all events, by name (contract, section 6). */
+export const eventSchemas = {
+  'offer.received': offerReceivedSchema,
+  'ride.status': rideStatusSchema,
+} as const satisfies Record<EventName, JsonSchema>;
+
+export type EventBody<Name extends EventName> = Shape<(typeof eventSchemas)[Name]>;
+
+const trackUrlExample = 'https://rides.example/track/4kDq0ZrT8mXw2LpNc7VbYa';
+
+/** An event as it is sent, for the documentation. */
+export const eventExamples: { [Name in EventName]: EventBody<Name> } = {
+  'offer.received': {
+    event: 'offer.received',
+    rideId: field.rideId.examples[0],
+    offer: {
+      offerId: 'offer_5Jt2WmKx8QbR1vZc',
+      price: 24.5,
+      etaMinutes: 3,
+      driver: { name: 'Alex Rivera', rating: 4.9, plate: 'TST 1043', vehicle: 'Toyota Camry, silver' },
+    },
+    offersCount: 1,
+    fare: 24.5,
+    trackUrl: trackUrlExample,
+    at: 1_795_269_602_118,
+    reference: field.reference.examples[0],
+    testMode: true,
+  },
+  'ride.status': {
+    event: 'ride.status',
+    rideId: field.rideId.examples[0],
+    status: 'driver_arriving',
+    fare: 24.5,
+    driver: { name: 'Alex Rivera', phone: '+12025550143', plate: 'TST 1043', vehicle: 'Toyota Camry, silver' },
+    trackUrl: trackUrlExample,
+    at: 1_795_269_605_127,
+    agreedPrice: 24.5,
+    reference: field.reference.examples[0],
+    testMode: true,
+  },
+};
 
 /** The public fields of an offer (contract, section 2.3). */
-export function publicOffer({ offerId, price, etaMinutes, driver }: Offer): Shape<typeof offerSchema> {
+export function publicOffer({ offerId, price, etaMinutes, driver }: Offer): Shape<typeof field.offerSchema> {
   const { name, rating, plate, vehicle } = driver;
   return { offerId, price, etaMinutes, driver: { name, rating, plate, vehicle } };
 }
@@ -69,3 +167,10 @@ const testMode = ({ mode }: RideState) => (mode === 'test' ? { testMode: true as
 function eventDriver({ name, phone, plate, vehicle }: NonNullable<RideState['driver']>) {
   return { name, phone, plate, vehicle };
 }
+
+/**
+ * The address of the ride's public live map, which needs no key (contract, section 2.1). That of an erased ride, which has no
+ * token, leads to the page of links that have run out. Pure.
+ */
+export const trackUrl = (trackBaseUrl: string, { trackToken = 'erased' }: Pick<Ride, 'trackToken'>): string =>
+  `${trackBaseUrl}/${trackToken}`;

@@ -1,7 +1,7 @@
 import type { Context } from '../base/context.ts';
 import { AppError } from '../base/errors.ts';
-import { timerLag } from '../base/metrics/metrics.ts';
-import type { TimerName } from '../base/timer-names.ts';
+import { timerLag } from '../base/metrics.ts';
+import type { TimerName } from '../base/terms.ts';
 import { changeRide, type Decision } from './change-ride.ts';
 import { type Change, type Command, decide } from './decide.ts';
 import type { Origin, RideState } from './ride-types.ts';

@@ -1,7 +1,7 @@
 import type mongoose from 'mongoose';
 import { firstRideId } from '../base/ids.ts';
-import type { Mode } from '../base/mode.ts';
 import { committedReads } from '../base/mongo/durability.ts';
+import type { Mode } from '../base/terms.ts';
 import { referenceIndex, rides } from './ride.ts';
 import { type Ride, type RideStatus, rideStatuses } from './ride-types.ts';
 

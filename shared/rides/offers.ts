@@ -1,4 +1,4 @@
-import type { Offer, RideState } from './ride-types.ts';
+import type { AutoAccept, Offer, RideState } from './ride-types.ts';
 
 /** The live offers, cheapest first; equal prices by ETA, then by arrival (contract, section 4.3). */
 export function liveOffersCheapestFirst(offers: readonly Offer[]): Offer[] {
@@ -12,4 +12,19 @@ export function visibleOffers(ride: Pick<RideState, 'status' | 'offers' | 'accep
   if (ride.status === 'cancelled') return [];
   if (ride.status === 'bidding') return liveOffersCheapestFirst(ride.offers);
   return ride.offers.filter((offer) => offer.offerId === ride.acceptedOfferId);
+}
+
+type Terms = Pick<Offer, 'price' | 'etaMinutes'>;
+
+/** Whether a partner takes an offer of these terms without looking at it. Pure. */
+export const fits = ({ maxPrice, maxEtaMinutes = Number.POSITIVE_INFINITY }: AutoAccept, offer: Terms): boolean =>
+  offer.price <= maxPrice && offer.etaMinutes <= maxEtaMinutes;
+
+/** The live offer that came first of those that the partner takes without looking at them. Pure. */
+export function firstFitting(
+  { autoAccept, offers }: Pick<RideState, 'autoAccept' | 'offers'>,
+  except: ReadonlySet<string>,
+): Offer | undefined {
+  if (!autoAccept) return undefined;
+  return offers.find((offer) => !offer.withdrawnAt && !except.has(offer.offerId) && fits(autoAccept, offer));
 }

@@ -1,6 +1,6 @@
 import bearing from '@turf/bearing';
 import destination from '@turf/destination';
-import { earthRadiusKm, haversineKm, radians } from '../base/haversine.ts';
+import { earthRadiusKm, greatCircleKm, haversineKm, radians } from '../base/great-circle.ts';
 import type { Leg, Location, MovingStatus, ReportedPosition, RideState } from './ride-types.ts';
 import { isMoving } from './transitions.ts';
 
@@ -21,11 +21,6 @@ const point = ({ lat, lng }: Location): [lng: number, lat: number] => [
   Math.min(nearestToPole, Math.max(-nearestToPole, lat)),
 ];
 const rounded = (value: number, decimals: number): number => Number(value.toFixed(decimals));
-
-/** The great-circle distance in km, R = 6371.0088 km, to two decimals (contract, section 2.1). */
-export function greatCircleKm(from: Location, to: Location): number {
-  return rounded(haversineKm(from, to), 2);
-}
 
 const degrees = (inRadians: number): number => (inRadians * 180) / Math.PI;
 

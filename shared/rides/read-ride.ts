@@ -1,8 +1,10 @@
-import { batchedFind } from '../base/batch.ts';
+import { batchedFind } from '../base/mongo/batch.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import { NotYetCommitted } from '../base/mongo/outage.ts';
+import { findPosition } from '../drivers/positions.ts';
 import { rides } from './ride.ts';
-import type { Ride, RideState } from './ride-types.ts';
+import type { ReportedPosition, Ride, RideState } from './ride-types.ts';
+import { isMoving } from './transitions.ts';
 
 /**
  * On whose behalf a ride is read or changed: for a key, a ride of another key counts as unknown (contract, section
@@ -46,4 +48,16 @@ function isFor({ keyId, mode, driver, asked = [] }: RideState, owner: RideOwner)
   if ('keyId' in owner) return keyId === owner.keyId;
   const { driverId } = owner;
   return mode === 'live' && (driver?.driverId === driverId || asked.some((each) => each.driverId === driverId));
+}
+
+type Followed = Pick<Ride, 'mode' | 'status'> & { driver?: { driverId: string } };
+
+/**
+ * Adds where its driver reported to be last to a live ride whose trip is moving. Any other ride is returned as it is, and
+ * costs no read.
+ */
+export async function withReportedPosition<R extends Followed>(ride: R): Promise<R & { reported?: ReportedPosition }> {
+  if (ride.mode !== 'live' || !ride.driver || !isMoving(ride.status)) return ride;
+  const reported = await findPosition(ride.driver.driverId);
+  return reported ? { ...ride, reported } : ride;
 }

@@ -1,6 +1,4 @@
-import type { CarType } from '../base/car-types.ts';
-import type { Mode } from '../base/mode.ts';
-import type { TimerName } from '../base/timer-names.ts';
+import type { CarType, Mode, TimerName } from '../base/terms.ts';
 
 /** The words of the contract, sections 2 and 3, and the types of a ride. Pure: a browser can import this file. */
 export const rideStatuses = ['bidding', 'driver_arriving', 'arrived', 'in_progress', 'completed', 'cancelled'] as const;

@@ -1,4 +1,4 @@
-import type { Mode } from '../base/mode.ts';
+import type { Mode } from '../base/terms.ts';
 import { keysThatCount } from './counted-keys.ts';
 import { dayOf, daysBetween, overUntil } from './days.ts';
 import { askForSums } from './progress.ts';

@@ -1,9 +1,9 @@
 import mongoose from 'mongoose';
 import { AppError } from '../base/errors.ts';
 import { firstAttemptId } from '../base/ids.ts';
-import type { Mode } from '../base/mode.ts';
 import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
+import type { Mode } from '../base/terms.ts';
 import type { DeliveryOutcome, EventName } from '../rides/ride-types.ts';
 
 /** `event` is the one attempt of a ride's event. The other two are asked for by hand. */

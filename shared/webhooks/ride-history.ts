@@ -1,6 +1,6 @@
 import { AppError } from '../base/errors.ts';
-import type { Mode } from '../base/mode.ts';
 import { committedReads } from '../base/mongo/durability.ts';
+import type { Mode } from '../base/terms.ts';
 import { timeOf } from '../rides/events.ts';
 import { rides } from '../rides/ride.ts';
 import type { Actor, CancelledBy, EventName, RideEvent, RideStatus, Timer } from '../rides/ride-types.ts';

@@ -4,9 +4,8 @@ import { AppError, limitReached } from '../base/errors.ts';
 import { newAttemptId } from '../base/ids.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { keys } from '../keys/api-key.ts';
-import { eventBody } from '../rides/events.ts';
+import { eventBody, trackUrl } from '../rides/events.ts';
 import type { RideState } from '../rides/ride-types.ts';
-import { trackUrl } from '../rides/track-url.ts';
 import { enqueueAttempt, type PendingAttempt } from './attempt-jobs.ts';
 import { type AskedBy, attemptOfForm, insertUnlessTaken } from './attempts.ts';
 

@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { subscribeToRideChanges } from '../../shared/base/wake.ts';
-import { applyAction } from '../../shared/rides/apply-action.ts';
-import { deliveryJobId } from '../../shared/rides/outbox.ts';
+import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { timerJobId } from '../../shared/rides/timers.ts';
+import { deliveryJobId, timerJobId } from '../../shared/rides/ride-jobs.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { newDriver, offerOn, rideIn } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';

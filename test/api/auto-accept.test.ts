@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { applyAction } from '../../shared/rides/apply-action.ts';
+import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { autoAccept } from '../../workers/auto-accept.ts';
 import { sweep } from '../../workers/periodic/sweeper/sweep.ts';

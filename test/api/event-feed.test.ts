@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { revokeKey } from '../../shared/keys/manage-keys.ts';
-import { applyAction } from '../../shared/rides/apply-action.ts';
+import { applyAction } from '../../shared/rides/change-ride.ts';
 import { feedIndex, rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
 import { age, readFeedOf } from '../support/feed.ts';

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import type { Point } from '../../shared/base/haversine.ts';
+import { greatCircleKm, type Point } from '../../shared/base/great-circle.ts';
 import { fareDayId, fareDays, placeOf, stepOf } from '../../shared/fares/fare-days.ts';
-import { greatCircleKm } from '../../shared/rides/position.ts';
 import { dayOf } from '../../shared/usage/days.ts';
 import type { Client } from '../support/client.ts';
 import { somewhere } from '../support/drivers.ts';

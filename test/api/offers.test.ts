@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { applyAction } from '../../shared/rides/apply-action.ts';
+import { applyAction } from '../../shared/rides/change-ride.ts';
 import { newDriver, offerOn, rideIn } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
 

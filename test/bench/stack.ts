@@ -13,7 +13,7 @@ import type { RunningServer } from '../../dev/servers/running-server.ts';
 import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { type SecretsKeys, secretsKey } from '../../shared/base/encryption.ts';
-import { createLogger } from '../../shared/base/logging/logger.ts';
+import { createLogger } from '../../shared/base/logger.ts';
 import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connection.ts';
 import { createQueues, type Queues } from '../../shared/base/queues.ts';
 import { migrate } from '../../shared/process/migrate.ts';

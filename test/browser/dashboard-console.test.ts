@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { endAllSessions } from '../../shared/accounts/session.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
-import { applyAction } from '../../shared/rides/apply-action.ts';
+import { applyAction } from '../../shared/rides/change-ride.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
 import { signedIn, type Visitor } from '../support/dashboard.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';

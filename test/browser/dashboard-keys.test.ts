@@ -7,7 +7,7 @@ import { serve } from '../../api/http/serve.ts';
 import { pageHeaders } from '../../api/pages/headers.ts';
 import { pageError } from '../../api/pages/page-error.ts';
 import type { Part } from '../../api/part.ts';
-import type { Mode } from '../../shared/base/mode.ts';
+import type { Mode } from '../../shared/base/terms.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { createKey, findKey, listKeys, revokeKey } from '../../shared/keys/manage-keys.ts';
 import { clientOf } from '../support/client.ts';

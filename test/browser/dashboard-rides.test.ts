@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type { BrowserContextOptions } from 'playwright-core';
 import { audit, commandLine } from '../../shared/accounts/audit.ts';
-import type { Mode } from '../../shared/base/mode.ts';
+import type { Mode } from '../../shared/base/terms.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { suspendAccount } from '../../shared/keys/suspend-account.ts';
 import { eraseRide } from '../../shared/retention/erase-rides.ts';
-import { applyAction } from '../../shared/rides/apply-action.ts';
+import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Delivery, RideStatus } from '../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';

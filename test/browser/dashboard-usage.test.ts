@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import type { Mode } from '../../shared/base/mode.ts';
+import type { Mode } from '../../shared/base/terms.ts';
 import { createKey, revokeKey } from '../../shared/keys/manage-keys.ts';
 import { linesPerPart } from '../../shared/usage/statement-parts.ts';
 import { signedIn, type Visitor } from '../support/dashboard.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { LimitModel } from '../../shared/accounts/limit.ts';
-import type { Point } from '../../shared/base/haversine.ts';
+import type { Point } from '../../shared/base/great-circle.ts';
 import { hashOfDriverKey } from '../../shared/drivers/driver.ts';
 import { driverSessions } from '../../shared/drivers/driver-session.ts';
 import { suspendDriver } from '../../shared/drivers/manage-drivers.ts';

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { freePort } from '../../dev/servers/ports.ts';
 import type { Context } from '../../shared/base/context.ts';
-import { applyAction } from '../../shared/rides/apply-action.ts';
+import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
 import { newRide, offerOn } from '../support/rides.ts';

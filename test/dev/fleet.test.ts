@@ -6,7 +6,7 @@ import { lineOf } from '../../dev/fleet/figures.ts';
 import { randomOf } from '../../dev/fleet/random.ts';
 import { bidOn, temperOf } from '../../dev/fleet/temper.ts';
 import { nodeCommand } from '../../dev/servers/node-command.ts';
-import type { Point } from '../../shared/base/haversine.ts';
+import type { Point } from '../../shared/base/great-circle.ts';
 import { drivers } from '../../shared/drivers/driver.ts';
 import { findNearby } from '../../shared/drivers/nearby.ts';
 import { positions } from '../../shared/drivers/positions.ts';

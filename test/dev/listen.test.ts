@@ -8,7 +8,7 @@ import { forward } from '../../dev/listen/forward.ts';
 import { nodeCommand } from '../../dev/servers/node-command.ts';
 import { newApiKey } from '../../shared/keys/key-format.ts';
 import { type NewKey, revokeKey } from '../../shared/keys/manage-keys.ts';
-import { applyAction } from '../../shared/rides/apply-action.ts';
+import { applyAction } from '../../shared/rides/change-ride.ts';
 import { verifySignature } from '../../shared/webhooks/sign.ts';
 import type { Client } from '../support/client.ts';
 import { age, readFeedOf } from '../support/feed.ts';

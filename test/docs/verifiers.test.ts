@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { verify } from '../../docs/verify/verify.ts';
-import { eventExamples } from '../../shared/rides/event-schemas.ts';
+import { eventExamples } from '../../shared/rides/events.ts';
 import { signatureHeader, verifySignature } from '../../shared/webhooks/sign.ts';
 import { installLanguages } from './install-languages.ts';
 

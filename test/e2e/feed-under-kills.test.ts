@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
-import { applyAction } from '../../shared/rides/apply-action.ts';
+import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { enqueueNextTimer } from '../../shared/rides/timers.ts';
+import { enqueueNextTimer } from '../../shared/rides/ride-jobs.ts';
 import { type Client, clientOf } from '../support/client.ts';
 import { newRide, offerOn } from '../support/rides.ts';
 import { startTestApi, type TestApi, testSettings } from '../support/service.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { queuePrefix } from '../../shared/base/queues.ts';
 import { connectRedis, redisReady } from '../../shared/base/redis/redis.ts';
-import { timerJobId } from '../../shared/rides/timers.ts';
+import { timerJobId } from '../../shared/rides/ride-jobs.ts';
 import { startSweeper } from '../../workers/periodic/sweeper/sweeper.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { ask, type RedisGroup, type RedisKind, startRedisGroup } from '../support/redis-group.ts';

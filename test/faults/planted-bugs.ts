@@ -18,7 +18,7 @@ const wrongSteps: readonly PlantedBug[] = [
     what: 'skips a status',
     edits: [
       {
-        file: 'shared/rides/test-mode/simulation.js',
+        file: 'shared/rides/simulation.js',
         find: "accept: ['arrive', 3_000]",
         replace: "accept: ['start', 3_000]",
       },
@@ -202,7 +202,7 @@ const wrongBeside: readonly PlantedBug[] = [
   },
   {
     what: 'accepts offers that are too dear',
-    edits: [{ file: 'shared/rides/auto-accept.js', find: 'offer.price <= maxPrice &&', replace: '' }],
+    edits: [{ file: 'shared/rides/offers.js', find: 'offer.price <= maxPrice &&', replace: '' }],
     caughtAs: /auto-accept accepted an offer that does not fit/,
   },
   {
@@ -214,7 +214,7 @@ const wrongBeside: readonly PlantedBug[] = [
     what: 'acknowledges a manual step that it does not take',
     edits: [
       {
-        file: 'shared/rides/test-mode/manual-steps.js',
+        file: 'shared/rides/manual-steps.js',
         find: 'if (lacksDriver(step.step, ride.status))',
         replace: "if (step.step === 'withdraw') return null;\n        if (lacksDriver(step.step, ride.status))",
       },

@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
-import { registry } from '../../shared/base/metrics/metrics.ts';
+import { registry } from '../../shared/base/metrics.ts';
 import { connectMongo, disconnectMongo } from '../../shared/base/mongo/connection.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { measureProcess } from '../../shared/process/ops/process-metrics.ts';

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
-import { onlyAllowed } from '../../shared/base/logging/log-fields.ts';
+import { onlyAllowed } from '../../shared/base/logger.ts';
 
 describe('the fields of a log line', () => {
   it('are those of the list, whatever a call gives', () => {

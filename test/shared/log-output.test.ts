@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type LogOutput, openLogOutput } from '../../shared/base/logging/log-output.ts';
+import { type LogOutput, openLogOutput } from '../../shared/base/log-output.ts';
 import { openPipe, type TestPipe } from '../support/pipe.ts';
 
 const flushed = (output: LogOutput) => new Promise<Error | undefined>((resolve) => output.flush(resolve));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Cluster, Redis } from 'ioredis';
-import { createLogger } from '../../shared/base/logging/logger.ts';
+import { createLogger } from '../../shared/base/logger.ts';
 import { connectRedis } from '../../shared/base/redis/redis.ts';
 import { readRedisUrl } from '../../shared/base/redis/redis-url.ts';
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createLogger } from '../../shared/base/logging/logger.ts';
+import { createLogger } from '../../shared/base/logger.ts';
 import { connectRedis, connectWorkerRedis, redisReady } from '../../shared/base/redis/redis.ts';
 import { pingRedis } from '../../shared/base/redis/redis-nodes.ts';
 import { ask, startClusterNode } from '../support/redis-group.ts';
@@ -90,8 +90,8 @@ describe('a Redis Cluster of two primaries without replicas', () => {
 
   it('lets a process end whose connection ends while it asks for the slots', async () => {
     const script = `
-      const { connectRedis } = await import('./shared/redis.ts');
-      const { createLogger } = await import('./shared/logger.ts');
+      const { connectRedis } = await import('./shared/base/redis/redis.ts');
+      const { createLogger } = await import('./shared/base/logger.ts');
       const redis = connectRedis(process.env.ADDRESS, createLogger('silent', 'test'));
       const refresh = redis.refreshSlotsCache;
       redis.once('ready', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { openTelemetry } from '../../shared/base/tracing/open-telemetry.ts';
-import type { Tracing } from '../../shared/base/tracing/tracing.ts';
+import { openTelemetry } from '../../shared/base/open-telemetry.ts';
+import type { Tracing } from '../../shared/base/tracing.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { testContext } from '../support/service.ts';
 import { spansIn } from '../support/spans.ts';

@@ -1,6 +1,6 @@
 import type { Context } from '../../shared/base/context.ts';
-import type { Point } from '../../shared/base/haversine.ts';
-import type { TimerName } from '../../shared/base/timer-names.ts';
+import type { Point } from '../../shared/base/great-circle.ts';
+import type { TimerName } from '../../shared/base/terms.ts';
 import { createDriver, type NewDriver } from '../../shared/drivers/manage-drivers.ts';
 import { goOnline } from '../../shared/drivers/positions.ts';
 

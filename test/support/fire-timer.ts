@@ -1,5 +1,5 @@
 import type { Context } from '../../shared/base/context.ts';
-import type { SimulatorStep, TimerName } from '../../shared/base/timer-names.ts';
+import type { SimulatorStep, TimerName } from '../../shared/base/terms.ts';
 import { fireTimer as fire, type TimerResult } from '../../shared/rides/fire-timer.ts';
 
 import { simulatedCommand } from '../../workers/simulated-driver.ts';

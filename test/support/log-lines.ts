@@ -1,6 +1,6 @@
 import pino, { type Logger } from 'pino';
 import type { Context } from '../../shared/base/context.ts';
-import { onlyAllowed } from '../../shared/base/logging/log-fields.ts';
+import { onlyAllowed } from '../../shared/base/logger.ts';
 
 export interface LogLine {
   level: number;

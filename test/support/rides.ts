@@ -1,6 +1,6 @@
 import type { Context } from '../../shared/base/context.ts';
 import { newDriverId, newKeyId } from '../../shared/base/ids.ts';
-import { applyAction } from '../../shared/rides/apply-action.ts';
+import { applyAction } from '../../shared/rides/change-ride.ts';
 import { createRide, type NewRide } from '../../shared/rides/create-ride.ts';
 import type { Command } from '../../shared/rides/decide.ts';
 import type { Driver, Offer, Ride, RideRequest, RideStatus } from '../../shared/rides/ride-types.ts';

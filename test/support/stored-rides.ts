@@ -1,7 +1,7 @@
 import type { Context } from '../../shared/base/context.ts';
 import { AppError, type ErrorCode } from '../../shared/base/errors.ts';
 import type { PoolName } from '../../shared/base/queues.ts';
-import type { TimerName } from '../../shared/base/timer-names.ts';
+import type { TimerName } from '../../shared/base/terms.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 

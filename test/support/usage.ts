@@ -1,8 +1,8 @@
 import { AccountModel } from '../../shared/accounts/account.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { newAccountId, newRideId, newTrackToken } from '../../shared/base/ids.ts';
-import { createLogger } from '../../shared/base/logging/logger.ts';
-import type { Mode } from '../../shared/base/mode.ts';
+import { createLogger } from '../../shared/base/logger.ts';
+import type { Mode } from '../../shared/base/terms.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Context } from '../../shared/base/context.ts';
-import type { Point } from '../../shared/base/haversine.ts';
+import type { Point } from '../../shared/base/great-circle.ts';
 import { newDriverId } from '../../shared/base/ids.ts';
 import { goOffline, goOnline, positions } from '../../shared/drivers/positions.ts';
-import { applyAction } from '../../shared/rides/apply-action.ts';
+import { applyAction } from '../../shared/rides/change-ride.ts';
 import { fireTimer } from '../../shared/rides/fire-timer.ts';
 import { pointAt } from '../../shared/rides/position.ts';
 import { rides } from '../../shared/rides/ride.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Context } from '../../shared/base/context.ts';
 import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
-import { applyAction } from '../../shared/rides/apply-action.ts';
+import { applyAction } from '../../shared/rides/change-ride.ts';
 import { deliver, newKey, withTargets } from '../support/deliveries.ts';
 import { fireTimer } from '../support/fire-timer.ts';
 import type { Document } from '../support/op-msg.ts';

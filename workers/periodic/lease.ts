@@ -1,5 +1,5 @@
 import { randomBase62 } from '../../shared/base/ids.ts';
-import type { RedisClient } from '../../shared/base/redis/redis.ts';
+import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
 
 /** The sweeper's keys share a hash tag, so that one command can read them in a Redis Cluster. */
 export const leaseKey = '{rides:sweeper}:lease';

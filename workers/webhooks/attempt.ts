@@ -1,7 +1,7 @@
 import type { Context } from '../../shared/base/context.ts';
 import { SecretDamaged, SecretsKeyMissing } from '../../shared/base/encryption.ts';
 import { AppError } from '../../shared/base/errors.ts';
-import { inSpan, type SpanEnd } from '../../shared/base/tracing/tracing.ts';
+import { inSpan, type SpanEnd } from '../../shared/base/tracing.ts';
 import { deliverySettings } from '../../shared/keys/delivery-settings.ts';
 import type { Delivery, DeliveryOutcome, EventName } from '../../shared/rides/ride-types.ts';
 import { deliveryHeaders } from '../../shared/webhooks/delivery-headers.ts';

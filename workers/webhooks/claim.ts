@@ -1,7 +1,7 @@
-import { batchedUpdate } from '../../shared/base/batch.ts';
+import { batchedUpdate } from '../../shared/base/mongo/batch.ts';
 import { committedWrites } from '../../shared/base/mongo/durability.ts';
-import type { Outbox } from '../../shared/rides/outbox.ts';
 import { rides } from '../../shared/rides/ride.ts';
+import type { Outbox } from '../../shared/rides/ride-jobs.ts';
 import type { Claim, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
 import { isAhead, isFreeOrOwn, outwaited } from './ahead.ts';
 

@@ -1,6 +1,6 @@
 import type { Context } from '../../shared/base/context.ts';
 import { eventId } from '../../shared/base/ids.ts';
-import { countDelivery } from '../../shared/base/metrics/metrics.ts';
+import { countDelivery } from '../../shared/base/metrics.ts';
 import { clocksDiffer } from '../../shared/base/mongo/clock.ts';
 import type { AttemptJob } from '../../shared/base/queues.ts';
 import { rides } from '../../shared/rides/ride.ts';

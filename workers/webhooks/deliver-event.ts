@@ -1,10 +1,10 @@
 import type { Context } from '../../shared/base/context.ts';
 import { eventId } from '../../shared/base/ids.ts';
-import { countDelivery, firstByte } from '../../shared/base/metrics/metrics.ts';
+import { countDelivery, firstByte } from '../../shared/base/metrics.ts';
 import { clocksDiffer } from '../../shared/base/mongo/clock.ts';
 import type { DeliveryJob } from '../../shared/base/queues.ts';
 import { timeOf } from '../../shared/rides/events.ts';
-import { enqueueNextDelivery } from '../../shared/rides/outbox.ts';
+import { enqueueNextDelivery } from '../../shared/rides/ride-jobs.ts';
 import type { Handler, JobResult, Run } from '../handler.ts';
 import { withLine } from '../job-line.ts';
 import { noteAhead } from './ahead.ts';

@@ -1,6 +1,6 @@
 import type { Context } from '../../shared/base/context.ts';
-import type { Logger } from '../../shared/base/logging/logger.ts';
-import { deliveriesPostponed } from '../../shared/base/metrics/metrics.ts';
+import type { Logger } from '../../shared/base/logger.ts';
+import { deliveriesPostponed } from '../../shared/base/metrics.ts';
 import type { AttemptJob, DeliveryJob } from '../../shared/base/queues.ts';
 import { timeOf } from '../../shared/rides/events.ts';
 import { pause } from '../abort-signal.ts';

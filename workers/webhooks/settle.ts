@@ -1,12 +1,11 @@
-import { batchedUpdate, batchedWrite } from '../../shared/base/batch.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { describeError } from '../../shared/base/errors.ts';
-import type { Update } from '../../shared/base/mongo/commands.ts';
+import { batchedUpdate, batchedWrite, type Update } from '../../shared/base/mongo/batch.ts';
 import { committedReads, timeLimit } from '../../shared/base/mongo/durability.ts';
 import { isOutageOfMongo, NotYetCommitted } from '../../shared/base/mongo/outage.ts';
 import type { DeliveryJob } from '../../shared/base/queues.ts';
-import type { Outbox } from '../../shared/rides/outbox.ts';
 import { rides } from '../../shared/rides/ride.ts';
+import type { Outbox } from '../../shared/rides/ride-jobs.ts';
 import type { Delivery, Ride } from '../../shared/rides/ride-types.ts';
 import { pause } from '../abort-signal.ts';
 import type { Run } from '../handler.ts';

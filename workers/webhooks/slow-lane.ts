@@ -1,7 +1,7 @@
-import { batch } from '../../shared/base/batch.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { describeError } from '../../shared/base/errors.ts';
-import type { RedisClient } from '../../shared/base/redis/redis.ts';
+import { batch } from '../../shared/base/mongo/batch.ts';
+import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
 import type { JobResult, Run } from '../handler.ts';
 
 /** A timeout moves the key's deliveries to the slow lane for this long. */

@@ -1,5 +1,5 @@
-import { batchedFind } from '../../../shared/base/batch.ts';
 import { AppError } from '../../../shared/base/errors.ts';
+import { batchedFind } from '../../../shared/base/mongo/batch.ts';
 import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride, RideEvent } from '../../../shared/rides/ride-types.ts';

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { maxOffers } from '../../../shared/rides/decide.ts';
+import { canStep, type HandStep } from '../../../shared/rides/manual-steps.ts';
 import type { Offer } from '../../../shared/rides/ride-types.ts';
-import { canStep, type HandStep } from '../../../shared/rides/test-mode/manual-steps.ts';
-import { nextSimulatedOffer } from '../../../shared/rides/test-mode/simulated-offer.ts';
+import { nextSimulatedOffer } from '../../../shared/rides/simulation.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { moneyText } from '../facts.tsx';
 import { FormId, TextField } from '../forms.tsx';

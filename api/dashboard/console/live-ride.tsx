@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { Config } from '../../../shared/base/config.ts';
+import { trackUrl } from '../../../shared/rides/events.ts';
 import type { Delivery, Offer } from '../../../shared/rides/ride-types.ts';
-import { trackUrl } from '../../../shared/rides/track-url.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { exactText, moneyText, OutcomePill, StatusPill } from '../facts.tsx';
 import { FormId } from '../forms.tsx';

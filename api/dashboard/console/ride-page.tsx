@@ -1,6 +1,6 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { Config } from '../../../shared/base/config.ts';
-import { greatCircleKm } from '../../../shared/rides/position.ts';
+import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import { CodeBlock, Id } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import type { ConsoleRide } from './console-ride.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '../../../shared/base/errors.ts';
-import { type HandStep, plainHandSteps } from '../../../shared/rides/test-mode/manual-steps.ts';
+import { type HandStep, plainHandSteps } from '../../../shared/rides/manual-steps.ts';
 import type { Form } from '../../http/form-body.ts';
 import { faultsIn, validate } from '../../http/validate.ts';
 import { handOfferSchema } from '../../partner/schemas.ts';

@@ -1,4 +1,4 @@
-import type { TimerName } from '../../../shared/base/timer-names.ts';
+import type { TimerName } from '../../../shared/base/terms.ts';
 import { timeOf } from '../../../shared/rides/events.ts';
 import type { Delivery, EventName, Offer, RideEvent, RideStatus } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';

@@ -1,5 +1,5 @@
 import type { Account } from '../../../shared/accounts/account.ts';
-import type { Mode } from '../../../shared/base/mode.ts';
+import type { Mode } from '../../../shared/base/terms.ts';
 import { exactText } from '../facts.tsx';
 import { ChangeForm, ChoiceField, FaultSummary, type Faults, TextField } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';

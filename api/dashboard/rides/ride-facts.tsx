@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Mode } from '../../../shared/base/mode.ts';
+import type { Mode } from '../../../shared/base/terms.ts';
 import type { ApiKey } from '../../../shared/keys/api-key.ts';
 import type { Actor, Location } from '../../../shared/rides/ride-types.ts';
 import { agoText, exactText, ModePill, shortId } from '../facts.tsx';

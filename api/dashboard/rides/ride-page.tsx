@@ -1,7 +1,7 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { ApiKey } from '../../../shared/keys/api-key.ts';
+import { trackUrl } from '../../../shared/rides/events.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
-import { trackUrl } from '../../../shared/rides/track-url.ts';
 import { hasRunOut } from '../../track/track-state.ts';
 import { CopyButton, countText, exactText, moneyText, OutcomePill, StatusPill, shortId, When } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';

@@ -1,10 +1,8 @@
 import { type Callback, Cluster, type ClusterOptions, Redis, type RedisOptions, SentinelConnector } from 'ioredis';
 import { describeError } from '../errors.ts';
-import type { Logger } from '../logging/logger.ts';
+import type { Logger } from '../logger.ts';
 import { addressesOf, pingRedis, primariesOf, type RedisClient } from './redis-nodes.ts';
 import { readRedisUrl } from './redis-url.ts';
-
-export type { RedisClient } from './redis-nodes.ts';
 
 const connecting = {
   connectTimeout: 2_000,

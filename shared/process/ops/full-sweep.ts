@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { RedisClient } from '../../base/redis/redis.ts';
+import type { RedisClient } from '../../base/redis/redis-nodes.ts';
 
 /**
  * When the last completed full sweep began, by Redis's clock. The key has no expiry: if it is missing, Redis has lost its

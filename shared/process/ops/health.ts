@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, describeError } from '../../base/errors.ts';
-import type { Logger } from '../../base/logging/logger.ts';
+import type { Logger } from '../../base/logger.ts';
 
 export const healthPaths: readonly string[] = ['/healthz', '/readyz'];
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { ConfigError } from '../../base/config.ts';
 import type { Context } from '../../base/context.ts';
 import { describeError, errorCodeHeader, publicErrorOf } from '../../base/errors.ts';
-import { registry } from '../../base/metrics/metrics.ts';
+import { registry } from '../../base/metrics.ts';
 import { healthListener, pathOf, type ReadinessCheck } from './health.ts';
 import { measureProcess } from './process-metrics.ts';
 import { scraper } from './scrape.ts';

@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { registry } from '../../base/metrics/metrics.ts';
-import { Counter, Gauge } from '../../base/metrics/prom-client.ts';
+import { Counter, Gauge, registry } from '../../base/metrics.ts';
 
 const nanosecondsPerSecond = 1e9;
 const resolutionMs = 20;

@@ -7,7 +7,7 @@ import {
   oldestUnsettledEvent,
   queueJobs,
   registry,
-} from '../../base/metrics/metrics.ts';
+} from '../../base/metrics.ts';
 import { pingMongo } from '../../base/mongo/connection.ts';
 import { poolNames } from '../../base/queues.ts';
 import { pingRedis } from '../../base/redis/redis-nodes.ts';

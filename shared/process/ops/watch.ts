@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Context } from '../../base/context.ts';
 import { describeError } from '../../base/errors.ts';
-import { warnings } from '../../base/metrics/metrics.ts';
+import { warnings } from '../../base/metrics.ts';
 import { clocksDiffer } from '../../base/mongo/clock.ts';
 import { primariesOf } from '../../base/redis/redis-nodes.ts';
 import { missingIndexes } from '../migrate.ts';

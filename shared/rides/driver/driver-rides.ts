@@ -1,5 +1,5 @@
 import type mongoose from 'mongoose';
-import { batch } from '../../base/batch.ts';
+import { batch } from '../../base/mongo/batch.ts';
 import { committedReads, timeLimit } from '../../base/mongo/durability.ts';
 import { type Commitment, type DriverRecord, drivers, isActive } from '../../drivers/driver.ts';
 import { rides } from '../ride.ts';

@@ -5,7 +5,7 @@ import { type Commitment, drivers, isActive } from '../../drivers/driver.ts';
 import { driverSessions } from '../../drivers/driver-session.ts';
 import { unknownDriver } from '../../drivers/manage-drivers.ts';
 import { goOffline, noteRide, readCounts } from '../../drivers/positions.ts';
-import { applyAction } from '../apply-action.ts';
+import { applyAction } from '../change-ride.ts';
 import { commitmentsOf } from './driver-rides.ts';
 
 const fields = { suspendedAt: 1, revokedAt: 1, leavesSince: 1, left: 1 } as const;

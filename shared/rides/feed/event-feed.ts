@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
 import { timeLimit } from '../../base/mongo/durability.ts';
-import { durableRead } from '../../base/mongo/fence.ts';
+import { durableRead } from '../../base/mongo/durable-read.ts';
 import { feedIndex, rides } from '../ride.ts';
 import type { Ride, RideEvent } from '../ride-types.ts';
 
@@ -13,8 +13,8 @@ import type { Ride, RideEvent } from '../ride-types.ts';
  * - positions are shown 3 s after a mark that is at least as high was stored (feed-mark.ts, showing-marks.ts);
  * - an event gets a position above a copy of the mark that is at most 1 s old, and leaves its process within 1.5 s after
  *   the copy was asked for. MongoDB writes it within a second, and only while its clock is at most 2 s past the one that the
- *   event was decided by, and not behind it (event-position.ts);
- * - a page is shown only once a later write is durable (fence.ts).
+ *   event was decided by, and not behind it (write-change.ts);
+ * - a page is shown only once a later write is durable (durable-read.ts).
  *
  * An event that the version before this one writes has its time as its position.
  */

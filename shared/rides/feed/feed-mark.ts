@@ -1,12 +1,12 @@
 import { collection } from '../../base/mongo/collection.ts';
 import { durableWrites, timeLimit } from '../../base/mongo/durability.ts';
-import { FenceModel, topologyChanges } from '../../base/mongo/fence.ts';
+import { FenceModel, topologyChanges } from '../../base/mongo/durable-read.ts';
 import { showingMarks } from './showing-marks.ts';
 
 /**
  * The mark of the event feed: a position in MongoDB, which only grows. The positions up to it may be shown 3 s after it was
  * stored (showing-marks.ts), so an event that is written later must have a higher one. A writer therefore has a copy of the
- * mark that is at most `copyLimitMs` old when it decides (event-position.ts).
+ * mark that is at most `copyLimitMs` old when it decides (write-change.ts).
  *
  * The mark follows MongoDB's clock. While that clock is behind the mark, because it was set back, the mark grows at half
  * the clock's speed, until the clock has caught up.

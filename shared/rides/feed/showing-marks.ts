@@ -32,7 +32,7 @@ export interface ShowingMarks {
 /**
  * Decides when a stored mark is shown: after 3 s by this process's monotonic clock and by MongoDB's, as its answers show.
  * The first bounds how long a write can be on its way; by the second, MongoDB has refused what was decided before
- * (event-position.ts), also when it was paused meanwhile. When MongoDB's clock goes back, or another server answers, the wait
+ * (write-change.ts), also when it was paused meanwhile. When MongoDB's clock goes back, or another server answers, the wait
  * begins again. Pure.
  */
 export function showingMarks(): ShowingMarks {

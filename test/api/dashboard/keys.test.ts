@@ -4,7 +4,7 @@ import { keyPage } from '../../../api/dashboard/keys/key-page.tsx';
 import { serve } from '../../../api/http/serve.ts';
 import { type AuditAction, auditOf } from '../../../shared/accounts/audit.ts';
 import { sentForm } from '../../../shared/accounts/sent-form.ts';
-import type { Mode } from '../../../shared/base/mode.ts';
+import type { Mode } from '../../../shared/base/terms.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { deliverySettings, settingsMaxAgeMs } from '../../../shared/keys/delivery-settings.ts';
 import { isWellFormedKey } from '../../../shared/keys/key-format.ts';

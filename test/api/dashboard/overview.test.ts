@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { overviewPage } from '../../../api/dashboard/overview/overview-page.tsx';
 import { type Account, accountOf, noteConsoleSeen } from '../../../shared/accounts/account.ts';
-import type { Mode } from '../../../shared/base/mode.ts';
+import type { Mode } from '../../../shared/base/terms.ts';
 import { createKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { clientOf } from '../../support/client.ts';
 import { signedIn, type Visitor } from '../../support/dashboard.ts';

@@ -7,7 +7,7 @@ import {
   timelineOf,
 } from '../../../api/dashboard/rides/timeline.ts';
 import type { Context } from '../../../shared/base/context.ts';
-import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { Delivery, Ride } from '../../../shared/rides/ride-types.ts';
 import { attemptRecord } from '../../support/attempts.ts';
 import { newDriver, rideIn } from '../../support/rides.ts';

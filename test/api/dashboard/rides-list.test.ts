@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { eventId, newKeyId } from '../../../shared/base/ids.ts';
-import type { Mode } from '../../../shared/base/mode.ts';
+import type { Mode } from '../../../shared/base/terms.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { storedAttempts } from '../../support/attempts.ts';
 import { signedIn, type Visitor } from '../../support/dashboard.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Mode } from '../../../shared/base/mode.ts';
+import type { Mode } from '../../../shared/base/terms.ts';
 import { createKey, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { linesPerPart } from '../../../shared/usage/statement-parts.ts';
 import { signedIn, type Visitor } from '../../support/dashboard.ts';

@@ -4,7 +4,7 @@ import type { Operation } from '../../../api/docs/operation.ts';
 import { stepTaken } from '../../../api/drivers/answers.ts';
 import { driverOperations } from '../../../api/drivers/operations.ts';
 import { publicErrorOf } from '../../../shared/base/errors.ts';
-import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import { type OperationCaller, operationCaller } from '../../support/common-errors.ts';

@@ -11,7 +11,7 @@ import { driverOperations } from '../../../api/drivers/operations.ts';
 import { partnerOperations } from '../../../api/partner/operations.ts';
 import { warnings } from '../../../api/partner/warnings.ts';
 import { type ErrorCode, errorCodes, publicErrorOf } from '../../../shared/base/errors.ts';
-import { eventSchemas } from '../../../shared/rides/event-schemas.ts';
+import { eventSchemas } from '../../../shared/rides/events.ts';
 import { testScenarios } from '../../../shared/rides/ride-types.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 import { openApi, schemaName, schemaProblem } from '../../support/documented.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Point } from '../../../shared/base/haversine.ts';
+import type { Point } from '../../../shared/base/great-circle.ts';
 import { newDriverId } from '../../../shared/base/ids.ts';
 import { suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { positions } from '../../../shared/drivers/positions.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Point } from '../../../shared/base/haversine.ts';
+import type { Point } from '../../../shared/base/great-circle.ts';
 import { revokeDriver, rotateDriverKey, suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import type { Client } from '../../support/client.ts';
 import { newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';

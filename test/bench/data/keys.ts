@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { encrypt } from '../../../shared/base/encryption.ts';
 import { newAccountId, newKeyId, sha256 } from '../../../shared/base/ids.ts';
-import type { Mode } from '../../../shared/base/mode.ts';
+import type { Mode } from '../../../shared/base/terms.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
 import { keyHint, newApiKey, newSigningSecret } from '../../../shared/keys/key-format.ts';
 import { secretsKeys } from '../stack.ts';

@@ -1,7 +1,8 @@
 import mongoose from 'mongoose';
+import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import { newDriverId, newOfferId, newRideId, newTrackToken } from '../../../shared/base/ids.ts';
 import { eventBody } from '../../../shared/rides/events.ts';
-import { greatCircleKm, legBetween } from '../../../shared/rides/position.ts';
+import { legBetween } from '../../../shared/rides/position.ts';
 import { rides as storedRides } from '../../../shared/rides/ride.ts';
 import type { Driver, EventName, Offer, Ride, RideEvent, RideStatus } from '../../../shared/rides/ride-types.ts';
 import type { BenchKey } from './keys.ts';

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
-import { enqueueNextDelivery } from '../../../shared/rides/outbox.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import { enqueueNextDelivery } from '../../../shared/rides/ride-jobs.ts';
 import { assertCount } from '../bench.ts';
 import type { BenchKey } from '../data/keys.ts';
 import { countUnsettled, insertRides, unsettledRide } from '../data/rides.ts';

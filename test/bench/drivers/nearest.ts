@@ -1,4 +1,4 @@
-import type { Point } from '../../../shared/base/haversine.ts';
+import type { Point } from '../../../shared/base/great-circle.ts';
 import { newDriverId } from '../../../shared/base/ids.ts';
 import { cellsAt } from '../../../shared/drivers/cells.ts';
 import { findNearby } from '../../../shared/drivers/nearby.ts';

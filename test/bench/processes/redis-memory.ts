@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { Mode } from '../../../shared/base/mode.ts';
+import type { Mode } from '../../../shared/base/terms.ts';
 import { assertAll, assertCount, type Bench, type Measurement } from '../bench.ts';
 import { newKeys } from '../data/keys.ts';
 import { creation } from '../data/requests.ts';

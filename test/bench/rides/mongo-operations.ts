@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { updateDocuments } from '../../../shared/base/mongo/commands.ts';
-import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { updateDocuments } from '../../../shared/base/mongo/batch.ts';
+import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { readRide } from '../../../shared/rides/read-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Delivery, Ride } from '../../../shared/rides/ride-types.ts';
-import { simulatedOffer } from '../../../shared/rides/test-mode/simulated-offer.ts';
+import { simulatedOffer } from '../../../shared/rides/simulation.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';
 import { settleLast } from '../../../workers/webhooks/settle.ts';
 import { assertCount, type Measurement } from '../bench.ts';

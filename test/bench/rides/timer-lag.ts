@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride, Timer } from '../../../shared/rides/ride-types.ts';
-import { simulatedOffer } from '../../../shared/rides/test-mode/simulated-offer.ts';
-import { nextStep } from '../../../shared/rides/test-mode/simulation.ts';
+import { nextStep, simulatedOffer } from '../../../shared/rides/simulation.ts';
 import { assertCount, type Bench, type Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { biddingRide, insertRides } from '../data/rides.ts';

@@ -1,6 +1,6 @@
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
-import { nextStep } from '../../../shared/rides/test-mode/simulation.ts';
+import { nextStep } from '../../../shared/rides/simulation.ts';
 import { percentile } from '../statistics.ts';
 
 /** One step of a trip: when it was due, when it was done, and when its event's receiver had answered (Unix ms). */

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { sweptKey } from '../../../shared/process/ops/full-sweep.ts';
-import { enqueueNextDelivery } from '../../../shared/rides/outbox.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import { enqueueNextDelivery } from '../../../shared/rides/ride-jobs.ts';
 import { leaseKey } from '../../../workers/periodic/lease.ts';
 import { progressKey } from '../../../workers/periodic/sweeper/progress.ts';
 import { assertCount, type Bench, type Measurement } from '../bench.ts';

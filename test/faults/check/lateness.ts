@@ -1,5 +1,5 @@
 import type { Ride } from '../../../shared/rides/ride-types.ts';
-import { nextStep } from '../../../shared/rides/test-mode/simulation.ts';
+import { nextStep } from '../../../shared/rides/simulation.ts';
 import type { Fault } from '../faults-log.ts';
 import type { Evidence } from './checker.ts';
 

@@ -1,6 +1,6 @@
 import type http from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import type { Point } from '../../../shared/base/haversine.ts';
+import type { Point } from '../../../shared/base/great-circle.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import { openEventStream } from '../../support/event-stream.ts';
 import { between, oneOf, type Random } from '../random.ts';

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { AccountModel } from '../../../shared/accounts/account.ts';
 import { newAccountId, newRideId, newTrackToken } from '../../../shared/base/ids.ts';
-import type { Mode } from '../../../shared/base/mode.ts';
+import type { Mode } from '../../../shared/base/terms.ts';
 import { keys as keyRecords } from '../../../shared/keys/api-key.ts';
 import { createKey, setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { haversineKm, type Point } from '../../../shared/base/haversine.ts';
+import { haversineKm, type Point } from '../../../shared/base/great-circle.ts';
 import { cellsAt, zonesAround } from '../../../shared/drivers/cells.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
 

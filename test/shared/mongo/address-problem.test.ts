@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import { addressProblem } from '../../../shared/base/mongo/address-problem.ts';
+import { addressProblem } from '../../../shared/base/mongo/connection.ts';
 
 describe('a MONGO_URL that no connection comes about with', () => {
   async function problemOf(url: string): Promise<string> {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import { batchedInsert, batchedUpdate, batchedWrite } from '../../../shared/base/batch.ts';
+import { batchedInsert, batchedUpdate, batchedWrite } from '../../../shared/base/mongo/batch.ts';
 import { connectMongo, disconnectMongo, onBrokenConnection } from '../../../shared/base/mongo/connection.ts';
 import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { isOutageOfMongo } from '../../../shared/base/mongo/outage.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import type { Logger } from '../../../shared/base/logging/logger.ts';
+import type { Logger } from '../../../shared/base/logger.ts';
 import { healthListener, type ReadinessCheck } from '../../../shared/process/ops/health.ts';
 import { rawRequest, requestText } from '../../support/raw-http.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/base/context.ts';
-import { registry } from '../../../shared/base/metrics/metrics.ts';
+import { registry } from '../../../shared/base/metrics.ts';
 import { migrate } from '../../../shared/process/migrate.ts';
 import { redisSettings, startWatch } from '../../../shared/process/ops/watch.ts';
 import { rides } from '../../../shared/rides/ride.ts';

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/base/context.ts';
-import { applyAction } from '../../../shared/rides/apply-action.ts';
-import { changeRide } from '../../../shared/rides/change-ride.ts';
+import { applyAction, changeRide } from '../../../shared/rides/change-ride.ts';
 import { visibleOffers } from '../../../shared/rides/offers.ts';
 import { type RideOwner, readRide } from '../../../shared/rides/read-ride.ts';
 import { newDriver, newRide, offerOn, rideIn } from '../../support/rides.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/base/context.ts';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
-import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import { runDispatch } from '../../support/drivers.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { concernedDrivers } from '../../../shared/rides/driver/concerned-drivers.ts';
+import { concernedDrivers } from '../../../shared/rides/change-ride.ts';
 import type { Offer, RideState } from '../../../shared/rides/ride-types.ts';
 
 const asked = ['a', 'b', 'c'].map((driverId) => ({ driverId, pickupKm: 1 }));

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { behindLimitMs, sendLimitMs, writeLimitMs } from '../../../shared/rides/feed/event-position.ts';
 import { copyLimitMs } from '../../../shared/rides/feed/feed-mark.ts';
 import { type ShowingMarks, showingMarks, shownAfterMs } from '../../../shared/rides/feed/showing-marks.ts';
+import { behindLimitMs, sendLimitMs, writeLimitMs } from '../../../shared/rides/write-change.ts';
 
 /**
  * A model of how events get their position and how positions are shown: writers and readers that pause anywhere, a MongoDB

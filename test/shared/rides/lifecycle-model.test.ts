@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Context } from '../../../shared/base/context.ts';
 import { AppError } from '../../../shared/base/errors.ts';
-import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { type Change, type Command, decide } from '../../../shared/rides/decide.ts';
 import type { Driver, Ride, RideState } from '../../../shared/rides/ride-types.ts';
 import { LifecycleModel, type Step, someSteps } from '../../support/lifecycle-model.ts';

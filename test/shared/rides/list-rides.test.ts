@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/base/context.ts';
 import { newAccountId, newKeyId } from '../../../shared/base/ids.ts';
-import type { Mode } from '../../../shared/base/mode.ts';
+import type { Mode } from '../../../shared/base/terms.ts';
 import { listRides, type RideFilter, rideOf } from '../../../shared/rides/list-rides.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { type Ride, type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { arrivalHeading, greatCircleKm, legBetween, pointAt, positionAt } from '../../../shared/rides/position.ts';
+import { greatCircleKm } from '../../../shared/base/great-circle.ts';
+import { arrivalHeading, legBetween, pointAt, positionAt } from '../../../shared/rides/position.ts';
 import { type Leg, type Location, type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
 
 const startAt = new Date('2026-01-01T12:00:00Z');

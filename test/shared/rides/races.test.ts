@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/base/context.ts';
-import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { newDriver, newRide, offerOn, rideIn } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';

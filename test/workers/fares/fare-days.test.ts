@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/base/context.ts';
+import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import { newRideId, newTrackToken } from '../../../shared/base/ids.ts';
 import { FareProgressModel, fareDays, fareProgress, placeOf } from '../../../shared/fares/fare-days.ts';
 import { faresPerKm, type Quartiles } from '../../../shared/fares/fare-hint.ts';
-import { greatCircleKm, pointAt } from '../../../shared/rides/position.ts';
+import { pointAt } from '../../../shared/rides/position.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { faresLeaseKey, startFareDays, takeFareTurn } from '../../../workers/periodic/fares/fare-turns.ts';

@@ -16,7 +16,7 @@ import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
 import { eraseRides } from '../../../shared/retention/erase-rides.ts';
 import { RetentionProgressModel } from '../../../shared/retention/progress.ts';
-import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { createRide, findReplay, type NewRide } from '../../../shared/rides/create-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { dayMs, monthOf, overUntil, startOfMonth } from '../../../shared/usage/days.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import mongoose from 'mongoose';
 import type { Context } from '../../../shared/base/context.ts';
 import { rollSigningSecret } from '../../../shared/keys/replace-secret.ts';
-import { applyAction } from '../../../shared/rides/apply-action.ts';
+import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';
 import { beforeTheAnswer, deliver, insteadOf, isSignedWith, newKey, withTargets } from '../../support/deliveries.ts';

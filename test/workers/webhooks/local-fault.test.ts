@@ -3,7 +3,7 @@ import timers from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Context } from '../../../shared/base/context.ts';
 import { SecretsKeyMissing } from '../../../shared/base/encryption.ts';
-import { registry } from '../../../shared/base/metrics/metrics.ts';
+import { registry } from '../../../shared/base/metrics.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';

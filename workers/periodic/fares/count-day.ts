@@ -1,7 +1,7 @@
+import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import { firstRideId } from '../../../shared/base/ids.ts';
 import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { accountCode, fareDayId, fareDays, placeOf, stepOf } from '../../../shared/fares/fare-days.ts';
-import { greatCircleKm } from '../../../shared/rides/position.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { dayMs, dayOf } from '../../../shared/usage/days.ts';

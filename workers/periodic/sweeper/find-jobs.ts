@@ -1,5 +1,5 @@
 import type { Queue } from 'bullmq';
-import type { RedisClient } from '../../../shared/base/redis/redis.ts';
+import type { RedisClient } from '../../../shared/base/redis/redis-nodes.ts';
 import { areUnique } from './job-ids.ts';
 
 /** `active`: a worker has the job, or had it and died. BullMQ gives a dead worker's job to another worker. */

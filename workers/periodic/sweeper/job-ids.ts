@@ -1,5 +1,5 @@
 import type { Queue } from 'bullmq';
-import type { RedisClient } from '../../../shared/base/redis/redis.ts';
+import type { RedisClient } from '../../../shared/base/redis/redis-nodes.ts';
 
 /** Larger than any count of jobs. BullMQ writes job ids in Lua, which prints integers of up to 14 digits. */
 const smallestUniqueId = 1e12;

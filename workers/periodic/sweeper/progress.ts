@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import type { RedisClient } from '../../../shared/base/redis/redis.ts';
+import type { RedisClient } from '../../../shared/base/redis/redis-nodes.ts';
 import type { Position } from './walk.ts';
 
 const { EJSON } = mongoose.mongo.BSON;

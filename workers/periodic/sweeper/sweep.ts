@@ -1,15 +1,22 @@
 import type { Queue } from 'bullmq';
 import type { Context } from '../../../shared/base/context.ts';
 import { describeError } from '../../../shared/base/errors.ts';
-import { sweeperFindings, sweeps } from '../../../shared/base/metrics/metrics.ts';
+import { sweeperFindings, sweeps } from '../../../shared/base/metrics.ts';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
 import { isOutageOfMongo } from '../../../shared/base/mongo/outage.ts';
 import { poolNames } from '../../../shared/base/queues.ts';
 import { isCluster } from '../../../shared/base/redis/redis-nodes.ts';
-import { deliveryJobId, enqueueNextDelivery, type Outbox } from '../../../shared/rides/outbox.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import {
+  deliveryJobId,
+  enqueueNextDelivery,
+  enqueueTimers,
+  type Outbox,
+  timerJobId,
+  timerPool,
+  withJob,
+} from '../../../shared/rides/ride-jobs.ts';
 import type { Claim } from '../../../shared/rides/ride-types.ts';
-import { enqueueTimers, timerJobId, timerPool, withJob } from '../../../shared/rides/timers.ts';
 import { attemptJobId, enqueueAttempt, nextRedeliveries } from '../../../shared/webhooks/attempt-jobs.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { isSlow } from '../../webhooks/slow-lane.ts';

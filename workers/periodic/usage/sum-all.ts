@@ -1,7 +1,7 @@
 import type mongoose from 'mongoose';
 import { AccountModel } from '../../../shared/accounts/account.ts';
 import { describeError } from '../../../shared/base/errors.ts';
-import type { Logger } from '../../../shared/base/logging/logger.ts';
+import type { Logger } from '../../../shared/base/logger.ts';
 import { collection } from '../../../shared/base/mongo/collection.ts';
 import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { isOutageOfMongo } from '../../../shared/base/mongo/outage.ts';

@@ -1,7 +1,7 @@
 import type { Context } from '../../../shared/base/context.ts';
 import { describeError } from '../../../shared/base/errors.ts';
 import { newAttemptId } from '../../../shared/base/ids.ts';
-import { insertDocuments } from '../../../shared/base/mongo/commands.ts';
+import { insertDocuments } from '../../../shared/base/mongo/batch.ts';
 import type { Delivery } from '../../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { eraseAttemptsOfErased } from '../../../shared/webhooks/erase-attempts.ts';

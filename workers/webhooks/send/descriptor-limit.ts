@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from '../../../shared/base/config.ts';
-import type { Logger } from '../../../shared/base/logging/logger.ts';
+import type { Logger } from '../../../shared/base/logger.ts';
 import type { PoolName } from '../../../shared/base/queues.ts';
 
 /** Descriptors for everything but attempts: 100 connections to MongoDB, those to Redis, and Node's own files. */

@@ -11,22 +11,22 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { ExportResultCode, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import {
   BatchSpanProcessor,
   ParentBasedSampler,
+  type SpanExporter,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { TraceSettings } from '../config.ts';
-import { describeError } from '../errors.ts';
-import { onlyAllowed } from '../logging/log-fields.ts';
-import type { Logger } from '../logging/logger.ts';
-import { jobTelemetry } from './job-telemetry.ts';
+import { type Span as JobSpan, SpanKind as JobSpanKind, type Telemetry } from 'bullmq';
+import { BullMQOtel } from 'bullmq-otel';
+import type { TraceSettings } from './config.ts';
+import { describeError } from './errors.ts';
+import { type Logger, onlyAllowed } from './logger.ts';
 import type { SpanStart, Tracing } from './tracing.ts';
-import { withWarning } from './with-warning.ts';
 
 const tracerName = 'ride-partner-api';
 /** How long a stop waits for the collector. */
@@ -114,3 +114,62 @@ const attributesOf = (fields: object): Attributes =>
   Object.fromEntries(
     Object.entries(onlyAllowed({ ...fields })).map(([name, value]) => [conventional[name] ?? name, value]),
   ) as Attributes;
+
+const ofJobs: readonly (JobSpanKind | undefined)[] = [JobSpanKind.PRODUCER, JobSpanKind.CONSUMER];
+
+/**
+ * BullMQ's telemetry with spans for adding and running a job alone. BullMQ makes many more, of the upkeep that goes on all the
+ * time: each would be a trace of its own.
+ */
+function jobTelemetry(tracerName: string): Telemetry {
+  const { tracer, contextManager } = new BullMQOtel({ tracerName });
+  return {
+    contextManager,
+    tracer: {
+      startSpan(name, options, context) {
+        if (!ofJobs.includes(options?.kind)) return noSpan;
+        // A job's own name has an id in it; it is an attribute.
+        const [withoutJob = name] = name.split('.');
+        return withoutTexts(tracer.startSpan(withoutJob, options, context));
+      },
+    },
+  };
+}
+
+/** An error's text and stack may quote a value or name a host, and a job's result is noted by `runJob`. */
+function withoutTexts(span: JobSpan): JobSpan {
+  span.addEvent = () => {};
+  span.recordException = (error) => {
+    const { name, code } = describeError(error);
+    span.setAttribute('error.type', String(code ?? name));
+  };
+  return span;
+}
+
+/** Stands for a span that is not made: what runs in it belongs to the span around it. */
+const noSpan: JobSpan = {
+  setSpanOnContext: (context) => context,
+  setAttribute() {},
+  setAttributes() {},
+  addEvent() {},
+  recordException() {},
+  end() {},
+};
+
+/** The exporter, with one warning for each time that the collector stops taking spans. */
+function withWarning(exporter: SpanExporter, log: Pick<Logger, 'warn'>): SpanExporter {
+  let isTaken = true;
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        const wasTaken = isTaken;
+        isTaken = result.code === ExportResultCode.SUCCESS;
+        if (wasTaken && !isTaken) {
+          log.warn({ error: describeError(result.error) }, 'traces are dropped: the collector does not take them');
+        }
+        done(result);
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+  };
+}

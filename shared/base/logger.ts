@@ -1,3 +1,7 @@
+import { type Logger, pino } from 'pino';
+import { openLogOutput } from './log-output.ts';
+import { logLinesDropped } from './metrics.ts';
+
 /**
  * Every field that a log line or a span may have. What is not here is left out, so that a line cannot say more than was thought
  * of: they hold ids, words of fixed sets, counts and times.
@@ -101,3 +105,31 @@ const isPlain = (value: unknown): boolean =>
   value === null ||
   value instanceof Date ||
   (Array.isArray(value) && value.every((one) => typeof one === 'string'));
+
+export type { Logger };
+
+/** One output for the process. Lines are lost at the end only when the process is killed. */
+const output = openLogOutput(1);
+process.once('exit', output.flushSync);
+
+/**
+ * Creates the process's log: JSON lines on standard output, with the allowed fields and no others: ids, codes, counts
+ * and durations, never a body, a key, a secret, a name or a phone number. Lines that cannot be written are dropped; a later
+ * line reports how many.
+ */
+export function createLogger(level: string, processName: string): Logger {
+  // Opening process.stdout makes a pipe non-blocking.
+  if (level !== 'silent') void process.stdout;
+  const options = {
+    level,
+    base: { process: processName },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { log: onlyAllowed },
+  };
+  const log = pino(options, output);
+  output.onDropped = (lines) => {
+    logLinesDropped.inc(lines);
+    log.error({ lines }, 'log lines were dropped: standard output took none');
+  };
+  return log;
+}

@@ -1,11 +1,11 @@
-import type { Context } from '../../base/context.ts';
-import { AppError } from '../../base/errors.ts';
-import { formsOfferId } from '../../base/ids.ts';
-import { changeRide, type Decision } from '../change-ride.ts';
-import { type Command, decide } from '../decide.ts';
-import type { Origin, RideState, RideStatus } from '../ride-types.ts';
-import { type RideAction, transitionOf } from '../transitions.ts';
-import { nextSimulatedOffer } from './simulated-offer.ts';
+import type { Context } from '../base/context.ts';
+import { AppError } from '../base/errors.ts';
+import { formsOfferId } from '../base/ids.ts';
+import { changeRide, type Decision } from './change-ride.ts';
+import { type Command, decide } from './decide.ts';
+import type { Origin, RideState, RideStatus } from './ride-types.ts';
+import { nextSimulatedOffer } from './simulation.ts';
+import { type RideAction, transitionOf } from './transitions.ts';
 
 /** A step that a partner takes in a test ride by hand, in the place of the simulated driver or of time. */
 export type HandStep =

@@ -16,3 +16,10 @@ export type SimulatorStep =
  * accepts an offer that fits what the partner said at creation.
  */
 export type TimerName = 'expire' | 'auto_accept' | 'stall' | 'dispatch' | 'driver' | SimulatorStep;
+
+/** The mode of a key and of the rides it creates (contract, section 5.2). A test ride has a simulated driver. */
+export type Mode = 'live' | 'test';
+
+/** The types of cars (contract, section 2.1). A `regular` ride is for all of them, the others for cars of that type. */
+export const carTypes = ['regular', 'comfort', 'family'] as const;
+export type CarType = (typeof carTypes)[number];

@@ -1,6 +1,6 @@
-import type { Change } from '../decide.ts';
-import type { Origin, RideState } from '../ride-types.ts';
-import type { MarkCopy } from './feed-mark.ts';
+import type { Change } from './decide.ts';
+import type { MarkCopy } from './feed/feed-mark.ts';
+import type { Origin, RideState } from './ride-types.ts';
 
 /** By MongoDB's clock, how long after its ride was read an event may be written. */
 export const writeLimitMs = 2_000;

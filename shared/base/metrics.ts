@@ -1,4 +1,13 @@
-import { Counter, Gauge, Histogram, Registry } from './prom-client.ts';
+import { createRequire } from 'node:module';
+import type * as PromClient from 'prom-client';
+
+const require = createRequire(import.meta.url);
+
+/** The package's own entry also loads OpenTelemetry, which a process without traces must not load. */
+export const Counter = require('prom-client/lib/counter') as (typeof PromClient)['Counter'];
+export const Gauge = require('prom-client/lib/gauge') as (typeof PromClient)['Gauge'];
+const Histogram = require('prom-client/lib/histogram') as (typeof PromClient)['Histogram'];
+const Registry = require('prom-client/lib/registry') as (typeof PromClient)['Registry'];
 
 /**
  * Every metric of the service. Counting costs no I/O. Labels hold words of fixed sets alone: never an id, a URL, a path or what

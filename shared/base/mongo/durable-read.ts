@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { batch } from '../batch.ts';
+import { batch } from './batch.ts';
 import { collection } from './collection.ts';
 import { durableWrites, timeLimit } from './durability.ts';
 import { NotYetCommitted } from './outage.ts';

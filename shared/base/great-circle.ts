@@ -13,3 +13,6 @@ export function haversineKm(from: Point, to: Point): number {
   const chord = halfLat ** 2 + Math.cos(radians(from.lat)) * Math.cos(radians(to.lat)) * halfLng ** 2;
   return 2 * earthRadiusKm * Math.asin(Math.min(1, Math.sqrt(chord)));
 }
+
+/** The same to two decimals (contract, section 2.1). */
+export const greatCircleKm = (from: Point, to: Point): number => Number(haversineKm(from, to).toFixed(2));
