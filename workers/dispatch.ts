@@ -5,22 +5,26 @@ import type { PoolName, TimerJob } from '../shared/base/queues.ts';
 import { inactiveAmong } from '../shared/drivers/driver.ts';
 import { findNearby, type Nearby } from '../shared/drivers/nearby.ts';
 import { maxRequests, type RequestSlot, takeSlots } from '../shared/drivers/requests.ts';
+import type { Change } from '../shared/rides/decide.ts';
 import { movingRidesOf, openRidesOf } from '../shared/rides/driver/driver-rides.ts';
 import { settleDriver } from '../shared/rides/driver/settle-driver.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';
 import { readRide } from '../shared/rides/read-ride.ts';
 import type { AskedDriver, Offer, RideState, Timer } from '../shared/rides/ride-types.ts';
-import { type Handler, type JobResult, timerOutcome } from './handler.ts';
-import { withLine } from './job-line.ts';
+import { type Handler, type JobResult, timerOutcome, withLine } from './handler.ts';
 
 /** The jobs of the queue `dispatch`: the rounds of a live ride, and what follows when it gets a driver or ends. */
 export const dispatchRide: Handler<TimerJob> = (ctx, { rideId, timer }, { pool }) =>
   timer === 'dispatch' ? runRound(ctx, rideId, pool) : settleDriverOf(ctx, rideId);
 
-/** How many drivers a round asks at most. */
+/** A round asks at most this many drivers. */
 const roundSize = 20;
-/** In a crowd of drivers who cannot take another request, a round looks past so many. */
+/** Upper bound of drivers examined per round when most are already full. */
 const mostLookedAt = 120;
+/** A ride with this many live offers is not opened to more drivers. */
+const enoughOffers = 5;
+
+type Rounds = Config['dispatch'];
 
 /**
  * One round: opens the ride to the nearest available drivers who were not asked before, unless it has enough offers, and
@@ -34,12 +38,10 @@ async function runRound(ctx: Context, rideId: string, pool: PoolName): Promise<J
   // It may be due by the time that it fires, and would then ask nobody.
   if (remainingMs > 0) return timerOutcome({ result: 'early', remainingMs });
   const [opened, gone] = read && timer ? await Promise.all([openToDrivers(ctx, read), goneBidders(read)]) : [[], none];
-  let nextDueAt: Date | undefined;
-  const effectOf = (ride: RideState, now: Date) => {
+  const effectOf = (ride: RideState, now: Date): Change => {
     const rounds = (ride.rounds ?? 0) + 1;
-    const next = roundTimer(ctx.config.dispatch, ride, rounds, now);
-    nextDueAt = next[0]?.dueAt;
-    const timers = [...ride.timers.filter(({ name }) => name !== 'dispatch'), ...next];
+    const others = ride.timers.filter(({ name }) => name !== 'dispatch');
+    const timers = [...others, ...roundTimer(ctx.config.dispatch, ride, rounds, now)];
     const offers = ride.offers.map((offer) => (isOf(offer, gone) ? { ...offer, withdrawnAt: now } : offer));
     return { set: { rounds, timers, asked: [...(ride.asked ?? []), ...opened], ...(gone.size > 0 && { offers }) } };
   };
@@ -47,12 +49,30 @@ async function runRound(ctx: Context, rideId: string, pool: PoolName): Promise<J
   if (fired.result !== 'done') return timerOutcome(fired);
   dispatchRounds.inc();
   driversAsked.inc(opened.length);
-  // This job again: another one under its id is not accepted while it runs.
-  const again = nextDueAt && { againInMs: Math.max(0, nextDueAt.getTime() - ctx.now()), why: 'next round' };
+  // This job runs again: while it is active, Redis drops another one with its id.
+  const { requestId, keyId, dueAgainAt } = fired;
+  const again = dueAgainAt && { againInMs: Math.max(0, dueAgainAt.getTime() - ctx.now()), why: 'next round' };
   const durationMs = Math.round(performance.now() - startedAt);
-  const { requestId, keyId } = fired;
   const fields = { requestId, rideId, keyId, pool, asked: opened.length, outcome: fired.result, durationMs };
   return withLine(ctx.log, again ?? fired, fields, 'dispatch round');
+}
+
+/** The timer of the round with this number, counted from 0; none when the bidding is over by then. */
+function roundTimer(
+  { rounds, repeatMs }: Rounds,
+  { createdAt, biddingEndsAt }: Pick<RideState, 'createdAt' | 'biddingEndsAt'>,
+  round: number,
+  now: Date,
+): Timer[] {
+  const planned = rounds[round];
+  const dueAt = new Date(planned ? createdAt.getTime() + planned.afterMs : now.getTime() + repeatMs);
+  return dueAt < biddingEndsAt ? [{ name: 'dispatch', dueAt }] : [];
+}
+
+/** The radius around the pickup in which a round asks drivers. A ride between cities starts with the last radius. */
+function radiusKmOf({ rounds }: Rounds, { rideType }: Pick<RideState, 'rideType'>, round: number): number {
+  const last = rounds[rounds.length - 1]?.radiusKm ?? 0;
+  return rideType === 'intercity' ? last : (rounds[round]?.radiusKm ?? last);
 }
 
 const none: ReadonlySet<string> = new Set();
@@ -110,27 +130,4 @@ async function settleDriverOf(ctx: Context, rideId: string): Promise<JobResult> 
     const fired = await fireTimer(ctx, rideId, 'driver', () => null, { dueAt: timer?.dueAt ?? null });
     if (!timer || fired.result !== 'stale') return timerOutcome(fired);
   }
-}
-
-type Rounds = Config['dispatch'];
-
-/** A ride with so many live offers is not opened to more drivers. */
-const enoughOffers = 5;
-
-/** How far from the pickup drivers are asked in a round, counted from 0. A ride between cities starts with the last radius. */
-function radiusKmOf({ rounds }: Rounds, { rideType }: Pick<RideState, 'rideType'>, round: number): number {
-  const last = rounds[rounds.length - 1]?.radiusKm ?? 0;
-  return rideType === 'intercity' ? last : (rounds[round]?.radiusKm ?? last);
-}
-
-/** The timer of the round with this number, or none when the bidding is over by then. Pure. */
-function roundTimer(
-  { rounds, repeatMs }: Rounds,
-  { createdAt, biddingEndsAt }: Pick<RideState, 'createdAt' | 'biddingEndsAt'>,
-  round: number,
-  now: Date,
-): Timer[] {
-  const planned = rounds[round];
-  const dueAt = new Date(planned ? createdAt.getTime() + planned.afterMs : now.getTime() + repeatMs);
-  return dueAt < biddingEndsAt ? [{ name: 'dispatch', dueAt }] : [];
 }

@@ -12,8 +12,7 @@ import {
   type TimerJob,
 } from '../shared/base/queues.ts';
 import type { RedisClient } from '../shared/base/redis/redis-nodes.ts';
-import { autoAccept } from './auto-accept.ts';
-import { expireBidding } from './bidding-expiry.ts';
+import { runBiddingTimer } from './bidding.ts';
 import { dispatchRide } from './dispatch.ts';
 import type { Handler } from './handler.ts';
 import { sendStoredMail } from './mail.ts';
@@ -27,12 +26,9 @@ import { deliverEvent } from './webhooks/deliver-event.ts';
 const deliver: Handler<DeliveryJob | AttemptJob> = (ctx, job, run) =>
   'attemptId' in job ? deliverAttempt(ctx, job, run) : deliverEvent(ctx, job, run);
 
-const bidding: Handler<TimerJob> = (ctx, job, run) =>
-  job.timer === 'auto_accept' ? autoAccept(ctx, job, run) : expireBidding(ctx, job, run);
-
 /** The handler of each pool's jobs. A pool takes its jobs from the queue of the same name. */
 const handlers = {
-  bidding,
+  bidding: runBiddingTimer,
   simulator: simulateStep,
   dispatch: dispatchRide,
   webhooks: deliver,

@@ -1,8 +1,7 @@
 import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
-import { batchedFindDriver } from '../../shared/drivers/driver.ts';
-import { driverSessions } from '../../shared/drivers/driver-session.ts';
+import { batchedFindDriver, driverSessions } from '../../shared/drivers/driver.ts';
 import { type Authenticate, type Authenticators, patienceMs } from '../drivers/authenticate.ts';
 import { type OwnCookie, ownCookie } from '../http/own-cookie.ts';
 

@@ -1,6 +1,6 @@
 import compose from 'koa-compose';
 import type { Context } from '../../shared/base/context.ts';
-import { driverSessions } from '../../shared/drivers/driver-session.ts';
+import { driverSessions } from '../../shared/drivers/driver.ts';
 import type { Gateway } from '../drivers/gateway.ts';
 import { jsonError } from '../http/json-error.ts';
 import { requireHttps } from '../http/require-https.ts';

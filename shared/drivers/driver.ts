@@ -1,4 +1,5 @@
 import mongoose from 'mongoose';
+import { sessionStore } from '../accounts/session-store.ts';
 import { sha256 } from '../base/ids.ts';
 import { batchedFind } from '../base/mongo/batch.ts';
 import { collection } from '../base/mongo/collection.ts';
@@ -119,3 +120,12 @@ export function batchedFindDriver(windowMs = 0): (keyHash: string) => Promise<Ac
 function activeDriver({ _id, name, phone, rating, vehicle, plate, carType, seats }: DriverRecord): ActiveDriver {
   return { driverId: _id, name, phone, rating, vehicle, plate, carType, seats };
 }
+
+/**
+ * The browsers in which a driver has signed in to the driver's page. A session holds the hash of the key that it was
+ * made with, so that it ends when that key does; it does not hold the key.
+ */
+export const driverSessions = sessionStore<{ driverId: string; keyHash: string }>('DriverSession', 'driversessions', [
+  'driverId',
+  'keyHash',
+]);

@@ -4,8 +4,7 @@ import { AppError } from '../base/errors.ts';
 import { newDriverId, sha256 } from '../base/ids.ts';
 import { type CarType, carTypes } from '../base/terms.ts';
 import { keyHint, newDriverKey } from '../keys/key-format.ts';
-import { DriverModel, type DriverRecord, drivers } from './driver.ts';
-import { driverSessions } from './driver-session.ts';
+import { DriverModel, type DriverRecord, drivers, driverSessions } from './driver.ts';
 
 export interface NewDriver {
   name: string;

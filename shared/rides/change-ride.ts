@@ -1,72 +1,87 @@
 import { setTimeout } from 'node:timers/promises';
-import mongoose from 'mongoose';
 import type { Context } from '../base/context.ts';
 import { AppError } from '../base/errors.ts';
 import { firstOffer, rideStatuses } from '../base/metrics.ts';
-import { batchedFind, batchedWrite } from '../base/mongo/batch.ts';
-import { limitSend, SendLimitPassed } from '../base/mongo/driver-patch.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import { NotYetCommitted } from '../base/mongo/outage.ts';
 import { publishRideChange } from '../base/wake.ts';
 import { findPosition } from '../drivers/positions.ts';
 import { type Change, type Command, decide } from './decide.ts';
-import { eventBody, trackUrl } from './events.ts';
 import { ageOf, copyLimitMs, feedMark } from './feed/feed-mark.ts';
 import { type RideOwner, type RideRef, readRide } from './read-ride.ts';
 import { rides } from './ride.ts';
-import { earliest, enqueueNextDelivery, enqueueNextTimer } from './ride-jobs.ts';
-import { movingStatuses, type Offer, type Origin, type Ride, type RideEvent, type RideState } from './ride-types.ts';
+import { enqueueNextDelivery, enqueueNextTimer } from './ride-jobs.ts';
+import { movingStatuses, type Offer, type Origin, type RideState } from './ride-types.ts';
 import { hasEnded } from './transitions.ts';
-import { inTime, lastEventTime, positionOf, sendLimitMs, type When } from './write-change.ts';
+import { lastEventTime, writeChange } from './write-change.ts';
+
+/** What a decision makes of a ride, and what its caller wants to know of it. */
+export interface Decided<Result> {
+  /** Null where the change was made before, `not yet` where it is too early. Both leave the ride as it is. */
+  change: Change | null | 'not yet';
+  result: Result;
+}
 
 /**
  * Decides how to change a ride as it was read. `now` is MongoDB's clock, read together with the ride. `at` is the time of
- * the change: `now`, or 1 ms after the ride's last event when that is later, so that `at` strictly increases. Null leaves
- * the ride as it is because the change was made before; `not yet` leaves it as it is because it is too early.
+ * the change: `now`, or 1 ms after the ride's last event when that is later, so that `at` strictly increases.
  */
-export type Decision = (ride: RideState, at: Date, now: Date) => Change | null | 'not yet';
+export type Decision<Result> = (ride: RideState, at: Date, now: Date) => Decided<Result>;
 
 /** 50 concurrent offers need far fewer: beyond it, something other than contention is wrong. */
 const maxRounds = 200;
 /** How long a ride's state may take to reach the majority before it counts as an outage. */
 const commitLimitMs = 1_000;
+
+/** The change would give a driver a second moving ride. */
+export class DriverBusy extends AppError {
+  readonly driverId: string;
+
+  constructor(driverId: string) {
+    super('driver_busy');
+    this.driverId = driverId;
+  }
+}
+
 /**
  * THE way to change a ride: read it, decide in plain code, write on condition that its `rev` is unchanged; when another
- * process was first, repeat. Resolves with the ride after the change, with the unchanged ride when `decision` returns
- * null, or with null when the ride is unknown or belongs to another owner. An error thrown by `decision` is rethrown
- * and nothing is written. A result or error never reports a state that a failover could roll back: it waits until the
- * majority has that state, and throws NotYetCommitted after one second. A change that was made before gets its jobs and
- * wake-ups again: its process may have lost MongoDB's answer before it added them. Throws `driver_busy` when the change would give
- * a driver a second moving ride, and `unavailable` after 200 lost races. `origin` is kept with the change's event.
+ * process was first, repeat. Resolves with the ride after the change, or unchanged where nothing is to be done, and with
+ * the result of the last decision; with null when the ride is unknown or belongs to another owner. An error thrown by
+ * `decision` is rethrown and nothing is written. A result or error never reports a state that a failover could roll back: it
+ * waits until the majority has that state, and throws NotYetCommitted after one second. A change that was made before gets
+ * its jobs and wake-ups again: its process may have lost MongoDB's answer before it added them. Throws DriverBusy, and
+ * `unavailable` after 200 lost races. `origin` is kept with the change's event.
  */
-export async function changeRide(
+export async function changeRide<Result>(
   ctx: Context,
   { rideId, owner }: RideRef,
-  decision: Decision,
+  decision: Decision<Result>,
   origin?: Origin,
-): Promise<RideState | null> {
+): Promise<{ ride: RideState; result: Result } | null> {
   const giveUpAt = performance.now() + commitLimitMs;
   for (let round = 0; round < maxRounds; round++) {
     const [read, mark] = await Promise.all([readRide({ rideId, owner }), feedMark()]);
     if (!read) return null;
     const { ride, now } = read;
     const at = new Date(Math.max(now.getTime(), lastEventTime(ride) + 1));
-    const { change, refusal } = decided(() => decision(ride, at, now));
-    if (!change || change === 'not yet') {
+    const decided = decidedOrRefused(() => decision(ride, at, now));
+    if ('refusal' in decided || !decided.change || decided.change === 'not yet') {
       if (!(await isCommitted(ride))) {
         await waitForCommit(giveUpAt);
         continue;
       }
-      if (refusal) throw refusal;
-      if (!change) await announceAgain(ctx, ride);
-      return ride;
+      if ('refusal' in decided) throw decided.refusal;
+      if (!decided.change) await announceAgain(ctx, ride);
+      return { ride, result: decided.result };
     }
+    const { change, result } = decided;
     const complete = await withLastPosition(ride, change);
     // The event could come too late for the feed: decide again, with a newer mark.
     if (change.event && ageOf(mark) > copyLimitMs) continue;
-    const changed = await write(ctx, ride, complete, { at, now, mark, origin });
+    const changed = await writeChange(ctx, ride, complete, { at, now, mark, origin });
     if (changed === 'driver_busy') {
-      if (await isOnAnotherRide(ride, change)) throw new AppError('driver_busy');
+      const { driver } = change.set;
+      if (driver && (await isOnAnotherRide(driver.driverId, rideId))) throw new DriverBusy(driver.driverId);
       await waitForCommit(giveUpAt);
       continue;
     }
@@ -86,9 +101,40 @@ export async function changeRide(
       // does.
       change.event && changed.seq === changed.settledSeq + 1 && enqueueNextDelivery(ctx, changed),
     ]);
-    return changed;
+    return { ride: changed, result };
   }
   throw new AppError('unavailable');
+}
+
+/**
+ * Applies one action of the lifecycle table (contract, section 3) exactly once, with exactly one event. `command` may
+ * follow from the ride as it was read: null leaves it as it is. Resolves with the ride after it. Throws AppError (404 or 409)
+ * and changes nothing when the action is not allowed; the ride of another owner is the same 404 as an unknown one.
+ * `origin` is shown in the ride's timeline.
+ */
+export async function applyAction(
+  ctx: Context,
+  rideId: string,
+  command: Command | ((ride: RideState) => Command | null),
+  owner: RideOwner,
+  origin?: Origin,
+): Promise<RideState> {
+  const decision: Decision<null> = (ride, at) => {
+    const wanted = typeof command === 'function' ? command(ride) : command;
+    return { change: wanted && decide(ride, wanted, at, ctx.config), result: null };
+  };
+  const changed = await changeRide(ctx, { rideId, owner }, decision, origin);
+  if (!changed) throw new AppError('ride_not_found');
+  return changed.ride;
+}
+
+/** Keeps a thrown refusal: it is reported only once the state that it was decided on is committed. */
+function decidedOrRefused<Result>(decision: () => Decided<Result>): Decided<Result> | { refusal: unknown } {
+  try {
+    return decision();
+  } catch (refusal) {
+    return { refusal };
+  }
 }
 
 async function announceAgain(ctx: Context, ride: RideState): Promise<void> {
@@ -99,15 +145,6 @@ async function announceAgain(ctx: Context, ride: RideState): Promise<void> {
 function count({ mode, offers, createdAt }: RideState, { set, newOffer }: Change, at: Date): void {
   if (set.status) rideStatuses.inc({ status: set.status, mode });
   if (newOffer && offers.length === 0) firstOffer.observe({ mode }, (at.getTime() - createdAt.getTime()) / 1_000);
-}
-
-/** Keeps a thrown refusal: it is reported only once the state that it was decided on is committed. */
-function decided(decision: () => ReturnType<Decision>): { change: ReturnType<Decision>; refusal?: unknown } {
-  try {
-    return { change: decision() };
-  } catch (refusal) {
-    return { change: null, refusal };
-  }
 }
 
 /** Waits 20 to 50 ms for the majority. Throws NotYetCommitted after `giveUpAt` (monotonic ms). */
@@ -125,11 +162,10 @@ async function isCommitted({ _id, rev }: RideState): Promise<boolean> {
   return (await rides.findOne({ _id, rev }, { ...options, projection: { _id: 1 } })) !== null;
 }
 
-/** Whether the driver that the change assigns drives another ride, which no failover can roll back. */
-async function isOnAnotherRide({ _id }: RideState, { set }: Change): Promise<boolean> {
-  const driverId = set.driver?.driverId;
+/** Whether the driver drives a ride other than this one, which no failover can roll back. */
+async function isOnAnotherRide(driverId: string, rideId: string): Promise<boolean> {
   const filter = {
-    _id: { $ne: _id },
+    _id: { $ne: rideId },
     'driver.driverId': driverId,
     mode: 'live',
     status: { $in: movingStatuses },
@@ -137,120 +173,11 @@ async function isOnAnotherRide({ _id }: RideState, { set }: Change): Promise<boo
   return (await rides.findOne(filter, { ...committedReads(), projection: { _id: 1 } })) !== null;
 }
 
-/** Adds where the car was last seen to a change that ends a live trip. */
+/** Adds the car's last reported position to a change that ends a live trip. */
 async function withLastPosition(ride: RideState, change: Change): Promise<Change> {
   const endsTrip = ride.mode === 'live' && ride.driver && change.set.status && hasEnded(change.set.status);
   const lastPosition = endsTrip && (await findPosition(ride.driver?.driverId ?? ''));
   return lastPosition ? { ...change, set: { ...change.set, lastPosition } } : change;
-}
-
-const update = batchedWrite<Ride>(rides);
-const readOutbox = batchedFind<Ride, Pick<Ride, '_id' | 'settledSeq'>>(rides, '_id', { settledSeq: 1 });
-
-/**
- * Writes the change in one update. Resolves with null when another write was first, the bidding deadline has passed or
- * the event would come too late for the feed, and with `driver_busy` when the driver that it assigns has another moving ride.
- */
-async function write(
-  ctx: Context,
-  ride: RideState,
-  change: Change,
-  when: When,
-): Promise<RideState | 'driver_busy' | null> {
-  const { newOffer, event } = change;
-  const { at, now, mark, origin } = when;
-  const position = positionOf(ride, when);
-  const isDisplaced = position > at;
-  const nextDueAt = change.set.timers ? earliest(change.set.timers) : ride.nextDueAt;
-  const next: RideState = { ...ride, ...change.set, offers: change.set.offers ?? [...ride.offers] };
-  if (newOffer) next.offers.push(newOffer);
-  const newEvent: RideEvent | undefined = event && {
-    seq: ride.seq + 1,
-    event,
-    at: position,
-    ...(isDisplaced && { clockAt: at }),
-    ...origin,
-    body: eventBody({
-      event,
-      at: at.getTime(),
-      ride: next,
-      offer: newOffer,
-      trackUrl: trackUrl(ctx.config.trackBaseUrl, ride),
-    }),
-  };
-  const filter = { _id: ride._id, rev: ride.rev, ...inTime(change, now) };
-  if (newEvent) limitSend(filter, mark.askedAt + sendLimitMs);
-  const lastEvent = newEvent && {
-    seq: newEvent.seq,
-    lastEventAt: position,
-    ...(isDisplaced && { lastClock: { seq: newEvent.seq, at } }),
-  };
-  const written = await tryUpdate({
-    filter,
-    change: {
-      $set: {
-        ...change.set,
-        ...(nextDueAt && { nextDueAt }),
-        ...lastEvent,
-        // Behind other unsettled events it is set later, when those are settled.
-        ...(newEvent && ride.settledSeq === ride.seq && { unsettledSince: at }),
-      },
-      ...(!nextDueAt && { $unset: { nextDueAt: '' } }),
-      $inc: { rev: 1, unsettled: newEvent ? 1 : 0 },
-      $push: { ...(newOffer && { offers: newOffer }), ...(newEvent && { events: newEvent }) },
-    },
-  });
-  if (written !== true) return written || null;
-  const seq = newEvent?.seq ?? ride.seq;
-  // Events that were unsettled when the ride was read may have been settled before the write.
-  const settledSeq = newEvent && ride.settledSeq < ride.seq ? await readSettledSeq(ride) : ride.settledSeq;
-  return {
-    ...next,
-    rev: ride.rev + 1,
-    nextDueAt,
-    ...lastEvent,
-    seq,
-    settledSeq,
-    unsettled: seq - settledSeq,
-  };
-}
-
-/**
- * The change is made, so its answer must not depend on this reading: where it fails, all events count as settled, and the
- * job that is added too early finds that it is not its turn.
- */
-async function readSettledSeq({ _id, seq }: RideState): Promise<number> {
-  const outbox = await readOutbox(_id).catch(() => null);
-  return outbox?.settledSeq ?? seq;
-}
-
-/** The only unique index that an update can violate is the one that gives a driver one moving ride. */
-async function tryUpdate(written: Parameters<typeof update>[0]): Promise<boolean | 'driver_busy'> {
-  try {
-    return await update(written);
-  } catch (error) {
-    if (error instanceof SendLimitPassed) return false;
-    if (error instanceof mongoose.mongo.MongoServerError && error.code === 11_000) return 'driver_busy';
-    throw error;
-  }
-}
-
-/**
- * Applies one action of the lifecycle table (contract, section 3) exactly once, with exactly one event. Resolves with
- * the ride after it. Throws AppError (404 or 409) and changes nothing when the action is not allowed; the ride of
- * another owner is the same 404 as an unknown one. `origin` is shown in the ride's timeline.
- */
-export async function applyAction(
-  ctx: Context,
-  rideId: string,
-  command: Command,
-  owner: RideOwner,
-  origin?: Origin,
-): Promise<RideState> {
-  const decision: Decision = (current, at) => decide(current, command, at, ctx.config);
-  const ride = await changeRide(ctx, { rideId, owner }, decision, origin);
-  if (!ride) throw new AppError('ride_not_found');
-  return ride;
 }
 
 /** The drivers whose requests or ride look different after a change of a live ride. Pure. */
@@ -273,5 +200,5 @@ const isNews = (offer: Offer, before: Offer | undefined): boolean =>
   !before || (offer.withdrawnAt !== undefined && before.withdrawnAt === undefined);
 
 /** All drivers who may see a live ride: those it was opened to, and its own. Pure. */
-export const driversOf = ({ mode, asked = [], driver }: RideState): string[] =>
+const driversOf = ({ mode, asked = [], driver }: RideState): string[] =>
   mode === 'live' ? [...new Set([...asked, ...(driver ? [driver] : [])].map(({ driverId }) => driverId))] : [];

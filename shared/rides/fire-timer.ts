@@ -7,15 +7,18 @@ import { type Change, type Command, decide } from './decide.ts';
 import type { Origin, RideState } from './ride-types.ts';
 
 export type TimerResult =
-  /** With the ride's key and the request that created the ride, for the log. */
-  | { result: 'done'; status: RideState['status']; keyId: string; requestId?: string }
+  /**
+   * With the ride's key and the request that created the ride, for the log. `dueAgainAt` where the change has set the timer
+   * again.
+   */
+  | { result: 'done'; status: RideState['status']; keyId: string; requestId?: string; dueAgainAt?: Date }
   | { result: 'early'; remainingMs: number }
   /** The ride no longer has the timer. Normal: a job is not removed when its timer is. */
   | { result: 'stale' };
 
 /**
- * What a timer does to the ride it belongs to: a command, a change that leaves the ride's status as it is, or null when
- * there is nothing left to do. `now` is MongoDB's clock.
+ * What a timer does to its ride: a command, a change that leaves the ride's status as it is, or null when there is nothing
+ * left to do. `now` is MongoDB's clock. Called again with a newer state when another process was first.
  */
 export type EffectOf = (ride: RideState, now: Date) => Command | Change | null;
 
@@ -32,26 +35,21 @@ export async function fireTimer(
   effectOf: EffectOf,
   { dueAt }: { dueAt?: Date | null } = {},
 ): Promise<TimerResult> {
-  let outcome: TimerResult = { result: 'stale' };
-  let lateMs = -1;
-  const decision: Decision = (current, at, now) => {
-    const timer = current.timers.find(
-      (candidate) => candidate.name === name && (dueAt === undefined || candidate.dueAt.getTime() === dueAt?.getTime()),
+  const decision: Decision<{ fired: TimerResult; lateMs?: number }> = (ride, at, now) => {
+    const timer = ride.timers.find(
+      (each) => each.name === name && (dueAt === undefined || each.dueAt.getTime() === dueAt?.getTime()),
     );
-    const remainingMs = timer ? timer.dueAt.getTime() - now.getTime() : 0;
-    outcome = timer && remainingMs > 0 ? { result: 'early', remainingMs } : { result: 'stale' };
-    lateMs = timer ? -remainingMs : -1;
-    if (!timer) return null;
-    if (remainingMs > 0) return 'not yet';
-    const change = changeOf(ctx, current, name, effectOf(current, now), at);
-    const { keyId, origin } = current;
-    const status = change.set.status ?? current.status;
-    outcome = { result: 'done', status, keyId, ...(origin?.requestId && { requestId: origin.requestId }) };
-    return change;
+    if (!timer) return { change: null, result: { fired: { result: 'stale' } } };
+    const lateMs = now.getTime() - timer.dueAt.getTime();
+    if (lateMs < 0) return { change: 'not yet', result: { fired: { result: 'early', remainingMs: -lateMs } } };
+    const change = changeOf(ctx, ride, name, effectOf(ride, now), at);
+    return { change, result: { fired: doneBy(change, ride, name), lateMs } };
   };
-  const ride = await changeRide(ctx, { rideId, owner: 'anyone' }, decision, originOf(name));
-  if (lateMs >= 0) timerLag.observe({ timer: name }, lateMs / 1_000);
-  return ride ? outcome : { result: 'stale' };
+  const changed = await changeRide(ctx, { rideId, owner: 'anyone' }, decision, originOf(name));
+  if (!changed) return { result: 'stale' };
+  const { fired, lateMs } = changed.result;
+  if (lateMs !== undefined) timerLag.observe({ timer: name }, lateMs / 1_000);
+  return fired;
 }
 
 function originOf(name: TimerName): Origin {
@@ -71,4 +69,15 @@ function changeOf(ctx: Context, ride: RideState, name: TimerName, effect: Comman
     if (error instanceof AppError) return withoutTimer;
     throw error;
   }
+}
+
+function doneBy({ set }: Change, { status, keyId, origin }: RideState, name: TimerName): TimerResult {
+  const dueAgainAt = set.timers?.find((timer) => timer.name === name)?.dueAt;
+  return {
+    result: 'done',
+    status: set.status ?? status,
+    keyId,
+    ...(origin?.requestId && { requestId: origin.requestId }),
+    ...(dueAgainAt && { dueAgainAt }),
+  };
 }

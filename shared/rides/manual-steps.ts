@@ -1,8 +1,8 @@
 import type { Context } from '../base/context.ts';
 import { AppError } from '../base/errors.ts';
 import { formsOfferId } from '../base/ids.ts';
-import { changeRide, type Decision } from './change-ride.ts';
-import { type Command, decide } from './decide.ts';
+import { applyAction } from './change-ride.ts';
+import type { Command } from './decide.ts';
 import type { Origin, RideState, RideStatus } from './ride-types.ts';
 import { nextSimulatedOffer } from './simulation.ts';
 import { type RideAction, transitionOf } from './transitions.ts';
@@ -22,21 +22,19 @@ export const plainHandSteps = ['arrive', 'start', 'complete', 'cancel', 'expire'
  * goes on from there. Resolves with the ride after it. Throws `ride_not_found`, `live_ride`, and what `decide` throws
  * for a step that the ride's status does not allow.
  */
-export async function takeHandStep(
+export function takeHandStep(
   ctx: Context,
   rideId: string,
   step: HandStep,
   owner: { keyId: string },
   origin: Origin,
 ): Promise<RideState> {
-  const decision: Decision = (ride, at) => {
+  const command = (ride: RideState): Command => {
     if (ride.mode !== 'test') throw new AppError('live_ride');
     if (lacksDriver(step.step, ride.status)) throw new AppError('illegal_step');
-    return decide(ride, commandOf(ride, step, origin), at, ctx.config);
+    return commandOf(ride, step, origin);
   };
-  const ride = await changeRide(ctx, { rideId, owner }, decision, origin);
-  if (!ride) throw new AppError('ride_not_found');
-  return ride;
+  return applyAction(ctx, rideId, command, owner, origin);
 }
 
 function commandOf(ride: RideState, step: HandStep, { form }: Origin): Command {

@@ -16,15 +16,17 @@ export function visibleOffers(ride: Pick<RideState, 'status' | 'offers' | 'accep
 
 type Terms = Pick<Offer, 'price' | 'etaMinutes'>;
 
-/** Whether a partner takes an offer of these terms without looking at it. Pure. */
+/** Whether a ride's autoAccept limits allow an offer of these terms. Pure. */
 export const fits = ({ maxPrice, maxEtaMinutes = Number.POSITIVE_INFINITY }: AutoAccept, offer: Terms): boolean =>
   offer.price <= maxPrice && offer.etaMinutes <= maxEtaMinutes;
 
-/** The live offer that came first of those that the partner takes without looking at them. Pure. */
+/** The first live offer that the ride's autoAccept limits allow, except those of some drivers. Pure. */
 export function firstFitting(
   { autoAccept, offers }: Pick<RideState, 'autoAccept' | 'offers'>,
-  except: ReadonlySet<string>,
+  exceptDrivers: ReadonlySet<string> = new Set(),
 ): Offer | undefined {
   if (!autoAccept) return undefined;
-  return offers.find((offer) => !offer.withdrawnAt && !except.has(offer.offerId) && fits(autoAccept, offer));
+  return offers.find(
+    (offer) => !offer.withdrawnAt && !exceptDrivers.has(offer.driver.driverId) && fits(autoAccept, offer),
+  );
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { autoAccept } from '../../workers/auto-accept.ts';
+import { autoAccept } from '../../workers/bidding.ts';
 import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
 import type { Client } from '../support/client.ts';
 import { dispatchedRide, newGatewayDriver, somewhere } from '../support/drivers.ts';

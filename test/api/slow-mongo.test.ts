@@ -5,7 +5,7 @@ import { operatorsParts } from '../../api/ops/operators-pages.ts';
 import type { Part, RouteName } from '../../api/part.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { sha256 } from '../../shared/base/ids.ts';
-import { driverSessions } from '../../shared/drivers/driver-session.ts';
+import { driverSessions } from '../../shared/drivers/driver.ts';
 import { validRide } from '../support/client.ts';
 import { newFormId, signedIn } from '../support/dashboard.ts';
 import { newGatewayDriver } from '../support/drivers.ts';

@@ -75,7 +75,7 @@ const wrongForDrivers: readonly PlantedBug[] = [
     what: 'drops an event',
     edits: [
       {
-        file: 'shared/rides/change-ride.js',
+        file: 'shared/rides/write-change.js',
         find: 'const newEvent = event && {',
         replace: "const newEvent = event && change.set.status !== 'arrived' && {",
       },

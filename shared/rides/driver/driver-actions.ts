@@ -3,9 +3,8 @@ import { AppError } from '../../base/errors.ts';
 import { timeLimit } from '../../base/mongo/durability.ts';
 import { durableRead } from '../../base/mongo/durable-read.ts';
 import { type ActiveDriver, drivers, isActive } from '../../drivers/driver.ts';
-import { applyAction, changeRide, type Decision } from '../change-ride.ts';
-import { decide } from '../decide.ts';
-import { readRide } from '../read-ride.ts';
+import { applyAction, changeRide } from '../change-ride.ts';
+import { type Command, decide } from '../decide.ts';
 import type { Offer, Origin, RideState, RideStatus } from '../ride-types.ts';
 import { transitionOf } from '../transitions.ts';
 import { movingRidesOf } from './driver-rides.ts';
@@ -22,13 +21,15 @@ export async function makeOffer(
   origin?: Origin,
 ): Promise<Offer> {
   const { driverId } = driver;
-  const [read, isBusy] = await Promise.all([readRide({ rideId, owner: { driverId } }), isOnARide(driverId)]);
-  if (!read) throw new AppError('ride_not_found');
-  if (isBusy) throw new AppError('on_a_ride');
-  const ride = await applyAction(ctx, rideId, { action: 'offer', driver, ...terms }, { driverId }, origin);
-  const offer = ride.offers.at(-1) as Offer;
-  await withdrawIfGone(ctx, rideId, offer, driverId);
-  return offer;
+  const isBusy = await isOnARide(driverId);
+  const offer = (): Command => {
+    if (isBusy) throw new AppError('on_a_ride');
+    return { action: 'offer', driver, ...terms };
+  };
+  const { offers } = await applyAction(ctx, rideId, offer, { driverId }, origin);
+  const made = offers.at(-1) as Offer;
+  await withdrawIfGone(ctx, rideId, made, driverId);
+  return made;
 }
 
 /** A driver is refused only for a ride that no failover takes back. */
@@ -41,8 +42,8 @@ async function isOnARide(driverId: string): Promise<boolean> {
 }
 
 /**
- * A driver who was chosen elsewhere, or suspended, since the checks: the other offers were withdrawn before this one
- * existed.
+ * Reads the moving ride and the driver again, after the offer was written: what withdraws the offers of a driver who was
+ * chosen elsewhere or suspended since the checks may have run before this offer existed.
  */
 async function withdrawIfGone(ctx: Context, rideId: string, { offerId }: Offer, driverId: string): Promise<void> {
   const [moving, found] = await Promise.all([
@@ -65,12 +66,12 @@ export async function withdrawOwnOffer(
   offerId: string,
   owner: { driverId: string },
 ): Promise<void> {
-  const ride = await changeRide(ctx, { rideId, owner }, (current, at) => {
-    const offer = current.offers.find((each) => each.offerId === offerId);
+  const withdrawal = ({ offers }: RideState): Command | null => {
+    const offer = offers.find((each) => each.offerId === offerId);
     if (offer?.driver.driverId !== owner.driverId) throw new AppError('offer_not_found');
-    return offer.withdrawnAt ? null : decide(current, { action: 'withdrawOffer', offerId }, at, ctx.config);
-  });
-  if (!ride) throw new AppError('ride_not_found');
+    return offer.withdrawnAt ? null : { action: 'withdrawOffer', offerId };
+  };
+  await applyAction(ctx, rideId, withdrawal, owner);
 }
 
 /** The steps of a chosen driver, in the order of a trip; and `cancel`, which ends it. */
@@ -79,8 +80,8 @@ export type DriverStep = 'arrive' | 'start' | 'complete' | 'cancel';
 const inOrder = ['accept', 'arrive', 'start', 'complete'] as const;
 
 /**
- * Takes a step of a driver in the driver's own ride. Resolves with the status that the step leads to; also when it was
- * taken before, whatever has happened since, so that a driver can send it again after a lost answer. Throws
+ * Applies a step of a driver to the driver's own ride. Resolves with the status that the step leads to; also when it was
+ * applied before, whatever has happened since, so that a driver can send it again after a lost answer. Throws
  * `not_own_ride` for any other ride and `illegal_step` or `ride_ended` for a step that is not the next one.
  */
 export async function takeDriverStep(
@@ -90,14 +91,19 @@ export async function takeDriverStep(
   owner: { driverId: string },
   origin?: Origin,
 ): Promise<RideStatus> {
-  const decision: Decision = (current, at) => {
-    if (current.driver?.driverId !== owner.driverId) throw new AppError('not_own_ride');
-    if (wasTaken(current, step)) return null;
-    return decide(current, step === 'cancel' ? { action: step, by: 'driver' } : { action: step }, at, ctx.config);
-  };
-  const ride = await changeRide(ctx, { rideId, owner }, decision, origin);
-  if (!ride) throw new AppError('not_own_ride');
-  return transitionOf(step).to;
+  const command: Command = step === 'cancel' ? { action: step, by: 'driver' } : { action: step };
+  const changed = await changeRide(
+    ctx,
+    { rideId, owner },
+    (ride, at) => {
+      if (ride.driver?.driverId !== owner.driverId) throw new AppError('not_own_ride');
+      const change = wasTaken(ride, step) ? null : decide(ride, command, at, ctx.config);
+      return { change, result: transitionOf(step).to };
+    },
+    origin,
+  );
+  if (!changed) throw new AppError('not_own_ride');
+  return changed.result;
 }
 
 /** Whether the driver has taken the step in this ride. */

@@ -1,8 +1,7 @@
 import type { Context } from '../../base/context.ts';
 import { AppError } from '../../base/errors.ts';
 import { timeLimit } from '../../base/mongo/durability.ts';
-import { type Commitment, drivers, isActive } from '../../drivers/driver.ts';
-import { driverSessions } from '../../drivers/driver-session.ts';
+import { type Commitment, drivers, isActive, driverSessions } from '../../drivers/driver.ts';
 import { unknownDriver } from '../../drivers/manage-drivers.ts';
 import { goOffline, noteRide, readCounts } from '../../drivers/positions.ts';
 import { applyAction } from '../change-ride.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createApp } from '../../../api/app.ts';
 import { serve } from '../../../api/http/serve.ts';
-import { driverSessions } from '../../../shared/drivers/driver-session.ts';
+import { driverSessions } from '../../../shared/drivers/driver.ts';
 import { revokeDriver, rotateDriverKey, suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { readPosition } from '../../../shared/drivers/positions.ts';
 import { newDriverKey } from '../../../shared/keys/key-format.ts';

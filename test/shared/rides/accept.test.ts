@@ -68,7 +68,7 @@ describe('accepting an offer', () => {
       // @ts-expect-error: the owner is missing
       () => applyAction(ctx, 'ride_1', { action: 'arrive' }),
       // @ts-expect-error: the owner is missing
-      () => changeRide(ctx, { rideId: 'ride_1' }, () => null),
+      () => changeRide(ctx, { rideId: 'ride_1' }, () => ({ change: null, result: null })),
       // @ts-expect-error: the owner is missing
       () => readRide({ rideId: 'ride_1' }),
       // @ts-expect-error: a key that may be undefined is no owner

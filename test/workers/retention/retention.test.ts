@@ -8,7 +8,7 @@ import { SignInModel } from '../../../shared/accounts/sign-in-row.ts';
 import { SubmissionModel } from '../../../shared/accounts/submission.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { newMailId } from '../../../shared/base/ids.ts';
-import { driverSessions } from '../../../shared/drivers/driver-session.ts';
+import { driverSessions } from '../../../shared/drivers/driver.ts';
 import { createDriver, revokeDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { goOnline, noteRide, positions } from '../../../shared/drivers/positions.ts';
 import { keys } from '../../../shared/keys/api-key.ts';

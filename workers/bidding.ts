@@ -1,0 +1,45 @@
+import type { TimerJob } from '../shared/base/queues.ts';
+import { DriverBusy } from '../shared/rides/change-ride.ts';
+import type { Change, Command } from '../shared/rides/decide.ts';
+import { fireTimer } from '../shared/rides/fire-timer.ts';
+import { firstFitting } from '../shared/rides/offers.ts';
+import type { RideState } from '../shared/rides/ride-types.ts';
+import { type Handler, timerOutcome } from './handler.ts';
+
+/** The jobs of the queue `bidding`: the end of the bidding time, and offers that a ride's autoAccept limits allow. */
+export const runBiddingTimer: Handler<TimerJob> = (ctx, job, run) =>
+  job.timer === 'auto_accept' ? autoAccept(ctx, job, run) : expireBidding(ctx, job, run);
+
+/** Cancels a ride by timeout when its bidding time is over and no offer was accepted (contract, section 3). */
+const expireBidding: Handler<TimerJob> = async (ctx, { rideId }) =>
+  timerOutcome(await fireTimer(ctx, rideId, 'expire', () => ({ action: 'cancel', by: 'timeout' })));
+
+/** Interval at which a ride is tried again while the drivers of all its fitting offers are busy. */
+const retryMs = 2_000;
+
+/**
+ * Accepts the first offer that matches the ride's autoAccept limits (contract, section 10.5). If the drivers of all such
+ * offers are busy, the timer is set again until one of them is free, their offers are withdrawn or the bidding time is over.
+ */
+export const autoAccept: Handler<TimerJob> = async (ctx, { rideId }) => {
+  const busyDrivers = new Set<string>();
+  const effectOf = (ride: RideState, now: Date): Command | Change | null => {
+    const offer = firstFitting(ride, busyDrivers);
+    if (offer) return { action: 'accept', offerId: offer.offerId };
+    const dueAt = new Date(now.getTime() + retryMs);
+    if (!firstFitting(ride) || ride.status !== 'bidding' || dueAt >= ride.biddingEndsAt) return null;
+    const others = ride.timers.filter(({ name }) => name !== 'auto_accept');
+    return { set: { timers: [...others, { name: 'auto_accept', dueAt }] } };
+  };
+  for (;;) {
+    try {
+      const fired = await fireTimer(ctx, rideId, 'auto_accept', effectOf);
+      if ('dueAgainAt' in fired) return { againInMs: retryMs, why: 'the driver is busy' };
+      return timerOutcome(fired);
+    } catch (error) {
+      // The driver has just taken another ride: try the next offer that fits.
+      if (!(error instanceof DriverBusy)) throw error;
+      busyDrivers.add(error.driverId);
+    }
+  }
+};
