@@ -1,7 +1,6 @@
-import { isIPv6 } from 'node:net';
-import Joi from 'joi';
-import { type SecretsKeys, secretsKey } from './encryption.ts';
-import { readRedisUrl } from './redis/redis-url.ts';
+import type Joi from 'joi';
+import type { SecretsKeys } from './encryption.ts';
+import { settings } from './settings.ts';
 
 export interface Config {
   environment: 'production' | 'development';
@@ -13,30 +12,30 @@ export interface Config {
   pickupTimeoutMs: number;
   tripTimeoutMs: number;
   simulationSpeed: number;
-  /** When a live ride is opened to drivers after its creation, and how far around the pickup; then again and again. */
+  /** The dispatch rounds of a live ride: time after its creation, radius around the pickup; then one each `repeatMs`. */
   dispatch: { rounds: readonly { radiusKm: number; afterMs: number }[]; repeatMs: number };
   webhookLocalTargets: readonly string[];
   trustedProxyHops: number;
-  /** The pictures under the live map; without them it is drawn on a plain ground. */
+  /** The map tiles of the live map; without them its background is plain. */
   tiles?: { url: string; attribution: string };
-  /** How many streams each process holds open for pages: in all, for one client address, and for one ride. */
+  /** The most streams that a process holds open for pages: in all, for one client address, and for one ride. */
   streams: { all: number; perClient: number; perRide: number };
-  /** How many active keys an account may make for itself, and how many keys in 24 hours. */
+  /** The most active keys that an account may have, and the most that it may create in 24 hours. */
   maxKeysPerAccount: number;
   newKeysPerDay: number;
-  /** How many rides all keys of an account may create in 60 seconds; 0 for no such limit. */
+  /** The most rides that all keys of an account may create in 60 seconds; 0 for no such limit. */
   ridesPerAccountMinute: number;
-  /** How many mails with a code are sent in a clock hour to browsers that have not signed in before. */
+  /** The most mails with a code that are sent in a clock hour to browsers that have not signed in before. */
   signInMailsPerHour: number;
-  /** After how many days what is no longer needed goes: what is personal in an ended ride, the ride itself, audit entries. */
+  /** Days until the personal data of an ended ride, the ride itself, and an audit entry are deleted. */
   retention: { eraseDays: number; rideDays: number; auditDays: number };
-  /** What a fare hint answers where too few rides are known, in US dollars. */
+  /** The tariff of fare hints where too few rides are known, in US dollars. */
   fareTariff?: { base: number; perKm: number };
   shutdownGraceMs: number;
   logLevel: string;
-  /** Where health and metrics of this process are served; nowhere without a port, on any free one with 0. */
+  /** The address for health and metrics: none without a port, any free port with 0. */
   ops: { host: string; port?: number };
-  /** Where this process sends its traces; without it there are none. */
+  /** The collector of traces; without it there are none. */
   traces?: TraceSettings;
   concurrency: {
     bidding: number;
@@ -46,15 +45,15 @@ export interface Config {
     'webhooks-slow': number;
     mail: number;
   };
-  /** Whom mails come from. */
+  /** The sender of mails. */
   mailFrom: string;
-  /** Apart from the rest, so that no one who shows the settings shows these. */
+  /** Kept separate, so that dumping the rest never prints them. */
   secrets: { mongoUrl: string; redisUrl: string; keys: SecretsKeys; smtpUrl: string; opsToken: string };
 }
 
 export interface TraceSettings {
   endpoint: string;
-  /** Of all traces, 0 to 1. */
+  /** The share of traces that are sent, 0 to 1. */
   share: number;
 }
 
@@ -69,144 +68,6 @@ export class NotMigrated extends ConfigError {
     super(`MongoDB lacks ${what}: run migrate (npm run migrate, or node dist/cli/migrate.js)`);
   }
 }
-
-/** A host as it stands in a URL: an IPv6 address is in brackets there. */
-export const hostInUrl = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
-
-const onlyHttps = '{{#label}} must be set to an https:// address in production';
-const baseUrl = Joi.string()
-  .uri({ scheme: ['http', 'https'] })
-  .replace(/\/+$/, '')
-  .messages({
-    'string.uriCustomScheme': '{{#label}} must be an http or https address',
-    'production.https': onlyHttps,
-  });
-const httpsInProduction = (url: string, helpers: Joi.CustomHelpers) =>
-  isProduction(helpers) && !url.startsWith('https://') ? helpers.error('production.https') : url;
-/** A password in it would be in the settings that may be shown. */
-const withoutUser = (url: string, helpers: Joi.CustomHelpers) =>
-  /[@?#]/.test(url) ? helpers.error('traces.form') : url;
-/** The API's routes stand under /v1 and /api/v1: links are built beside them. */
-const withoutBase = (url: string, helpers: Joi.CustomHelpers) =>
-  /\/v1(\/|$)/.test(new URL(url).pathname) ? helpers.error('baseUrl.v1') : url;
-const durationMs = Joi.number()
-  .integer()
-  .min(1)
-  .max(30 * 24 * 3_600_000);
-/** The one duration that a timer of this process waits for: above 2^31 - 1 ms (24.8 days) Node would wait 1 ms. */
-const graceMs = Joi.number()
-  .integer()
-  .min(1)
-  .max(3_600_000)
-  .messages({ 'number.max': '{{#label}} must be at most 3600000 (one hour)' });
-const concurrency = Joi.number().integer().min(1).max(10_000);
-const dollars = Joi.number().max(100_000);
-const count = Joi.number().integer().min(1).max(1_000_000);
-/** So many days at least: what others still need must not go. */
-const days = (least: number) => Joi.number().integer().min(least).max(3_650);
-const settings = Joi.object({
-  // Closed by default: only dev/ says "development".
-  SERVICE_ENV: Joi.string().valid('production', 'development').default('production'),
-  HOST: Joi.string().default('127.0.0.1'),
-  PORT: Joi.number().integer().min(0).max(65_535).default(4100),
-  MONGO_URL: Joi.string().custom(readMongoUrl).required().messages({
-    'mongoUrl.scheme': '{{#label}} must begin with mongodb:// or mongodb+srv://',
-    'mongoUrl.database': '{{#label}} must name a database after its hosts, as in mongodb://HOST/rides',
-  }),
-  REDIS_URL: Joi.string().custom(checkRedisUrl).required().messages({
-    'redisUrl.scheme': '{{#label}} must begin with redis://, redis-cluster:// or redis-sentinel://, or rediss with TLS',
-    'redisUrl.server': '{{#label}} must be like redis://USER:PASSWORD@HOST:PORT/DATABASE',
-    'redisUrl.cluster': '{{#label}} must be like redis-cluster://USER:PASSWORD@HOST:PORT,HOST:PORT, without a database',
-    'redisUrl.sentinel':
-      '{{#label}} must be like redis-sentinel://USER:PASSWORD@HOST:PORT,HOST:PORT/NAME, where NAME is the primary',
-  }),
-  PUBLIC_BASE_URL: baseUrl
-    .custom(withoutBase)
-    .custom(httpsInProduction)
-    .required()
-    .when('SERVICE_ENV', { is: 'production', otherwise: Joi.string().optional().default(ownAddress) })
-    .messages({ 'any.required': onlyHttps, 'baseUrl.v1': '{{#label}} must be the address without /v1' }),
-  TRACK_BASE_URL: baseUrl.custom(httpsInProduction).default(trackBeside),
-  SECRETS_KEY: Joi.string().custom(readSecretsKeys).required().messages({
-    'secretsKey.length':
-      '{{#label}} must be 32 bytes in base64 (openssl rand -base64 32), or a comma-separated list of such keys',
-    'secretsKey.twice': '{{#label}} must list each key once',
-  }),
-  BIDDING_TIMEOUT_MS: durationMs.default(10 * 60_000),
-  PICKUP_TIMEOUT_MS: durationMs.default(2 * 3_600_000),
-  TRIP_TIMEOUT_MS: durationMs.default(12 * 3_600_000),
-  SIMULATION_SPEED: Joi.number().min(0.01).max(1_000).default(1),
-  DISPATCH_ROUNDS: Joi.string()
-    .custom(readRounds)
-    .default([
-      { radiusKm: 3, afterMs: 0 },
-      { radiusKm: 6, afterMs: 20_000 },
-      { radiusKm: 12, afterMs: 60_000 },
-    ])
-    .messages({
-      'rounds.form': '{{#label}} must be a comma-separated list of KM@SECONDS, both rising, like 3@0,6@20,12@60',
-    }),
-  DISPATCH_REPEAT_MS: durationMs.default(30_000),
-  WEBHOOK_LOCAL_TARGETS: Joi.string().custom(readOrigins).messages({
-    'origins.form': '{{#label}} must be a comma-separated list of origins like http://127.0.0.1:4000',
-    'production.localTargets': '{{#label}} is for development: production refuses to start with it',
-  }),
-  TRUSTED_PROXY_HOPS: Joi.number().integer().min(0).max(10).default(0),
-  TILE_URL: Joi.string().pattern(
-    /^https?:\/\/[^/{}]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})/,
-    'a host, and hold {z}, {x} and {y}',
-  ),
-  TILE_ATTRIBUTION: Joi.string().default(''),
-  MAX_STREAMS: count.default(10_000),
-  MAX_STREAMS_PER_CLIENT: count.default(20),
-  MAX_STREAMS_PER_RIDE: count.default(1_000),
-  MAX_KEYS_PER_ACCOUNT: count.default(20),
-  NEW_KEYS_PER_DAY: count.default(20),
-  ACCOUNT_RIDES_PER_MINUTE: Joi.number().integer().min(0).max(1_000_000).default(0),
-  SIGN_IN_MAILS_PER_HOUR: count.default(500),
-  // The link to a live map and an Idempotency-Key hold for 24 hours.
-  ERASE_AFTER_DAYS: days(2).default(30),
-  // Two months, so that the last one is closed.
-  DELETE_RIDES_AFTER_DAYS: days(62).default(396),
-  DELETE_AUDIT_AFTER_DAYS: days(30).default(365),
-  FARE_HINT_BASE: dollars.min(0),
-  FARE_HINT_PER_KM: dollars
-    .greater(0)
-    .required()
-    .when('FARE_HINT_BASE', { is: Joi.exist(), otherwise: Joi.optional() })
-    .messages({ 'any.required': '{{#label}} must be set beside FARE_HINT_BASE' }),
-  SHUTDOWN_GRACE_MS: graceMs.default(9_000),
-  OPS_HOST: Joi.string().default('127.0.0.1'),
-  OPS_PORT: Joi.number().integer().min(0).max(65_535),
-  // Long enough that nobody guesses it.
-  OPS_TOKEN: Joi.string()
-    .pattern(/^[\x21-\x7e]{20,200}$/)
-    .messages({
-      'string.pattern.base': '{{#label}} must be 20 to 200 characters without spaces (openssl rand -hex 24)',
-    }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl.custom(withoutUser).messages({
-    'traces.form': '{{#label}} must be an address without user and query: OTEL_EXPORTER_OTLP_HEADERS is for passwords',
-  }),
-  OTEL_TRACES_SAMPLER_ARG: Joi.number().min(0).max(1).default(1),
-  LOG_LEVEL: Joi.string().valid('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
-  BIDDING_CONCURRENCY: concurrency.default(50),
-  SIMULATOR_CONCURRENCY: concurrency.default(100),
-  DISPATCH_CONCURRENCY: concurrency.default(50),
-  WEBHOOKS_CONCURRENCY: concurrency.default(500),
-  WEBHOOKS_SLOW_CONCURRENCY: concurrency.default(500),
-  MAIL_CONCURRENCY: concurrency.default(10),
-  SMTP_URL: Joi.string()
-    .custom((url, helpers) => (/^smtps?:\/\/[^/?]/.test(url) && URL.canParse(url) ? url : helpers.error('smtp')))
-    .messages({ smtp: '{{#label}} must be an address like smtps://USER:PASSWORD@HOST:465 or smtp://HOST:587' }),
-  MAIL_FROM: Joi.string()
-    .pattern(/^([^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/)
-    .required()
-    .when('SMTP_URL', { is: Joi.exist(), otherwise: Joi.optional() })
-    .messages({
-      'any.required': '{{#label}} must be set beside SMTP_URL',
-      'string.pattern.base': '{{#label}} must be an address like rides@example.com, or Rides <rides@example.com>',
-    }),
-});
 
 type Setting = 'SECRETS_KEY' | 'REDIS_URL' | 'PUBLIC_BASE_URL';
 
@@ -282,59 +143,8 @@ export function readConfig(
   });
 }
 
-const isProduction = ({ state }: Joi.CustomHelpers): boolean => state.ancestors[0].SERVICE_ENV === 'production';
-
 /** One line for each wrong setting: the first rule that it breaks. */
 function problemsOf({ details }: Joi.ValidationError): string[] {
   const first = new Map(details.toReversed().map(({ path, message }) => [path[0], message]));
   return [...first.values()].reverse().map((message) => `Setting ${message.replaceAll('"', '').replaceAll('\n', ' ')}`);
-}
-
-function ownAddress({ HOST, PORT }: { HOST: string; PORT: number }): string {
-  return `http://${hostInUrl(HOST)}:${PORT}`;
-}
-
-function trackBeside({ PUBLIC_BASE_URL = '' }: { PUBLIC_BASE_URL?: string }) {
-  return `${PUBLIC_BASE_URL}/track`;
-}
-
-/** Without a database in its address the driver would use one called "test". */
-function readMongoUrl(url: string, helpers: Joi.CustomHelpers): unknown {
-  if (!/^mongodb(\+srv)?:\/\//.test(url)) return helpers.error('mongoUrl.scheme');
-  return /^[^:]+:\/\/([^@]*@)?[^/?]+\/[^?]+/.test(url) ? url : helpers.error('mongoUrl.database');
-}
-
-function checkRedisUrl(url: string, helpers: Joi.CustomHelpers): unknown {
-  const address = readRedisUrl(url);
-  return typeof address === 'string' ? helpers.error(`redisUrl.${address}`) : url;
-}
-
-function readOrigins(list: string, helpers: Joi.CustomHelpers): unknown {
-  if (isProduction(helpers)) return helpers.error('production.localTargets');
-  const origins = list.split(',').flatMap((entry) => entry.trim() || []);
-  const exact = origins.every(
-    (origin) => /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin,
-  );
-  return exact ? origins : helpers.error('origins.form');
-}
-
-function readRounds(list: string, helpers: Joi.CustomHelpers): unknown {
-  const rounds = list.split(',').map((entry) => {
-    const [, km, seconds] = /^(\d+(?:\.\d+)?)@(\d+(?:\.\d+)?)$/.exec(entry.trim()) ?? [];
-    return { radiusKm: Number(km), afterMs: Number(seconds) * 1_000 };
-  });
-  const areRising = rounds.every(({ radiusKm, afterMs }, index) => {
-    const before = rounds[index - 1] ?? { radiusKm: 0, afterMs: -1 };
-    return radiusKm > 0 && radiusKm <= 500 && radiusKm >= before.radiusKm && afterMs > before.afterMs;
-  });
-  return areRising && rounds.every(({ afterMs }) => afterMs <= 3_600_000) ? rounds : helpers.error('rounds.form');
-}
-
-function readSecretsKeys(list: string, helpers: Joi.CustomHelpers): unknown {
-  const bytes = list.split(',').map((entry) => Buffer.from(entry.trim(), 'base64'));
-  if (bytes.some(({ length }) => length !== 32)) return helpers.error('secretsKey.length');
-  const keys = bytes.map(secretsKey);
-  // A ciphertext names its key by this id.
-  const isClear = new Set(keys.map(({ id }) => id)).size === keys.length;
-  return isClear ? keys : helpers.error('secretsKey.twice');
 }
