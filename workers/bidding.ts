@@ -18,8 +18,9 @@ const expireBidding: Handler<TimerJob> = async (ctx, { rideId }) =>
 const retryMs = 2_000;
 
 /**
- * Accepts the first offer that matches the ride's autoAccept limits (contract, section 10.5). If the drivers of all such
- * offers are busy, the timer is set again until one of them is free, their offers are withdrawn or the bidding time is over.
+ * Accepts the first offer that matches the ride's autoAccept limits (contract, section 10.5). If the drivers of all
+ * such offers are busy, the timer is set again until one of them is free, their offers are withdrawn or the bidding
+ * time is over.
  */
 export const autoAccept: Handler<TimerJob> = async (ctx, { rideId }) => {
   const busyDrivers = new Set<string>();

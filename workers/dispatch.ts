@@ -13,7 +13,7 @@ import { readRide } from '../shared/rides/read-ride.ts';
 import type { AskedDriver, Offer, RideState, Timer } from '../shared/rides/ride-types.ts';
 import { type Handler, type JobResult, timerOutcome, withLine } from './handler.ts';
 
-/** The jobs of the queue `dispatch`: the rounds of a live ride, and what follows when it gets a driver or ends. */
+/** The jobs of the queue `dispatch`: the rounds of a live ride, and settling its driver when it gets one or ends. */
 export const dispatchRide: Handler<TimerJob> = (ctx, { rideId, timer }, { pool }) =>
   timer === 'dispatch' ? runRound(ctx, rideId, pool) : settleDriverOf(ctx, rideId);
 
@@ -27,8 +27,8 @@ const enoughOffers = 5;
 type Rounds = Config['dispatch'];
 
 /**
- * One round: opens the ride to the nearest available drivers who were not asked before, unless it has enough offers, and
- * sets the timer of the next round. All of that is one write, so a round that is cut off runs again.
+ * One round: opens the ride to the nearest available drivers who were not asked before, unless it has enough offers,
+ * and sets the timer of the next round. All of that is one write, so a round that is cut off runs again.
  */
 async function runRound(ctx: Context, rideId: string, pool: PoolName): Promise<JobResult> {
   const startedAt = performance.now();
@@ -79,7 +79,7 @@ const none: ReadonlySet<string> = new Set();
 
 type ReadRide = { ride: RideState; now: Date };
 
-/** Takes a place in the requests of the nearest drivers who have one left, and resolves with those drivers. */
+/** Adds the ride to the requests of the nearest drivers with a free slot, and resolves with those drivers. */
 async function openToDrivers(ctx: Context, { ride, now }: ReadRide): Promise<AskedDriver[]> {
   const opened: AskedDriver[] = [];
   const liveOffers = ride.offers.filter(({ withdrawnAt }) => !withdrawnAt).length;
@@ -104,14 +104,16 @@ async function openToDrivers(ctx: Context, { ride, now }: ReadRide): Promise<Ask
   return opened;
 }
 
-/** Without this ride itself: an earlier run that was cut off may have taken the place already. */
+/** Without this ride itself: an earlier run that was cut off may have added it already. */
 const slotOf = ({ driverId, requests }: Nearby, rideId: string, open: ReadonlySet<string>): RequestSlot => ({
   driverId,
   requests,
   open: requests.filter((request) => request !== rideId && open.has(request)),
 });
 
-/** The drivers with a live offer who have taken another ride or may not drive: nobody withdrew their offers before. */
+/**
+ * The drivers with a live offer who are on another ride or no longer active: their offers were not withdrawn before.
+ */
 async function goneBidders({ ride }: ReadRide): Promise<ReadonlySet<string>> {
   const bidders = ride.offers.flatMap(({ driver, withdrawnAt }) => (withdrawnAt ? [] : driver.driverId));
   const [moving, inactive] = await Promise.all([movingRidesOf(bidders), inactiveAmong(bidders)]);
@@ -121,7 +123,7 @@ async function goneBidders({ ride }: ReadRide): Promise<ReadonlySet<string>> {
 const isOf = ({ driver, withdrawnAt }: Offer, drivers: ReadonlySet<string>): boolean =>
   !withdrawnAt && drivers.has(driver.driverId);
 
-/** Follows a change of who drives the ride; again where the ride has changed meanwhile. */
+/** Settles the driver whom the ride has got or freed; again where the ride has changed in between. */
 async function settleDriverOf(ctx: Context, rideId: string): Promise<JobResult> {
   for (;;) {
     const read = await readRide({ rideId, owner: 'anyone' });

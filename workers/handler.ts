@@ -4,8 +4,8 @@ import type { PoolName } from '../shared/base/queues.ts';
 import type { TimerResult } from '../shared/rides/fire-timer.ts';
 
 /**
- * A job kind is a function. Handlers are idempotent: MongoDB holds the pending work, so duplicate, late or lost jobs are
- * harmless. They throw only unexpected errors.
+ * A job kind is a function. Handlers are idempotent: MongoDB holds the pending work, so duplicate, late or lost jobs
+ * are harmless. They throw only unexpected errors.
  */
 export type Handler<Job> = (ctx: Context, job: Job, run: Run) => Promise<JobResult>;
 

@@ -26,7 +26,7 @@ import { deliverEvent } from './webhooks/deliver-event.ts';
 const deliver: Handler<DeliveryJob | AttemptJob> = (ctx, job, run) =>
   'attemptId' in job ? deliverAttempt(ctx, job, run) : deliverEvent(ctx, job, run);
 
-/** The handler of each pool's jobs. A pool takes its jobs from the queue of the same name. */
+/** The handler of each pool's jobs. A pool's jobs come from the queue of the same name. */
 const handlers = {
   bidding: runBiddingTimer,
   simulator: simulateStep,
@@ -37,12 +37,12 @@ const handlers = {
 } satisfies Record<PoolName, Handler<TimerJob> | Handler<DeliveryJob | AttemptJob> | Handler<MailJob>>;
 
 /**
- * With BullMQ's defaults, the job of a killed worker would resume after 90 s and be given up at the second crash, and a worker
- * would wait 15 s after an error of Redis.
+ * With BullMQ's defaults, the job of a killed worker would resume after 90 s and be given up at the second crash, and a
+ * worker would wait 15 s after an error of Redis.
  */
 const recovery = { lockDuration: 8_000, stalledInterval: 2_000, maxStalledCount: 10, runRetryDelay: 1_000 };
 
-/** Starts taking jobs from a pool's queue, at most `concurrency` at a time. `pulse` beats while the pool does. */
+/** Starts to run the jobs of a pool's queue, at most `concurrency` at a time. `pulse` beats while the pool does. */
 export function startPool(
   ctx: Context,
   connection: RedisClient,
@@ -59,7 +59,8 @@ export function startPool(
       connection,
       prefix: queuePrefix(pool),
       concurrency,
-      // BullMQ's version check stays on: without it, BullMQ rounds blocking waits up to whole seconds and timers are late.
+      // BullMQ's version check stays on: without it, BullMQ rounds blocking waits up to whole seconds and timers are
+      // late.
       ...recovery,
       ...keepFinished,
       telemetry: ctx.tracing?.jobs,

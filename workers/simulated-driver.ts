@@ -8,8 +8,8 @@ import { simulatedOffer } from '../shared/rides/simulation.ts';
 import { type Handler, timerOutcome } from './handler.ts';
 
 /**
- * Takes the next step of the simulated driver in a test ride (contract, section 3, rule 5). Which step follows which,
- * and when, is the script in shared/rides/test-mode/simulation.ts.
+ * Applies the next step of the simulated driver to a test ride (contract, section 3, rule 5). The script in
+ * shared/rides/simulation.ts says which step follows which, and when.
  */
 export const simulateStep: Handler<TimerJob> = async (ctx, { rideId, timer }) =>
   // The simulator queue holds only the simulated driver's steps.

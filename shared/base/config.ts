@@ -12,7 +12,9 @@ export interface Config {
   pickupTimeoutMs: number;
   tripTimeoutMs: number;
   simulationSpeed: number;
-  /** The dispatch rounds of a live ride: time after its creation, radius around the pickup; then one each `repeatMs`. */
+  /**
+   * The dispatch rounds of a live ride: time after its creation, radius around the pickup; then one each `repeatMs`.
+   */
   dispatch: { rounds: readonly { radiusKm: number; afterMs: number }[]; repeatMs: number };
   webhookLocalTargets: readonly string[];
   trustedProxyHops: number;
@@ -20,7 +22,7 @@ export interface Config {
   tiles?: { url: string; attribution: string };
   /** The most streams that a process holds open for pages: in all, for one client address, and for one ride. */
   streams: { all: number; perClient: number; perRide: number };
-  /** The most active keys that an account may have, and the most that it may create in 24 hours. */
+  /** The most active keys that an account may create for itself, and the most keys in 24 hours. */
   maxKeysPerAccount: number;
   newKeysPerDay: number;
   /** The most rides that all keys of an account may create in 60 seconds; 0 for no such limit. */
@@ -72,8 +74,8 @@ export class NotMigrated extends ConfigError {
 type Setting = 'SECRETS_KEY' | 'REDIS_URL' | 'PUBLIC_BASE_URL';
 
 /**
- * Reads and checks every setting of the service. Throws ConfigError with a line for each that is missing or wrong. `without`
- * names required settings that this process does not use: without them it has an empty text or list.
+ * Reads and checks every setting of the service. Throws ConfigError with a line for each that is missing or wrong.
+ * `without` names required settings that this process does not use: without them it has an empty text or list.
  */
 export function readConfig(
   env: NodeJS.ProcessEnv = process.env,

@@ -4,7 +4,7 @@ import type { Queues } from './queues.ts';
 import type { RedisClient } from './redis/redis-nodes.ts';
 import type { Tracing } from './tracing.ts';
 
-/** What every part of a process gets. It stays a handful of fields: it is no container. */
+/** The dependencies of every part of a process. It stays a handful of fields: it is no container. */
 export interface Context {
   config: Readonly<Config>;
   log: Logger;

@@ -1,6 +1,6 @@
 /**
- * Each error that a caller can get: its code, HTTP status and public text (contract, section 7). A code is public: programs read it
- * in `X-Service-Error`, so it is never renamed. Pure.
+ * Each error that a caller can get: its code, HTTP status and public text (contract, section 7). A code is public:
+ * programs read it in `X-Service-Error`, so it is never renamed. Pure.
  */
 const errorTable = {
   invalid_request: [400, 'The request is invalid'],
@@ -59,8 +59,8 @@ export function publicErrorOf(code: ErrorCode): { status: number; code: ErrorCod
 export const errorCodeHeader = 'X-Service-Error';
 
 /**
- * The code of an error that has a status and no AppError behind it, for example a page that shows a form again with what is wrong
- * in it.
+ * The code of an error that has a status and no AppError behind it, for example a page that shows a form again with
+ * what is wrong in it.
  */
 export function codeOfStatus(status: number): ErrorCode {
   return codesOfStatuses[status] ?? (status >= 500 ? 'internal' : 'invalid_request');

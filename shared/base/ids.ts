@@ -8,8 +8,8 @@ export function randomBase62(length: number): string {
 }
 
 /**
- * A base62 text that is the same for the same source of bytes, and uniform if these are. `bytesOf` gives the bytes of block
- * 0, 1 and so on, as many blocks as are needed.
+ * A base62 text that is the same for the same source of bytes, and uniform if these are. `bytesOf` gives the bytes of
+ * block 0, 1 and so on, as many blocks as are needed.
  */
 export function derivedBase62(length: number, bytesOf: (block: number) => Buffer): string {
   let text = '';
@@ -17,7 +17,9 @@ export function derivedBase62(length: number, bytesOf: (block: number) => Buffer
   return text.slice(0, length);
 }
 
-/** 248 is the largest multiple of 62 in a byte; larger bytes would make the first digits more likely, and are dropped. */
+/**
+ * 248 is the largest multiple of 62 in a byte; larger bytes would make the first digits more likely, and are dropped.
+ */
 const digitsOf = (bytes: Buffer): string =>
   [...bytes.filter((byte) => byte < 248)].map((byte) => base62[byte % 62]).join('');
 
@@ -28,7 +30,7 @@ export function toBase62(value: number, width: number): string {
   return text.padStart(width, '0');
 }
 
-/** The number that a text of `toBase62` stands for. */
+/** The inverse of `toBase62`. */
 export const fromBase62 = (text: string): number =>
   [...text].reduce((value, digit) => value * 62 + base62.indexOf(digit), 0);
 
@@ -48,8 +50,8 @@ export const newAuditId = (): string => `audit_${randomBase62(16)}`;
 /** Starts with the time, so that mails sort by their age. */
 export const newMailId = (nowMs: number): string => `mail_${toBase62(nowMs, 8)}${randomBase62(12)}`;
 /**
- * The ids of a mail and of an audit entry that a form causes, derived from the form's one-time id and its purpose: sending the
- * form again finds what is there, and adds only what is missing.
+ * The ids of a mail and of an audit entry that a form causes, derived from the form's one-time id and its purpose:
+ * sending the form again finds what is there, and adds only what is missing.
  */
 export const derivedMailId = (...from: string[]): string => `mail_${sha256(from.join(' ')).slice(0, 40)}`;
 export const derivedAuditId = (...from: string[]): string => `audit_${sha256(from.join(' ')).slice(0, 40)}`;
@@ -67,7 +69,9 @@ export function eventId(rideId: string, seq: number): string {
 /** SHA-256 of a UTF-8 text, in hexadecimal. */
 export const sha256 = (text: string): string => hash('sha256', text);
 
-/** An id that is the same for the same form of the dashboard: an insert with it is made once, however often it is sent. */
+/**
+ * An id that is the same for the same form of the dashboard: an insert with it is made once, however often it is sent.
+ */
 export const formsKeyId = (form: string): string => `key_${derivedFrom(form, 'key', 14)}`;
 export const formsOfferId = (form: string): string => `offer_${derivedFrom(form, 'offer', 16)}`;
 const derivedFrom = (form: string, kind: string, length: number): string =>

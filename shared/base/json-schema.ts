@@ -1,6 +1,6 @@
 /** A JSON Schema (draft 2020-12), as far as answers and events are described with it. Pure. */
 export interface JsonSchema {
-  /** Names the schema: in the OpenAPI document it stands under `components.schemas`. */
+  /** Names the schema: the OpenAPI document lists it under `components.schemas`. */
   readonly title?: string;
   readonly $ref?: string;
   readonly description?: string;

@@ -14,7 +14,7 @@ const maxWaiting = 1_000_000;
 const lastWriteMs = 200;
 
 export interface LogOutput {
-  /** Takes a line. Never fails or blocks: a line that cannot be written is dropped and counted. */
+  /** Adds a line. Never fails or blocks: a line that cannot be written is dropped and counted. */
   write(line: string): void;
   /**
    * Calls back when all lines are written or dropped, or after 200 ms. Calls back with an error, after blockedMs, when

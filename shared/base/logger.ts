@@ -3,11 +3,11 @@ import { openLogOutput } from './log-output.ts';
 import { logLinesDropped } from './metrics.ts';
 
 /**
- * Every field that a log line or a span may have. What is not here is left out, so that a line cannot say more than was thought
- * of: they hold ids, words of fixed sets, counts and times.
+ * Every field that a log line or a span may have. What is not here is left out, so that a line cannot say more than was
+ * thought of: they hold ids, words of fixed sets, counts and times.
  */
 const plain = new Set([
-  // Requests. A path is logged in development alone, a route is its pattern.
+  // Requests. A path is logged only in development; a route is its pattern.
   'requestId',
   'method',
   'route',
@@ -15,7 +15,7 @@ const plain = new Set([
   'status',
   'durationMs',
   'part',
-  // What they and jobs are about.
+  // Subjects of requests and jobs.
   'rideId',
   'keyId',
   'accountId',
@@ -114,8 +114,8 @@ process.once('exit', output.flushSync);
 
 /**
  * Creates the process's log: JSON lines on standard output, with the allowed fields and no others: ids, codes, counts
- * and durations, never a body, a key, a secret, a name or a phone number. Lines that cannot be written are dropped; a later
- * line reports how many.
+ * and durations, never a body, a key, a secret, a name or a phone number. Lines that cannot be written are dropped; a
+ * later line reports how many.
  */
 export function createLogger(level: string, processName: string): Logger {
   // Opening process.stdout makes a pipe non-blocking.

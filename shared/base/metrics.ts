@@ -10,8 +10,8 @@ const Histogram = require('prom-client/lib/histogram') as (typeof PromClient)['H
 const Registry = require('prom-client/lib/registry') as (typeof PromClient)['Registry'];
 
 /**
- * Every metric of the service. Counting costs no I/O. Labels hold words of fixed sets alone: never an id, a URL, a path or what
- * a client has sent.
+ * Every metric of the service. Counting costs no I/O. Labels hold only words of fixed sets: never an id, a URL, a path
+ * or anything that a client has sent.
  */
 export const registry = new Registry();
 const registers = [registry];

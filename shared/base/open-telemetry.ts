@@ -29,12 +29,12 @@ import { type Logger, onlyAllowed } from './logger.ts';
 import type { SpanStart, Tracing } from './tracing.ts';
 
 const tracerName = 'ride-partner-api';
-/** How long a stop waits for the collector. */
+/** The longest that a stop waits for the collector. */
 const stopMs = 1_000;
 
 /**
- * Starts OpenTelemetry for this process. At most 2,048 spans wait for the collector, further ones are dropped: a collector that is
- * away costs nothing but its traces.
+ * Starts OpenTelemetry for this process. At most 2,048 spans wait for the collector, further ones are dropped: a
+ * collector that is away costs nothing but its traces.
  */
 export function openTelemetry(settings: TraceSettings, processName: string, log: Logger): Tracing {
   const exporter = new OTLPTraceExporter({ url: `${settings.endpoint}/v1/traces` });
@@ -77,7 +77,7 @@ export function openTelemetry(settings: TraceSettings, processName: string, log:
       const atLatest = new Promise<void>((resolve) => {
         limit = setTimeout(resolve, stopMs);
       });
-      // What fails was logged by the exporter.
+      // The exporter has logged a failure.
       await Promise.race([provider.shutdown().catch(() => {}), atLatest]);
       clearTimeout(limit);
       for (const api of [trace, context, propagation]) api.disable();
@@ -88,8 +88,8 @@ export function openTelemetry(settings: TraceSettings, processName: string, log:
 const kinds: Record<SpanStart['kind'], SpanKind> = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
 
 /**
- * The trace that a client has begun. Its flag does not decide whether the trace is kept, and neither does its id, which a client can
- * choose as well. Its `tracestate` is left out: it may hold anything.
+ * The trace that a client has begun. Its flag does not decide whether the trace is kept, and neither does its id, which
+ * a client can choose as well. Its `tracestate` is left out: it may hold anything.
  */
 function contextOf(traceparent: string | undefined, isSampled: boolean): Context {
   const begun = traceparent && trace.getSpanContext(propagation.extract(ROOT_CONTEXT, { traceparent }));
@@ -118,8 +118,8 @@ const attributesOf = (fields: object): Attributes =>
 const ofJobs: readonly (JobSpanKind | undefined)[] = [JobSpanKind.PRODUCER, JobSpanKind.CONSUMER];
 
 /**
- * BullMQ's telemetry with spans for adding and running a job alone. BullMQ makes many more, of the upkeep that goes on all the
- * time: each would be a trace of its own.
+ * BullMQ's telemetry, limited to the spans of adding and running a job. BullMQ also makes spans for its constant
+ * upkeep, each of which would be a trace of its own.
  */
 function jobTelemetry(tracerName: string): Telemetry {
   const { tracer, contextManager } = new BullMQOtel({ tracerName });
@@ -146,7 +146,7 @@ function withoutTexts(span: JobSpan): JobSpan {
   return span;
 }
 
-/** Stands for a span that is not made: what runs in it belongs to the span around it. */
+/** Replaces a span that is not made: code that runs in it belongs to the span around it. */
 const noSpan: JobSpan = {
   setSpanOnContext: (context) => context,
   setAttribute() {},

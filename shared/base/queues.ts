@@ -23,7 +23,7 @@ export interface DeliveryJob {
 export interface MailJob {
   mailId: string;
 }
-/** An attempt that is asked for by hand: a test event or a redelivery. */
+/** An attempt that somebody requested: a test event or a redelivery. */
 export interface AttemptJob {
   attemptId: string;
   keyId: string;
@@ -91,7 +91,7 @@ export interface NewJob {
 }
 
 /**
- * Adds a job. Never fails: MongoDB already holds what is to be done, and the sweeper adds the job later. Resolves with
+ * Adds a job. Never fails: MongoDB already holds the work, and the sweeper adds the job later. Resolves with
  * whether Redis took the job.
  */
 export async function addJob(

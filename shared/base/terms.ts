@@ -11,9 +11,9 @@ export type SimulatorStep =
   | 'driver_cancel';
 
 /**
- * `expire` ends the bidding time, `stall` ends a trip without progress. In a live ride `dispatch` is the next round, in which
- * the ride is opened to more drivers, and `driver` follows a change of whose ride it is: see settle-driver.ts. `auto_accept`
- * accepts an offer that fits what the partner said at creation.
+ * `expire` ends the bidding time, `stall` ends a trip without progress. In a live ride `dispatch` is the next round, in
+ * which the ride is opened to more drivers, and `driver` runs settleDriver after a driver was assigned or freed.
+ * `auto_accept` accepts an offer within the ride's autoAccept limits.
  */
 export type TimerName = 'expire' | 'auto_accept' | 'stall' | 'dispatch' | 'driver' | SimulatorStep;
 

@@ -8,7 +8,7 @@ export interface Tracing {
   span<Result>(start: SpanStart, work: () => Promise<Result>, end: (result: Result) => SpanEnd): Promise<Result>;
   /** Adds fields to the span that the caller runs in. */
   note(fields: object, options?: { hasFailed?: boolean }): void;
-  /** Sends the last spans. Takes a second at most, and never fails. */
+  /** Sends the last spans. Ends within a second, and never fails. */
   stop(): Promise<void>;
 }
 
@@ -16,12 +16,12 @@ export interface SpanStart {
   name: string;
   /** A request that is answered, or one that is made. */
   kind: 'server' | 'client';
-  /** The W3C header of a request, whose trace goes on. */
+  /** The W3C header of a request whose trace continues. */
   traceparent?: string;
 }
 
 export interface SpanEnd {
-  /** Where it is known only now. */
+  /** Replaces the name of the start, where it is known only at the end. */
   name?: string;
   hasFailed: boolean;
   fields: object;

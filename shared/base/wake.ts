@@ -6,8 +6,8 @@ const channel = 'rides:changed';
 const againMs = 1_000;
 
 /**
- * Tells every process that waits that a ride has changed, and which drivers that concerns. Lossy: who waits also looks by
- * itself every 2 s, so nothing is awaited here and nothing fails.
+ * Notifies every process that a ride has changed, with the drivers that this concerns. Lossy: waiters also poll every 2
+ * s, so this awaits nothing and never fails.
  */
 export function publishRideChange(
   { redis }: Pick<Context, 'redis'>,
@@ -20,17 +20,19 @@ export function publishRideChange(
 type Listener = (rideId: string, driverIds: readonly string[], keyId: string) => void;
 
 export interface Wake {
-  /** Calls the listener with each ride that changes, whom of the drivers that concerns, and the ride's key; answers how to stop. */
+  /**
+   * Calls the listener with each ride that changes, the affected driver ids and the ride's key. Returns how to stop.
+   */
   onRideChange(listener: Listener): () => void;
   close(): void;
 }
 
-/** A subscribing connection. */
+/** Opens a connection that subscribes to changes. */
 export function subscribeToRideChanges({ config, log }: Pick<Context, 'config' | 'log'>): Wake {
   const listeners = new Set<Listener>();
   const subscriber: RedisClient = connectSubscriberRedis(config.secrets.redisUrl, log);
   let isClosed = false;
-  // In a cluster the first try may find no node; later ones ioredis repeats by itself.
+  // In a cluster the first try may find no node. ioredis repeats the later ones.
   const subscribe = () =>
     subscriber.subscribe(channel).catch(() => {
       if (!isClosed) setTimeout(subscribe, againMs).unref();

@@ -2,10 +2,11 @@ import { earthRadiusKm, haversineKm, type Point, radians } from '../base/great-c
 
 /**
  * The earth in cells of about these widths (km), for finding drivers nearby through an ordinary index. A 2dsphere index
- * reads every driver of a ring that it chooses by itself: beside a crowd that took 60 to 600 ms, this takes 1 to 3.
+ * reads every driver of a ring of its own choice: beside a crowd of drivers that took 60 to 600 ms, and this takes 1 to
+ * 3.
  */
 const widthsKm = [0.25, 1, 4, 16, 64];
-/** Cells of one width are used for a radius of up to so many widths. */
+/** Cells of one width are used for a radius of up to this many widths. */
 const reach = 8;
 
 const kmPerDegree = (earthRadiusKm * Math.PI) / 180;
@@ -35,7 +36,7 @@ const cellId = (level: number, row: number, column: number): number => (level * 
 
 /** A part of a circle, around its middle or around the zone before. */
 export interface Zone {
-  /** How far from the middle it ends. */
+  /** Its outer radius. */
   toKm: number;
   /** Its cells in rings, the nearest first. */
   rings: number[][];
@@ -92,7 +93,7 @@ function columnsNear(middle: Point, lat: number, radiusKm: number, columns: numb
   return Array.from({ length: 2 * span + 1 }, (_, index) => (((at + index - span) % columns) + columns) % columns);
 }
 
-/** How many degrees of longitude a circle reaches to either side on a circle of latitude (spherical law of cosines). */
+/** The degrees of longitude that a circle reaches to either side on a circle of latitude (spherical law of cosines). */
 function longitudesWithin(middle: Point, lat: number, radiusKm: number): number {
   const [here, there] = [radians(middle.lat), radians(lat)];
   const cosines = Math.cos(here) * Math.cos(there);

@@ -13,7 +13,7 @@ export interface Commitment {
   offerId?: string;
 }
 
-/** A driver, who takes part with a secret key of their own. */
+/** A driver, with a secret key of their own. */
 export interface DriverRecord {
   _id: string;
   name: string;
@@ -22,7 +22,7 @@ export interface DriverRecord {
   vehicle: string;
   plate: string;
   carType: CarType;
-  /** How many passengers the car takes. */
+  /** The number of passengers that the car can take. */
   seats: number;
   /** SHA-256 of the secret key. The secret key itself is not stored. */
   hash: string;
@@ -31,7 +31,9 @@ export interface DriverRecord {
   rotatedAt?: Date;
   suspendedAt?: Date;
   revokedAt?: Date;
-  /** Since when the driver's rides and offers have to be ended, because the driver was suspended or revoked. */
+  /**
+   * The time at which the driver was suspended or revoked, while rides and offers of the driver are still to be ended.
+   */
   leavesSince?: Date;
   /** The ride and the offers that are still to be ended of a driver who was resumed. Later ones are not affected. */
   left?: Commitment[];
@@ -88,7 +90,7 @@ export const activeDriverFields = {
 export const isActive = (driver: Pick<DriverRecord, 'suspendedAt' | 'revokedAt'>): boolean =>
   !driver.suspendedAt && !driver.revokedAt;
 
-/** Which of these drivers are suspended or revoked. */
+/** The drivers among these who are suspended or revoked. */
 export async function inactiveAmong(driverIds: readonly string[]): Promise<string[]> {
   if (driverIds.length === 0) return [];
   const found = await drivers

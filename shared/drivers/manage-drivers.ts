@@ -28,7 +28,9 @@ const newDriverSchema = Joi.object<Required<NewDriver>>({
   rating: Joi.number().min(0).max(5).default(5),
 });
 
-/** Creates a driver. The secret key is returned here and never again. Throws `invalid_request` that names a wrong field. */
+/**
+ * Creates a driver. The secret key is returned here and never again. Throws `invalid_request` that names a wrong field.
+ */
 export async function createDriver(input: NewDriver): Promise<{ driverId: string; key: string }> {
   const { value, error } = newDriverSchema.validate(input, { errors: { wrap: { label: false } } });
   if (error) throw new AppError('invalid_request', { message: error.message });
@@ -44,9 +46,9 @@ export async function listDrivers(): Promise<Omit<DriverRecord, 'hash'>[]> {
 }
 
 /**
- * Refuses the driver's key from its next request on, until `resumeDriver`, and ends the driver's sessions for good. The workers then withdraw the driver's offers
- * and cancel the ride that the driver is on. Like every change below, throws `not_found` for a driver who is unknown or
- * revoked.
+ * Refuses the driver's key from its next request on, until `resumeDriver`, and ends the driver's sessions for good. The
+ * workers then withdraw the driver's offers and cancel the ride that the driver is on. Like every change below, throws
+ * `not_found` for a driver who is unknown or revoked.
  */
 export async function suspendDriver(driverId: string): Promise<void> {
   const now = new Date();
@@ -54,7 +56,7 @@ export async function suspendDriver(driverId: string): Promise<void> {
   await driverSessions.endAll(driverId);
 }
 
-/** Gives the driver a new secret key and returns it; the old one is dead at once. A ride goes on. */
+/** Gives the driver a new secret key and returns it; the old one stops working at once. A ride continues. */
 export async function rotateDriverKey(driverId: string): Promise<{ driverId: string; key: string }> {
   const key = newDriverKey();
   await change(driverId, { $set: { ...hashed(key), rotatedAt: new Date() } });

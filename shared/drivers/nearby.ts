@@ -8,7 +8,7 @@ import { type DriverPosition, heardLately, placesIndex, positions } from './posi
 export interface Nearby {
   driverId: string;
   pickupKm: number;
-  /** The rides that were opened to the driver; some no longer take offers. */
+  /** The rides that were opened to the driver; some are no longer open for offers. */
   requests: string[];
 }
 
@@ -26,12 +26,12 @@ interface Search {
   now: Date;
 }
 
-/** MongoDB reads ring after ring, and stops in the ring where it has so many times the drivers that are wanted. */
+/** MongoDB reads ring after ring, and stops in the ring where it has this many times the wanted number of drivers. */
 const surplus = 1.5;
 
 /**
  * The nearest available drivers whose car serves such a ride, who have reported within the last minute, the nearest
- * first. Where more drivers than `limit` are about equally far away, it takes those that it finds first.
+ * first. Where more drivers than `limit` are about equally far away, it chooses those that it finds first.
  */
 export async function findNearby(wanted: Wanted, { radiusKm, passed, limit, now }: Search): Promise<Nearby[]> {
   const { pickup } = wanted;

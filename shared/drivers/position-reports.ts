@@ -22,12 +22,12 @@ export interface PositionReports {
 }
 
 /**
- * Writes drivers' reports: all that wait in one command, and of each driver at most one a second, the newest. So a driver
- * who reports more often waits up to a second for the answer.
+ * Writes drivers' reports: all that wait in one command, and of each driver at most one a second, the newest. So a
+ * driver who reports more often waits up to a second for the answer.
  */
 export function positionReports({ now }: Pick<Context, 'now'>): PositionReports {
   const waiting = new Map<string, Waiting>();
-  /** When each driver's report was written, oldest first. */
+  /** The time at which each driver's report was written, oldest first. */
   const writtenAt = new Map<string, number>();
   let isScheduled = false;
 

@@ -6,27 +6,30 @@ import { timeLimit } from '../base/mongo/durability.ts';
 import type { CarType } from '../base/terms.ts';
 import { cellsAt } from './cells.ts';
 
-/** Where each driver was last, and whether rides may be opened to the driver. One small document for each driver. */
+/** A driver's last position, and whether rides may be opened to the driver. One small document for each driver. */
 export interface DriverPosition {
   /** The driver's id. */
   _id: string;
   lat: number;
   lng: number;
-  /** Where that is, for the search: see cells.ts. */
+  /** The cells of the position, for the search (cells.ts). */
   cells: number[];
   /** Degrees clockwise from north. A driver who reports none keeps the last one. */
   heading: number;
-  /** When the driver was there, and never in the future. See `shownAt`. */
+  /** The time of the position, never in the future. See `shownAt`. */
   at: Date;
-  /** The last report's time on the phone's clock, which may be wrong. It orders the reports of the phone, and nothing else. */
+  /** The last report's time on the phone's clock, which may be wrong. It only orders the reports of the phone. */
   phoneAt?: Date;
-  /** When the service heard from the driver last, on MongoDB's clock. */
+  /** The time at which the service last heard from the driver, on MongoDB's clock. */
   seenAt: Date;
-  /** When a report was written last; going online does not count. */
+  /** The time at which a report was last written; going online does not count. */
   reportedAt?: Date;
   /** Whether the driver wants rides. */
   isOnline: boolean;
-  /** Counts how often the driver went online, so that a late `goOffline` of the service does not undo a newer `goOnline`. */
+  /**
+   * Counts how often the driver went online, so that a late `goOffline` of the service does not undo a newer
+   * `goOnline`.
+   */
   onlines?: number;
   /** The moving ride of the driver. The rides decide; this keeps busy drivers out of the index. */
   rideId?: string;
@@ -36,7 +39,7 @@ export interface DriverPosition {
   available: boolean;
   carType?: CarType;
   seats?: number;
-  /** The rides that were opened to the driver, at most five of which still take offers. */
+  /** The rides that were opened to the driver, at most five of which are still open for offers. */
   requests: string[];
 }
 
@@ -44,7 +47,7 @@ const positionSchema = new mongoose.Schema({ _id: String }, { strict: false, ver
 /** A driver is found here by place, type of car and seats. */
 export const placesIndex = { cells: 1, carType: 1, seats: 1 } as const;
 positionSchema.index(placesIndex, { partialFilterExpression: { available: true } });
-// Who has not reported for a minute is found here and leaves both indexes.
+// Finds the drivers who have not reported for a minute; they leave both indexes.
 positionSchema.index({ seenAt: 1 }, { partialFilterExpression: { available: true } });
 
 export const PositionModel = mongoose.model('DriverPosition', positionSchema, 'positions');
@@ -53,7 +56,10 @@ export const positions = collection<DriverPosition>(PositionModel);
 /** A driver who has not reported for this long is not asked, and counts as offline. */
 export const reportLifeMs = 60_000;
 
-/** A condition on `seenAt`: heard from within the last minute. A time in the future is from before MongoDB's clock was set back. */
+/**
+ * A condition on `seenAt`: heard from within the last minute. A time in the future is from before MongoDB's clock was
+ * set back.
+ */
 export const heardLately = (now: Date) => around(now, reportLifeMs);
 
 const around = (now: Date, ms: number) => ({ $gte: new Date(now.getTime() - ms), $lte: new Date(now.getTime() + ms) });
@@ -61,7 +67,7 @@ const around = (now: Date, ms: number) => ({ $gte: new Date(now.getTime() - ms),
 /** Losing the last reports in a crash of MongoDB does no harm: the drivers report again. */
 export const notJournaled = { w: 1, journal: false } as const;
 
-/** Where a driver is, as the driver reports it. */
+/** A position, as the driver reports it. */
 export interface Report extends Point {
   heading?: number;
   /** The time on the phone's clock, where the phone reports it. */
@@ -95,8 +101,8 @@ export async function goOnline(
 }
 
 /**
- * Takes a driver offline: no further ride is opened to the driver. A ride that the driver is on continues. With `onlines`
- * it does nothing if the driver has gone online since that was read.
+ * Puts a driver offline: no further ride is opened to the driver. A ride that the driver is on continues. With
+ * `onlines` it does nothing if the driver has gone online since that was read.
  */
 export async function goOffline(driverId: string, counts?: Pick<PositionCounts, 'onlines'>): Promise<void> {
   const filter = { _id: driverId, ...(counts && { onlines: counts.onlines ?? { $exists: false } }) };
@@ -153,7 +159,7 @@ async function insertOrHear(reports: readonly [string, Report][], now: Date): Pr
   );
 }
 
-/** Takes drivers out of the index who have not reported for a minute. Their next report brings them back. */
+/** Removes drivers who have not reported for a minute from the index. Their next report brings them back. */
 export async function dropSilent(now: Date): Promise<number> {
   const { $gte, $lte } = heardLately(now);
   const { modifiedCount } = await positions.updateMany(
@@ -164,7 +170,7 @@ export async function dropSilent(now: Date): Promise<number> {
   return modifiedCount;
 }
 
-/** What a run reads of a position first, so that it changes the position only if no other run was faster. */
+/** The fields that a run reads first, so that it changes the position only if no other run was faster. */
 export type PositionCounts = Pick<DriverPosition, 'onlines' | 'rideNotes'>;
 
 /** Resolves with null for a driver who was never online and never reported. */
@@ -189,7 +195,7 @@ export async function noteRide(driverId: string, rideId: string | null, counts: 
 const shownFields = { lat: 1, lng: 1, heading: 1, at: 1, seenAt: 1, isOnline: 1, requests: 1 } as const;
 export type StoredPosition = Pick<DriverPosition, '_id' | keyof typeof shownFields>;
 
-/** Reads where drivers are. Concurrent reads share one query. */
+/** Reads a driver's position. Concurrent reads share one query. */
 export const readPosition = batch<string, StoredPosition | null>(async (driverIds) => {
   const found = await positions
     .find<StoredPosition>({ _id: oneOf(driverIds) }, { ...timeLimit(), projection: shownFields, batchSize: 201 })
@@ -198,7 +204,7 @@ export const readPosition = batch<string, StoredPosition | null>(async (driverId
   return driverIds.map((driverId) => byId.get(driverId) ?? null);
 });
 
-/** Where a driver was last; null for a driver who never reported. */
+/** A driver's last position; null for a driver who never reported. */
 export async function findPosition(driverId: string): Promise<ShownPosition | null> {
   const found = await readPosition(driverId);
   return found && shownPosition(found);

@@ -1,15 +1,15 @@
 import { type Update, updateDocuments } from '../base/mongo/batch.ts';
 import { type DriverPosition, heardLately, notJournaled, positions } from './positions.ts';
 
-/** How many open requests a driver has at most. */
+/** The most open requests that a driver has. */
 export const maxRequests = 5;
 
-/** A place in a driver's list of requests that is to be taken. */
+/** A free slot in a driver's list of requests. */
 export interface RequestSlot {
   driverId: string;
   /** The list as it was read. */
   requests: readonly string[];
-  /** Those of them that still take offers, fewer than five. */
+  /** Those of them that are still open for offers, fewer than five. */
   open: readonly string[];
 }
 

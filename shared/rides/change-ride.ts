@@ -15,7 +15,7 @@ import { movingStatuses, type Offer, type Origin, type RideState } from './ride-
 import { hasEnded } from './transitions.ts';
 import { lastEventTime, writeChange } from './write-change.ts';
 
-/** What a decision makes of a ride, and what its caller wants to know of it. */
+/** A decision on a ride: its change, and a result for the caller. */
 export interface Decided<Result> {
   /** Null where the change was made before, `not yet` where it is too early. Both leave the ride as it is. */
   change: Change | null | 'not yet';
@@ -23,14 +23,14 @@ export interface Decided<Result> {
 }
 
 /**
- * Decides how to change a ride as it was read. `now` is MongoDB's clock, read together with the ride. `at` is the time of
- * the change: `now`, or 1 ms after the ride's last event when that is later, so that `at` strictly increases.
+ * Decides how to change a ride as it was read. `now` is MongoDB's clock, read together with the ride. `at` is the time
+ * of the change: `now`, or 1 ms after the ride's last event when that is later, so that `at` strictly increases.
  */
 export type Decision<Result> = (ride: RideState, at: Date, now: Date) => Decided<Result>;
 
 /** 50 concurrent offers need far fewer: beyond it, something other than contention is wrong. */
 const maxRounds = 200;
-/** How long a ride's state may take to reach the majority before it counts as an outage. */
+/** A ride's state that does not reach the majority within this time counts as an outage. */
 const commitLimitMs = 1_000;
 
 /** The change would give a driver a second moving ride. */
@@ -45,12 +45,12 @@ export class DriverBusy extends AppError {
 
 /**
  * THE way to change a ride: read it, decide in plain code, write on condition that its `rev` is unchanged; when another
- * process was first, repeat. Resolves with the ride after the change, or unchanged where nothing is to be done, and with
- * the result of the last decision; with null when the ride is unknown or belongs to another owner. An error thrown by
- * `decision` is rethrown and nothing is written. A result or error never reports a state that a failover could roll back: it
- * waits until the majority has that state, and throws NotYetCommitted after one second. A change that was made before gets
- * its jobs and wake-ups again: its process may have lost MongoDB's answer before it added them. Throws DriverBusy, and
- * `unavailable` after 200 lost races. `origin` is kept with the change's event.
+ * process was first, repeat. Resolves with the ride after the change, or unchanged where nothing is to be done, and
+ * with the result of the last decision; with null when the ride is unknown or belongs to another owner. An error thrown
+ * by `decision` is rethrown and nothing is written. A result or error never reports a state that a failover could roll
+ * back: it waits until the majority has that state, and throws NotYetCommitted after one second. A change that was made
+ * before gets its jobs and wake-ups again: its process may have lost MongoDB's answer before it added them. Throws
+ * DriverBusy, and `unavailable` after 200 lost races. `origin` is kept with the change's event.
  */
 export async function changeRide<Result>(
   ctx: Context,
@@ -108,9 +108,9 @@ export async function changeRide<Result>(
 
 /**
  * Applies one action of the lifecycle table (contract, section 3) exactly once, with exactly one event. `command` may
- * follow from the ride as it was read: null leaves it as it is. Resolves with the ride after it. Throws AppError (404 or 409)
- * and changes nothing when the action is not allowed; the ride of another owner is the same 404 as an unknown one.
- * `origin` is shown in the ride's timeline.
+ * follow from the ride as it was read: null leaves it as it is. Resolves with the ride after it. Throws AppError (404
+ * or 409) and changes nothing when the action is not allowed; the ride of another owner is the same 404 as an unknown
+ * one. `origin` is shown in the ride's timeline.
  */
 export async function applyAction(
   ctx: Context,

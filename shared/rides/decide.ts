@@ -16,7 +16,7 @@ export type Command =
   | { action: 'arrive' | 'start' | 'complete' }
   | { action: 'cancel'; by: CancelledBy };
 
-/** What a command changes. It is written in one update, on condition that the ride is still as it was read. */
+/** The change that a command makes. It is written in one update, on condition that the ride is still as it was read. */
 export interface Change {
   set: Partial<RideState>;
   newOffer?: Offer;
@@ -27,7 +27,7 @@ export interface Change {
 
 /** A ride receives at most 50 offers (contract, section 3). */
 export const maxOffers = 50;
-/** Of these, a driver makes at most 3, withdrawn ones included, so that one driver cannot use up the others' offers. */
+/** Of these, a driver makes at most 3, withdrawn ones included, so that one driver cannot use up all offers. */
 export const maxOffersPerDriver = 3;
 
 /** The settings that timers depend on. */
@@ -35,9 +35,8 @@ export type Timing = Pick<Config, 'pickupTimeoutMs' | 'tripTimeoutMs' | 'simulat
 
 /**
  * Decides what a command changes in a ride at a time (contract, section 3). Returns null when there is nothing to
- * change, because the accepted offer is accepted again, or the ride has an offer with this id or this fare already. Throws
- * AppError (404 or 409)
- * when the command is not allowed. `fired` is the timer that the command comes from. Pure.
+ * change: the accepted offer is accepted again, or the ride already has an offer with this id or this fare. Throws
+ * AppError (404 or 409) when the command is not allowed. `fired` is the timer that the command comes from. Pure.
  */
 export function decide(ride: RideState, command: Command, at: Date, timing: Timing, fired?: TimerName): Change | null {
   const { action } = command;
@@ -145,8 +144,8 @@ function timersAfter(ride: RideState, command: Command, at: Date, timing: Timing
 }
 
 /**
- * The step of a test ride's script that a command stands for, whoever gave it: the script goes on after a partner's accept
- * and after a step by hand. Undefined for a command that no script continues.
+ * The step of a test ride's script that a command equals, whatever its origin: the script continues after a partner's
+ * accept and after a manual step. Undefined for a command that no script continues.
  */
 function scriptStep(command: Command): SimulatorStep | undefined {
   switch (command.action) {
@@ -162,8 +161,8 @@ function scriptStep(command: Command): SimulatorStep | undefined {
 }
 
 /**
- * Due at once where a live ride gets a driver or sets one free: other rides and the driver's position depend on it. It stays
- * where the driver takes the next step first.
+ * Due at once where a live ride gets a driver or frees one: other rides and the driver's position depend on it. It is
+ * kept when the driver's next step comes first.
  */
 function driverTimer(ride: RideState, action: RideAction, at: Date): Timer[] {
   const { to, timers } = transitionOf(action);
@@ -172,13 +171,15 @@ function driverTimer(ride: RideState, action: RideAction, at: Date): Timer[] {
   return timers === 'keep' ? [] : ride.timers.filter(({ name }) => name === 'driver');
 }
 
-/** Due at once where an offer comes that the partner takes without looking at it. */
+/** Due at once where a new offer is within the ride's autoAccept limits. */
 function acceptTimer({ autoAccept }: RideState, command: Command, at: Date): Timer[] {
   if (command.action !== 'offer' || !autoAccept || !fits(autoAccept, command)) return [];
   return [{ name: 'auto_accept', dueAt: at }];
 }
 
-/** The timers of a new ride besides that of its bidding time: the first dispatch round, or the simulated driver's step. */
+/**
+ * The timers of a new ride besides that of its bidding time: the first dispatch round, or the simulated driver's step.
+ */
 export function firstTimers(ride: Pick<RideState, 'mode' | 'scenario'>, at: Date, timing: Timing): Timer[] {
   return ride.mode === 'live' ? [{ name: 'dispatch', dueAt: at }] : simulatedTimers(ride, 'create', at, timing);
 }

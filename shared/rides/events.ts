@@ -107,12 +107,12 @@ export function publicOffer({ offerId, price, etaMinutes, driver }: Offer): Shap
   return { offerId, price, etaMinutes, driver: { name, rating, plate, vehicle } };
 }
 
-/** What the partner wrote on the ride for itself (contract, "Beyond the contract"). */
+/** The partner's own fields of the ride (contract, "Beyond the contract"). */
 export function partnersOwn({ reference, metadata }: Pick<RideState, 'reference' | 'metadata'>) {
   return { ...(reference !== undefined && { reference }), ...(metadata && { metadata }) };
 }
 
-/** The time of an event, which its body says; `at` is its position in the feed. */
+/** The time of an event, as in its body; `at` is its position in the feed. */
 export const timeOf = ({ at, clockAt }: Pick<RideEvent, 'at' | 'clockAt'>): Date => clockAt ?? at;
 
 interface NewEvent {
@@ -169,8 +169,8 @@ function eventDriver({ name, phone, plate, vehicle }: NonNullable<RideState['dri
 }
 
 /**
- * The address of the ride's public live map, which needs no key (contract, section 2.1). That of an erased ride, which has no
- * token, leads to the page of links that have run out. Pure.
+ * The address of the ride's public live map, which needs no key (contract, section 2.1). That of an erased ride, which
+ * has no token, leads to the page of links that have run out. Pure.
  */
 export const trackUrl = (trackBaseUrl: string, { trackToken = 'erased' }: Pick<Ride, 'trackToken'>): string =>
   `${trackBaseUrl}/${trackToken}`;

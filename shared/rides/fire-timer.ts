@@ -8,8 +8,8 @@ import type { Origin, RideState } from './ride-types.ts';
 
 export type TimerResult =
   /**
-   * With the ride's key and the request that created the ride, for the log. `dueAgainAt` where the change has set the timer
-   * again.
+   * With the ride's key and the request that created the ride, for the log. `dueAgainAt` where the change has set the
+   * timer again.
    */
   | { result: 'done'; status: RideState['status']; keyId: string; requestId?: string; dueAgainAt?: Date }
   | { result: 'early'; remainingMs: number }
@@ -17,15 +17,15 @@ export type TimerResult =
   | { result: 'stale' };
 
 /**
- * What a timer does to its ride: a command, a change that leaves the ride's status as it is, or null when there is nothing
- * left to do. `now` is MongoDB's clock. Called again with a newer state when another process was first.
+ * The effect of a timer on its ride: a command, a change that leaves the ride's status as it is, or null when there is
+ * nothing left to do. `now` is MongoDB's clock. Called again with a newer state when another process was first.
  */
 export type EffectOf = (ride: RideState, now: Date) => Command | Change | null;
 
 /**
  * Carries out the effect of a timer if the ride still has the timer and it is due by MongoDB's clock. Can run twice,
- * late or never: the write that carries it out also removes the timer. A command that the ride's status no
- * longer allows only removes it. With `dueAt` only the timer that is due then fires; another one of the same name, which was
+ * late or never: the write that carries it out also removes the timer. A command that the ride's status no longer
+ * allows only removes it. With `dueAt` only the timer that is due then fires; another one of the same name, which was
  * set since, stays. Null is for a ride that had no such timer. Throws what `changeRide` throws when MongoDB is away.
  */
 export async function fireTimer(

@@ -42,15 +42,15 @@ const listedFields = {
   },
 } as const;
 
-/** A ride as a list shows it. `missedCount` events were sent to a URL and not delivered. */
+/** A ride as a list shows it. `missedCount` counts its events that were sent to a URL and not delivered. */
 export type ListedRide = Pick<
   Ride,
   '_id' | 'keyId' | 'mode' | 'status' | 'fare' | 'agreedPrice' | 'createdAt' | 'seq'
 > & { offersCount: number; missedCount: number };
 
 /**
- * A page of an account's rides, newest first, and whether older ones follow. Rides that are created meanwhile move no
- * page. Reads about as many index entries as the page has rides, whatever the filter.
+ * A page of an account's rides, newest first, and whether older ones follow. Rides that are created in the meantime
+ * move no page. Reads about as many index entries as the page has rides, whatever the filter.
  */
 export async function listRides(
   filter: RideFilter,
@@ -103,10 +103,10 @@ export interface KeyRideFilter {
 }
 
 /**
- * A page of a key's rides, newest first, and whether older ones follow. It is ordered by id, which never changes, so the
- * pages of one list show each ride at most once, and every ride that was acknowledged before the first page was read. A
- * ride that is being inserted meanwhile may be missing, because its id is older than its insert. Reads about as many
- * index entries as the page has rides, whatever the filter.
+ * A page of a key's rides, newest first, and whether older ones follow. It is ordered by id, which never changes, so
+ * the pages of one list show each ride at most once, and every ride that was acknowledged before the first page was
+ * read. A ride that is being inserted at that time may be missing, because its id is older than its insert. Reads about
+ * as many index entries as the page has rides, whatever the filter.
  */
 export async function listKeyRides<Listed extends Pick<Ride, '_id'>>(
   keyId: string,

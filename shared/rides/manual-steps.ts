@@ -7,20 +7,20 @@ import type { Origin, RideState, RideStatus } from './ride-types.ts';
 import { nextSimulatedOffer } from './simulation.ts';
 import { type RideAction, transitionOf } from './transitions.ts';
 
-/** A step that a partner takes in a test ride by hand, in the place of the simulated driver or of time. */
+/** A manual step of a partner in a test ride. It replaces a step of the simulated driver, or a timeout. */
 export type HandStep =
   /** Without a price or an ETA it is the simulated driver's own. */
   | { step: 'offer'; price?: number; etaMinutes?: number }
   | { step: 'withdraw'; offerId: string }
   | { step: (typeof plainHandSteps)[number] };
 
-/** The steps that need nothing to be said. `expire`: the time for the ride's status is over. */
+/** The steps without arguments. `expire`: the time for the ride's status is over. */
 export const plainHandSteps = ['arrive', 'start', 'complete', 'cancel', 'expire'] as const;
 
 /**
- * Takes a step in a test ride of a key, by the lifecycle table like any other change. The script of the ride's scenario
- * goes on from there. Resolves with the ride after it. Throws `ride_not_found`, `live_ride`, and what `decide` throws
- * for a step that the ride's status does not allow.
+ * Applies a manual step to a test ride of a key, by the lifecycle table like any other change. The script of the ride's
+ * scenario continues from there. Resolves with the ride after it. Throws `ride_not_found`, `live_ride`, and what
+ * `decide` throws for a step that the ride's status does not allow.
  */
 export function takeHandStep(
   ctx: Context,
@@ -71,9 +71,9 @@ const actions: Record<HandStep['step'], RideAction> = {
   expire: 'cancel',
 };
 
-/** Whether a ride in this status can take the step. Pure. */
+/** Whether the step is allowed in this status. Pure. */
 export const canStep = (step: HandStep['step'], status: RideStatus): boolean =>
   transitionOf(actions[step]).from.includes(status) && !lacksDriver(step, status);
 
-/** A driver cancels a ride that is the driver's own; before that there are only offers to withdraw. */
+/** A driver can cancel only an assigned ride; before that there are only offers to withdraw. */
 const lacksDriver = (step: HandStep['step'], status: RideStatus): boolean => step === 'cancel' && status === 'bidding';

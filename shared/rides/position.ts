@@ -10,7 +10,7 @@ export interface LiveLocation {
   /** Degrees clockwise from north, 0 to 360. */
   heading: number;
   status: MovingStatus;
-  /** When the car is there, in Unix ms. */
+  /** The time of this position, in Unix ms. */
   at: number;
 }
 
@@ -42,8 +42,8 @@ export function legBetween(from: Location, to: Location, startAt: Date, duration
 }
 
 /**
- * Where the car is at a time (Unix ms), or null while there is none to show (contract, section 2.1). In live mode that is
- * where the driver reported to be last. Pure.
+ * The car's position at a time (Unix ms), or null while there is none to show (contract, section 2.1). In live mode
+ * that is the driver's last reported position. Pure.
  */
 export function positionAt(
   { leg, status, reported }: Pick<RideState, 'status' | 'leg'> & { reported?: ReportedPosition },
@@ -56,7 +56,7 @@ export function positionAt(
   return { ...place, status, at: Math.round(nowMs) };
 }
 
-/** A leg as the ride has it, or as JSON brings it to a browser, with Unix ms for its times. */
+/** A leg as it is stored, or as a browser receives it, with times in Unix ms. */
 export type TimedLeg = Pick<Leg, 'from' | 'to' | 'heading'> & Record<'startAt' | 'endAt', Date | number>;
 
 /** The place and heading of a car that drives a leg, at a time (Unix ms). */
@@ -69,7 +69,7 @@ export function placeOnLeg(leg: TimedLeg, nowMs: number): { lat: number; lng: nu
   return { lat, lng, heading: isSamePlace(leg) ? leg.heading : headingAfter(leg, km) };
 }
 
-/** The heading at the end of a drive, which the car keeps while it stands. */
+/** The heading at the end of a drive, which the car keeps while it waits. */
 export function arrivalHeading(leg: Pick<Leg, 'from' | 'to' | 'heading'>): number {
   return isSamePlace(leg) ? leg.heading : headingAfter(leg, haversineKm(leg.from, leg.to));
 }

@@ -7,7 +7,7 @@ import type { ReportedPosition, Ride, RideState } from './ride-types.ts';
 import { isMoving } from './transitions.ts';
 
 /**
- * On whose behalf a ride is read or changed: for a key, a ride of another key counts as unknown (contract, section
+ * The party for which a ride is read or changed: for a key, a ride of another key counts as unknown (contract, section
  * 5.7); for a driver, a ride that was not opened to that driver does. `anyone` is for the service itself: timers, the
  * simulated driver.
  */
@@ -18,7 +18,10 @@ export interface RideRef {
   owner: RideOwner;
 }
 
-/** One expression: to name the fields that are kept costs MongoDB a third more, and an exclusion cannot stand beside `$$NOW`. */
+/**
+ * One expression: listing the fields to keep costs MongoDB a third more, and an exclusion cannot be combined with
+ * `$$NOW`.
+ */
 const stateAndClock = { ride: { $unsetField: { field: 'events', input: '$$ROOT' } }, now: '$$NOW' } as const;
 
 type Found = { _id: string; ride: RideState; now: Date };
@@ -33,7 +36,7 @@ export async function readRide({ rideId, owner }: RideRef): Promise<{ ride: Ride
 }
 
 /**
- * Reads a ride as the majority has it, so that no failover takes back what is shown of it. Resolves with null like
+ * Reads a ride as the majority has it, so that no failover retracts what is shown of it. Resolves with null like
  * `readRide`. Throws NotYetCommitted while only the primary shows that the ride is for this owner.
  */
 export async function readCommittedRide({ rideId, owner }: RideRef): Promise<RideState | null> {
@@ -53,8 +56,8 @@ function isFor({ keyId, mode, driver, asked = [] }: RideState, owner: RideOwner)
 type Followed = Pick<Ride, 'mode' | 'status'> & { driver?: { driverId: string } };
 
 /**
- * Adds where its driver reported to be last to a live ride whose trip is moving. Any other ride is returned as it is, and
- * costs no read.
+ * Adds the driver's last reported position to a live ride with a moving driver. Any other ride is returned as it is,
+ * and costs no read.
  */
 export async function withReportedPosition<R extends Followed>(ride: R): Promise<R & { reported?: ReportedPosition }> {
   if (ride.mode !== 'live' || !ride.driver || !isMoving(ride.status)) return ride;

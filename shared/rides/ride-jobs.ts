@@ -3,7 +3,7 @@ import { addJob, type PoolName } from '../base/queues.ts';
 import type { TimerName } from '../base/terms.ts';
 import type { Ride, RideState, Timer } from './ride-types.ts';
 
-/** When the first of these timers is due; undefined without timers. */
+/** The due time of the first of these timers; undefined without timers. */
 export const earliest = (timers: readonly Timer[]): Date | undefined => inOrder(timers)[0]?.dueAt;
 
 const inOrder = (timers: readonly Timer[]): Timer[] =>
@@ -28,8 +28,8 @@ export async function enqueueNextTimer(
 }
 
 /**
- * Adds a delayed job for each timer. Never fails; resolves with whether Redis took all of them. `evenIfActive` applies
- * to the timers that are due (queues.ts, NewJob).
+ * Adds a delayed job for each timer. Never fails; resolves with whether Redis accepted all of them. `evenIfActive`
+ * applies to the timers that are due (queues.ts, NewJob).
  */
 export async function enqueueTimers(
   ctx: Context,
@@ -61,13 +61,13 @@ export function timerPool(name: TimerName): PoolName {
 /** The dedupe id of a timer's job: a ride has at most one timer of each name. */
 export const timerJobId = (rideId: string, name: TimerName): string => `${rideId}_${name}`;
 
-/** The fields of a ride that tell which event is delivered next: number `settledSeq + 1`, if `seq` is that high. */
+/** The fields of a ride that name its next event to deliver: number `settledSeq + 1`, if `seq` is that high. */
 export type Outbox = Pick<Ride, '_id' | 'keyId' | 'seq' | 'settledSeq'>;
 
 /**
  * Adds the job for the ride's oldest unsettled event, if there is one; a job is one attempt of one event. Never fails:
- * the event is in MongoDB, and the sweeper adds a job that Redis did not take. Resolves with false when Redis did not
- * take it.
+ * the event is in MongoDB, and the sweeper adds the job later if Redis did not accept it. Resolves with whether Redis
+ * accepted it.
  */
 export async function enqueueNextDelivery(
   ctx: Context,

@@ -21,12 +21,12 @@ export const testScenarios = [
 export type TestScenario = (typeof testScenarios)[number];
 
 /**
- * Who changed a ride. `dashboard` is a person of the account, on one of its pages; `operator` runs the service, on its
- * command line.
+ * The party that changed a ride. `dashboard` is a person of the account, on one of its pages; `operator` runs the
+ * service, on its command line.
  */
 export type Actor = 'partner' | 'driver' | 'simulator' | 'timeout' | 'dashboard' | 'operator' | 'auto_accept';
 
-/** Who asked for a ride or a change of it, and with which request (the X-Request-Id of its response). */
+/** The party that requested a ride or a change of it, and the request (the X-Request-Id of its response). */
 export interface Origin {
   by: Actor;
   requestId?: string;
@@ -62,7 +62,7 @@ export interface Offer {
   withdrawnAt?: Date;
 }
 
-/** What the partner requested (contract, section 4.1), with the defaults filled in. */
+/** A partner's request (contract, section 4.1), with the defaults filled in. */
 export interface RideRequest {
   pickup: Location;
   destination: Location;
@@ -80,7 +80,7 @@ export interface RideRequest {
   autoAccept?: AutoAccept;
 }
 
-/** Which offer the partner takes without looking at it. No driver is shown this. */
+/** Limits within which an offer is accepted automatically. No driver is shown them. */
 export interface AutoAccept {
   maxPrice: number;
   maxEtaMinutes?: number;
@@ -100,13 +100,13 @@ export interface Leg {
   endAt: Date;
 }
 
-/** A driver to whom a live ride was opened, and how far from the pickup that driver was then. */
+/** A driver to whom a live ride was opened, with the distance to the pickup at that time. */
 export interface AskedDriver {
   driverId: string;
   pickupKm: number;
 }
 
-/** Where a driver reported to be. `at` is when. */
+/** A position that a driver reported, and its time. */
 export interface ReportedPosition {
   lat: number;
   lng: number;
@@ -127,7 +127,9 @@ export interface Delivery {
   at: Date;
 }
 
-/** `body` is the exact text that is sent: a second attempt after a crash sends the same bytes. Empty once it is erased. */
+/**
+ * `body` is the exact text that is sent: a second attempt after a crash sends the same bytes. Empty once it is erased.
+ */
 export interface RideEvent extends Partial<Origin> {
   seq: number;
   event: EventName;
@@ -151,8 +153,9 @@ export interface Claim {
 
 /**
  * A ride is one document, because MongoDB changes one document atomically. `rev` counts the changes of `changeRide`.
- * The delivery writes `claim`, `settledSeq`, `unsettled`, `unsettledSince`, `undeliveredAt` and `events.$.delivery`, and
- * filters on its claim instead of `rev`. Erasure filters on an end that nothing leads out of.
+ * The delivery writes `claim`, `settledSeq`, `unsettled`, `unsettledSince`, `undeliveredAt` and `events.$.delivery`,
+ * and filters on its claim instead of `rev`. Erasure needs no `rev`: it only touches ended rides, which never change
+ * again.
  */
 export interface Ride extends RideRequest {
   _id: string;
@@ -176,15 +179,15 @@ export interface Ride extends RideRequest {
   driver?: Driver;
   leg?: Leg;
   cancelledBy?: CancelledBy;
-  /** What the fare was at creation, and when it was last raised; only on a ride whose fare was raised. */
+  /** The fare at creation, and the time of its last raise; only on a ride whose fare was raised. */
   firstFare?: number;
   fareRaisedAt?: Date;
 
   /** The drivers to whom a live ride was opened, in the order of the rounds. */
   asked?: AskedDriver[];
-  /** How many dispatch rounds a live ride has had. */
+  /** The number of dispatch rounds that a live ride has had. */
   rounds?: number;
-  /** Where the car of a live ride was last seen before the end. */
+  /** The last reported position of the car before a live ride ended. */
   lastPosition?: ReportedPosition;
 
   timers: Timer[];
@@ -198,12 +201,12 @@ export interface Ride extends RideRequest {
   seq: number;
   settledSeq: number;
   unsettled: number;
-  /** When the oldest unsettled event became the oldest. Meaningless while no event is unsettled. */
+  /** The time at which the oldest unsettled event became the oldest. Meaningless while no event is unsettled. */
   unsettledSince?: Date;
-  /** When an event of the ride last did not arrive: its attempt failed, or there was none. */
+  /** The last time that an event of the ride did not arrive: its attempt failed, or there was none. */
   undeliveredAt?: Date;
   claim?: Claim;
-  /** When what is personal in it was erased (retention/erase-rides.ts). */
+  /** The time at which its personal data was erased (retention/erase-rides.ts). */
   erasedAt?: Date;
 }
 

@@ -3,7 +3,10 @@ import { collection } from '../base/mongo/collection.ts';
 import { movingStatuses, type Ride } from './ride-types.ts';
 import { endedStatuses } from './transitions.ts';
 
-/** `strict: false`: the interface `Ride` is the schema, and only this folder, the delivery and the erasure write to a ride. */
+/**
+ * `strict: false`: the interface `Ride` is the schema, and only this folder, the delivery and the erasure write to a
+ * ride.
+ */
 const rideSchema = new mongoose.Schema({ _id: String }, { strict: false, versionKey: false, autoIndex: false });
 // Partial, because erased rides have no token.
 rideSchema.index(
@@ -14,7 +17,7 @@ rideSchema.index(
   { keyId: 1, 'idempotency.key': 1 },
   { unique: true, partialFilterExpression: { 'idempotency.key': { $exists: true } } },
 );
-// Finds the Idempotency-Keys that have expired (workers/retention).
+// Finds the Idempotency-Keys that have expired (workers/periodic/retention).
 rideSchema.index(
   { 'idempotency.expiresAt': 1 },
   { partialFilterExpression: { 'idempotency.expiresAt': { $exists: true } } },
@@ -28,18 +31,21 @@ rideSchema.index(referenceIndex, { partialFilterExpression: { reference: { $exis
 // The sweeper walks these two, oldest first. They are partial, so they hold only rides with work left.
 rideSchema.index({ unsettledSince: 1, _id: 1 }, { partialFilterExpression: { unsettled: { $gt: 0 } } });
 rideSchema.index({ nextDueAt: 1, _id: 1 }, { partialFilterExpression: { nextDueAt: { $exists: true } } });
-/** What can be erased: a ride that has ended, whose events are settled, and that is not erased yet. */
+/** The rides that can be erased: they have ended, their events are settled, and they are not erased yet. */
 export const erasable = {
   status: { $in: endedStatuses },
   unsettled: 0,
   trackToken: { $exists: true },
 };
-// The retention walks it, the ride that ended first in front (workers/retention).
+// The retention walks it, the ride that ended first in front (workers/periodic/retention).
 rideSchema.index({ statusAt: 1, _id: 1 }, { partialFilterExpression: erasable });
 // For "Send failed again since": it holds only rides with an event that did not arrive.
 rideSchema.index({ keyId: 1, undeliveredAt: 1 }, { partialFilterExpression: { undeliveredAt: { $exists: true } } });
 
-/** The event feed of a key (event-feed.ts): an entry for each event, in the feed's order. A ride enters it with its first. */
+/**
+ * The event feed of a key (event-feed.ts): an entry for each event, in the feed's order. A ride enters it with its
+ * first.
+ */
 export const feedIndex = { keyId: 1, 'events.at': 1, _id: 1 } as const;
 rideSchema.index(feedIndex, { partialFilterExpression: { seq: { $gt: 0 } } });
 
@@ -49,7 +55,9 @@ rideSchema.index(createdIndex);
 
 /** The trips that an account pays for (contract, section 1). */
 export const completedTrips = { mode: 'live', status: 'completed' } as const;
-/** Lists those trips by their end, and sums them, without reading a ride (shared/usage). A ride enters it at its end. */
+/**
+ * Lists those trips by their end, and sums them, without reading a ride (shared/usage). A ride enters it at its end.
+ */
 export const tripIndex = {
   accountId: 1,
   mode: 1,

@@ -5,7 +5,7 @@ import type { Driver, Location, Offer, RideState, TestScenario } from './ride-ty
 
 /**
  * The script of test mode (contract, section 3, rule 5): which step of the simulated driver follows a step, and after
- * how many milliseconds. `create` stands for the ride's creation. Pure.
+ * how many milliseconds. `create` is the ride's creation. Pure.
  */
 type Script = Partial<Record<SimulatorStep | 'create', [next: SimulatorStep, afterMs: number]>>;
 
@@ -25,11 +25,11 @@ const scripts: Record<TestScenario, Script> = {
   no_auto_accept: { ...wholeTrip, offer: undefined },
   offer_withdrawn: { ...wholeTrip, offer: ['withdraw', 2_000] },
   driver_cancels: { ...wholeTrip, arrive: ['driver_cancel', 3_000] },
-  // After a step by hand it stalls again.
+  // After a manual step it stalls again.
   stalls: { create: wholeTrip.create, offer: wholeTrip.offer },
 };
 
-/** How long a simulated drive takes at speed 1 (ms), both to the pickup and to the destination. */
+/** The duration of a simulated drive at speed 1 (ms), both to the pickup and to the destination. */
 export const simulatedLegMs = 3_000;
 
 /** The step that follows `done`, and after how many ms at speed 1; undefined at the end of the script. */
@@ -38,7 +38,7 @@ export function nextStep(scenario: TestScenario, done: SimulatorStep | 'create')
   return next && { step: next[0], afterMs: next[1] };
 }
 
-/** Where the simulated driver starts: 1.2 km from the pickup, in a direction that follows from the ride's id. */
+/** The simulated driver's start: 1.2 km from the pickup, in a direction that follows from the ride's id. */
 export function simulatedStart(ride: Pick<RideState, '_id' | 'pickup'>): Location {
   const direction = createHash('sha256').update(ride._id).digest().readUInt16BE() % 360;
   return pointAt(ride.pickup, 1.2, direction);
@@ -46,16 +46,15 @@ export function simulatedStart(ride: Pick<RideState, '_id' | 'pickup'>): Locatio
 
 export type OfferStep = Extract<SimulatorStep, `offer${string}`>;
 
-/** What a simulated driver offers. */
 export type SimulatedOffer = Pick<Offer, 'driver' | 'price' | 'etaMinutes'>;
 
-/** What the simulated driver of a step offers. The same each time, because a job can run twice. */
+/** The offer of a step's simulated driver. The same each time, because a job can run twice. */
 export function simulatedOffer(ride: Pick<RideState, 'fare' | 'scenario'>, step: OfferStep): SimulatedOffer {
   const { driver, etaMinutes } = simulatedDrivers[step];
   return { driver, price: priced(ride.fare, priceFactors[ride.scenario ?? 'default']?.[step] ?? 1), etaMinutes };
 }
 
-/** What the first simulated driver without a live offer on the ride offers: those of the script, then as many others. */
+/** The offer of the first simulated driver without a live one on the ride: those of the script, then further ones. */
 export function nextSimulatedOffer(ride: Pick<RideState, 'fare' | 'scenario' | 'offers'>): SimulatedOffer {
   const bidding = new Set(ride.offers.flatMap(({ driver, withdrawnAt }) => (withdrawnAt ? [] : driver.driverId)));
   const step = offerSteps.find((each) => !bidding.has(simulatedDrivers[each].driver.driverId));
@@ -65,7 +64,7 @@ export function nextSimulatedOffer(ride: Pick<RideState, 'fare' | 'scenario' | '
   return { price: ride.fare, ...anotherDriver(number) };
 }
 
-/** The step of the script that is an offer of this driver; undefined for a driver whom no script knows. */
+/** The step of the script that is an offer of this driver; undefined for a driver who is in no script. */
 export const offerStepOf = ({ driverId }: Driver): OfferStep | undefined =>
   offerSteps.find((step) => simulatedDrivers[step].driver.driverId === driverId);
 
@@ -124,7 +123,7 @@ const simulatedDrivers: Record<OfferStep, SimulatedDriver> = {
 
 const otherNames = ['Noor Haddad', 'Chris Moreau', 'Ines Duarte', 'Jo Lindqvist', 'Ravi Menon', 'Mia Kowalski'];
 
-/** A driver for an offer by hand. A ride takes at most 50 offers, so two digits tell them apart. */
+/** A driver for a manual offer. A ride receives at most 50 offers, so two digits distinguish them. */
 function anotherDriver(number: number): SimulatedDriver {
   const digits = String(number).padStart(2, '0');
   return {

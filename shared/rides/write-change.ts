@@ -9,14 +9,14 @@ import { rides } from './ride.ts';
 import { earliest } from './ride-jobs.ts';
 import type { Origin, Ride, RideEvent, RideState } from './ride-types.ts';
 
-/** By MongoDB's clock, how long after its ride was read an event may be written. */
+/** An event is written at most this long after its ride was read, by MongoDB's clock. */
 export const writeLimitMs = 2_000;
-/** By this process's clock, how old the copy of the feed's mark may be when an event leaves this process. */
+/** The greatest age of the copy of the feed's mark when an event leaves this process, by this process's clock. */
 export const sendLimitMs = 1_500;
-/** How far MongoDB's clock may be behind the one that was read: several mongos differ a little. */
+/** MongoDB's clock may be this much behind the one that was read: several mongos differ a little. */
 export const behindLimitMs = 500;
 
-/** A change's time, and by which clock and copy of the feed's mark it was decided. */
+/** A change's time, and the clock and the copy of the feed's mark by which it was decided. */
 interface When {
   at: Date;
   now: Date;
@@ -28,9 +28,9 @@ const update = batchedWrite<Ride>(rides);
 const readOutbox = batchedFind<Ride, Pick<Ride, '_id' | 'settledSeq'>>(rides, '_id', { settledSeq: 1 });
 
 /**
- * Writes a change in one update, for `changeRide`. Resolves with the ride after it; with null when another write was first,
- * the bidding deadline has passed or the event would come too late for the feed; and with `driver_busy` when the driver that
- * it assigns has another moving ride.
+ * Writes a change in one update, for `changeRide`. Resolves with the ride after it; with null when another write was
+ * first, the bidding deadline has passed or the event would come too late for the feed; and with `driver_busy` when the
+ * driver that it assigns has another moving ride.
  */
 export async function writeChange(
   ctx: Context,
@@ -89,8 +89,8 @@ export async function writeChange(
 }
 
 /**
- * The event's position in the feed: its time, or more when MongoDB's clock is behind what may have been shown already or
- * behind the ride's last event.
+ * The event's position in the feed: its time, or more when MongoDB's clock is behind what may have been shown already
+ * or behind the ride's last event.
  */
 function positionOf({ lastEventAt }: RideState, { at, mark: { mark } }: When): Date {
   return new Date(Math.max(at.getTime(), mark + 1, (lastEventAt?.getTime() ?? 0) + 1));
@@ -101,8 +101,8 @@ export const lastEventTime = ({ seq, lastClock, lastEventAt }: RideState): numbe
   (lastClock?.seq === seq ? lastClock.at : lastEventAt)?.getTime() ?? 0;
 
 /**
- * An event is written only while MongoDB's clock is near the one that it was decided by, in both directions. A change that is
- * decided again gets a new `at`, so a late write is only a lost race.
+ * An event is written only while MongoDB's clock is near the one that it was decided by, in both directions. A change
+ * that is decided again gets a new `at`, so a late write is only a lost race.
  */
 function inTime({ beforeDeadline, event }: Change, now: Date): { $expr?: object } {
   const fromNow = (ms: number) => new Date(now.getTime() + ms);
@@ -114,8 +114,8 @@ function inTime({ beforeDeadline, event }: Change, now: Date): { $expr?: object 
 }
 
 /**
- * The change is written, so its answer must not depend on this read: where it fails, all events count as settled, and the
- * job that is added too early finds that it is not its turn.
+ * The change is written, so its answer must not depend on this read: where it fails, all events count as settled, and
+ * the job that is added too early finds that it is not its turn.
  */
 async function readSettledSeq({ _id, seq }: RideState): Promise<number> {
   const outbox = await readOutbox(_id).catch(() => null);

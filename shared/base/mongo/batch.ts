@@ -100,8 +100,9 @@ export function oneOf(values: readonly string[]): string | { $in: string[] } {
 }
 
 /**
- * Updates documents by `_id`; concurrent updates share one command, and each is atomic and durable. Resolves with whether
- * the filter matched. A filter with more than `_id` costs MongoDB about twice as much, since it then plans a query.
+ * Updates documents by `_id`; concurrent updates share one command, and each is atomic and durable. Resolves with
+ * whether the filter matched. A filter with more than `_id` costs MongoDB about twice as much, since it then plans a
+ * query.
  */
 export function batchedWrite<Stored extends { _id: string }>(
   collection: mongoose.mongo.Collection<Stored>,
@@ -115,9 +116,9 @@ export function batchedWrite<Stored extends { _id: string }>(
 }
 
 /**
- * As `batchedWrite`, and reads the documents afterwards, which takes a second command where several are updated. Resolves with the
- * document's fields in `projection`, as they are after this update or a later one, or with null when the filter did not
- * match.
+ * As `batchedWrite`, and reads the documents afterwards, in a second command when several are updated. Resolves with
+ * the document's fields in `projection`, as they are after this update or a later one, or with null when the filter did
+ * not match.
  */
 export function batchedUpdate<Stored extends { _id: string }, Found extends { _id: string }>(
   collection: mongoose.mongo.Collection<Stored>,
@@ -146,9 +147,9 @@ export function batchedInsert<T extends object>(
 }
 
 /**
- * Inserts documents in one command, each, unless another write concern is given, as durable as a single insert; a document
- * that fails does not stop the others. Resolves with null or the server's error for each document, in order. Rejects when the outcome of all of them is
- * unknown.
+ * Inserts documents in one command, each as durable as a single insert unless another write concern is given. A
+ * document that fails does not stop the others. Resolves with null or the server's error for each document, in order.
+ * Rejects when the outcome of all of them is unknown.
  */
 export async function insertDocuments<T extends object>(
   collection: mongoose.mongo.Collection<T>,

@@ -21,7 +21,9 @@ export async function mongoNow(): Promise<Date> {
 /** Receivers reject a signature that is 300 s off their clock. */
 const maxDifferenceMs = 60_000;
 
-/** Whether a time that was just read from MongoDB's clock (Unix ms) and this host's clock differ by more than a minute. */
+/**
+ * Whether a time that was just read from MongoDB's clock (Unix ms) and this host's clock differ by more than a minute.
+ */
 export const clocksDiffer = (mongoMs: number): boolean => Math.abs(mongoMs - Date.now()) > maxDifferenceMs;
 
 export interface MongoClock {
@@ -83,5 +85,5 @@ export async function followMongoClock(ask = mongoNow, everyMs = refreshMs): Pro
   };
 }
 
-/** How far the host's wall clock is ahead of its monotonic clock (ms). */
+/** The difference between the host's wall clock and its monotonic clock (ms). */
 const wallAhead = (): number => Date.now() - performance.now();

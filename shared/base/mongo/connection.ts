@@ -94,8 +94,8 @@ async function hello(url: string): Promise<Hello> {
 }
 
 /**
- * Why no connection came about at the start, as text that reads on after "Setting MONGO_URL". It names hosts and ports at
- * most: the rest of the address may hold a password.
+ * The reason that no connection was made at the start, as a text that follows "Setting MONGO_URL". It names only hosts
+ * and ports: the rest of the address may hold a password.
  */
 export function addressProblem(error: unknown): string {
   const { name, code, codeName } = error as { name: string; code?: string | number; codeName?: string };
@@ -105,7 +105,7 @@ export function addressProblem(error: unknown): string {
   return `: MongoDB refuses the connection (${[name, code, codeName].filter(Boolean).join(' ')})`;
 }
 
-/** Which servers were asked, with how each failed. The driver drops those that are not of the wanted replica set. */
+/** The servers that were asked, with the error of each. The driver drops those of another replica set. */
 function whereSought({ reason }: mongoose.mongo.MongoServerSelectionError): string {
   const servers = [...((reason as mongoose.mongo.TopologyDescription | undefined)?.servers.values() ?? [])];
   if (servers.length === 0) return 'there is of its replica set';

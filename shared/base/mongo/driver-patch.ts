@@ -59,8 +59,8 @@ interface SendLimit {
 const limits = new WeakMap<object, SendLimit>();
 
 /**
- * The update with this filter is written to a connection before `before` (performance.now(), ms) or never: not after it has
- * waited for a server, a connection or a batch, and not again by the driver's own retry. Then it fails: with
+ * The update with this filter is written to a connection before `before` (performance.now(), ms) or never: not after it
+ * has waited for a server, a connection or a batch, and not again by the driver's own retry. Then it fails: with
  * SendLimitPassed when it was never sent, with an outage when an earlier try was.
  */
 export function limitSend(filter: object, before: number): void {

@@ -15,10 +15,10 @@ export const FenceModel = mongoose.model('Fence', fenceSchema, 'fences');
 const fences = collection<Fence>(FenceModel);
 
 /**
- * Resolves with what `read` finds once nothing of it can be lost or rolled back: a durable write that follows the read on
- * the same server proves all that was there before it. A read concern of `majority` would not do: it hides a write that
- * the majority does not have yet, and shows a later one once the clock has moved on. What `isNothing` needs no proof.
- * Throws NotYetCommitted when the server may have changed in between.
+ * Resolves with what `read` finds once nothing of it can be lost or rolled back: a durable write that follows the read
+ * on the same server proves all that was there before it. A read concern of `majority` would not do: it hides a write
+ * that the majority does not have yet, and shows a later one once the clock has moved on. An empty result (`isNothing`)
+ * needs no proof. Throws NotYetCommitted when the server may have changed in between.
  */
 export async function durableRead<Found>(
   read: () => Promise<Found>,
@@ -44,7 +44,7 @@ const writeOptions = () => ({ ...timeLimit(), writeConcern: durableWrites() });
 
 const counted = new WeakMap<object, { count: number }>();
 
-/** How often the driver has lost or changed its server, since it was connected. */
+/** Counts how often the driver has lost or changed its server since it was connected. */
 export function topologyChanges(): { count: number } {
   const client = mongoose.connection.getClient();
   const known = counted.get(client);

@@ -16,7 +16,7 @@ export async function pingRedis(redis: RedisClient): Promise<void> {
   await Promise.all(primariesOf(redis).map((primary) => primary.ping()));
 }
 
-/** A node that is away is no longer among the nodes, but it keeps its slots until its replica takes its place. */
+/** A node that is away is no longer among the nodes, but it keeps its slots until its replica replaces it. */
 function assertConnected(cluster: Cluster): void {
   const owners = new Set(cluster.slots.flatMap(([owner]) => owner ?? []));
   const connected = new Set(addressesOf(cluster));
@@ -25,8 +25,8 @@ function assertConnected(cluster: Cluster): void {
 }
 
 /**
- * Calls the listener whenever Redis may have lost jobs: it is back, or in a cluster a node is back or another node has taken its
- * place. Answers how to stop.
+ * Calls the listener whenever Redis may have lost jobs: it is back, or in a cluster a node is back or was replaced.
+ * Returns how to stop.
  */
 export function onRedisReturned(redis: RedisClient, listener: () => void): () => void {
   redis.on('ready', listener);

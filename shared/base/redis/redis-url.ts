@@ -8,7 +8,7 @@ interface Credentials {
   password?: string;
 }
 
-/** Where Redis is. */
+/** The address of Redis. */
 export type RedisAddress =
   | { kind: 'server'; url: string }
   | { kind: 'cluster'; nodes: HostAndPort[]; tls: boolean; credentials: Credentials }
@@ -23,7 +23,7 @@ export type RedisAddress =
       sentinelPassword?: string;
     };
 
-/** What is wrong with an address: which of the forms it breaks. */
+/** The rule that a wrong address breaks: its scheme, or the form of its kind. */
 export type WrongRedisUrl = 'scheme' | 'server' | 'cluster' | 'sentinel';
 
 /**

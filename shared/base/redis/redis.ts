@@ -54,14 +54,14 @@ export function connectRedis(url: string, log: Logger): RedisClient {
 }
 
 /**
- * Opens the connection on which BullMQ's workers take jobs. It waits for Redis without a limit. A command that a
+ * Opens the connection on which BullMQ's workers receive jobs. It waits for Redis without a limit. A command that a
  * replica refused is sent again on the next connection, because BullMQ would wait after the error.
  */
 export function connectWorkerRedis(url: string, log: Logger): RedisClient {
   return open(url, log, { ...patient, reconnectOnError: (error) => isReadOnly(error) && 2 });
 }
 
-/** The connection that hears of changes: it subscribes again by itself whenever Redis is back. */
+/** Opens the connection for changes of rides: it subscribes again automatically whenever Redis is back. */
 export function connectSubscriberRedis(url: string, log: Logger): RedisClient {
   return open(url, log, patient);
 }
@@ -105,8 +105,8 @@ function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...option
 }
 
 /**
- * Hears of a failover only while connected. ioredis's own connector hears of it while it asks the sentinels, too: then it gives
- * up, and the connection ends for ever.
+ * Listens for a failover only while connected. ioredis's own connector also listens while it asks the sentinels: then
+ * it gives up, and the connection ends for ever.
  */
 class FollowingConnector extends SentinelConnector {
   constructor(options: ConstructorParameters<typeof SentinelConnector>[0]) {
@@ -123,7 +123,10 @@ class FollowingConnector extends SentinelConnector {
   }
 }
 
-/** With ioredis's own, an end that comes while it asks for the slots does not end the asking, nor does the process. */
+/**
+ * In ioredis's own class, a connection that ends while it asks for the slots keeps asking, and the process does not
+ * end.
+ */
 class EndingCluster extends Cluster {
   override refreshSlotsCache(done?: Callback<void>): void {
     const isEnding = () => ['disconnecting', 'close', 'end'].includes(this.status);
@@ -133,13 +136,16 @@ class EndingCluster extends Cluster {
   }
 }
 
-/** How often the nodes are asked which of them serves which keys. A node that hangs is left when it is replaced. */
+/**
+ * The nodes are asked at this interval which of them serves which keys: a node that hangs is left when it is replaced.
+ */
 const refreshMs = 1_000;
 
 const clusterOptions = (retryMs: number): ClusterOptions => ({
   clusterRetryStrategy: retryStrategy,
-  // When this check finds the cluster down, ioredis connects later, but the promise of `connect()` never settles
-  // (its issue 709): BullMQ renews connections during a failover, and a worker that waits for one takes no job again.
+  // When this check finds the cluster down, ioredis connects later, but the promise of `connect()` never settles (its
+  // issue 709): BullMQ renews connections during a failover, and a worker that waits for one never receives a job
+  // again.
   enableReadyCheck: false,
   slotsRefreshInterval: refreshMs,
   slotsRefreshTimeout: 1_000,
@@ -174,7 +180,7 @@ function becomesReady(redis: RedisClient, timeoutMs: number): Promise<void> {
 
 /**
  * Connects to each node as soon as it is known. By default a node's first command connects, and without an offline
- * queue every further command fails meanwhile.
+ * queue every further command fails until then.
  */
 function keepConnected(cluster: Cluster): Cluster {
   return cluster.on('refresh', () => {

@@ -32,7 +32,7 @@ export async function makeOffer(
   return made;
 }
 
-/** A driver is refused only for a ride that no failover takes back. */
+/** A driver is refused only for a ride that no failover can roll back. */
 async function isOnARide(driverId: string): Promise<boolean> {
   const moving = await durableRead(
     () => movingRidesOf([driverId]),
@@ -42,8 +42,8 @@ async function isOnARide(driverId: string): Promise<boolean> {
 }
 
 /**
- * Reads the moving ride and the driver again, after the offer was written: what withdraws the offers of a driver who was
- * chosen elsewhere or suspended since the checks may have run before this offer existed.
+ * Reads the moving ride and the driver again, after the offer was written: what withdraws the offers of a driver who
+ * was chosen elsewhere or suspended since the checks may have run before this offer existed.
  */
 async function withdrawIfGone(ctx: Context, rideId: string, { offerId }: Offer, driverId: string): Promise<void> {
   const [moving, found] = await Promise.all([
@@ -57,8 +57,8 @@ async function withdrawIfGone(ctx: Context, rideId: string, { offerId }: Offer, 
 }
 
 /**
- * Withdraws a driver's own offer; once more does nothing. Throws `ride_not_found` or `offer_not_found` where there is no
- * such offer of the driver, and `ride_not_bidding` when it is too late.
+ * Withdraws a driver's own offer; once more does nothing. Throws `ride_not_found` or `offer_not_found` where there is
+ * no such offer of the driver, and `ride_not_bidding` when it is too late.
  */
 export async function withdrawOwnOffer(
   ctx: Context,
@@ -80,8 +80,8 @@ export type DriverStep = 'arrive' | 'start' | 'complete' | 'cancel';
 const inOrder = ['accept', 'arrive', 'start', 'complete'] as const;
 
 /**
- * Applies a step of a driver to the driver's own ride. Resolves with the status that the step leads to; also when it was
- * applied before, whatever has happened since, so that a driver can send it again after a lost answer. Throws
+ * Applies a step of a driver to the driver's own ride. Resolves with the status that the step leads to; also when it
+ * was applied before, whatever has happened since, so that a driver can send it again after a lost answer. Throws
  * `not_own_ride` for any other ride and `illegal_step` or `ride_ended` for a step that is not the next one.
  */
 export async function takeDriverStep(
@@ -106,7 +106,7 @@ export async function takeDriverStep(
   return changed.result;
 }
 
-/** Whether the driver has taken the step in this ride. */
+/** Whether the driver has already taken the step in this ride. */
 function wasTaken(ride: Pick<RideState, 'seq' | 'offers' | 'status' | 'cancelledBy'>, step: DriverStep): boolean {
   if (step === 'cancel') return ride.cancelledBy === 'driver';
   // Each offer and each change of status has had one event.

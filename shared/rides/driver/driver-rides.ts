@@ -24,7 +24,7 @@ const shownFields = {
   passenger: 1,
 } as const;
 
-/** A ride as it is read for drivers. What a driver may see of it is for the presenter to choose. */
+/** A ride as it is read for drivers. The presenter chooses what a driver may see of it. */
 export type RideOfDriver = Pick<Ride, '_id' | Exclude<keyof typeof shownFields, 'driver.driverId'>> & {
   driver?: { driverId: string };
 };
@@ -37,9 +37,11 @@ export interface DriverRequest {
   offer?: Offer;
 }
 
-/** What a driver has to do with rides now. */
+/** The rides that concern a driver now. */
 export interface DriverRides {
-  /** The rides that the driver may make offers on, those that end first in front; none while the driver is on a ride. */
+  /**
+   * The rides that the driver may make offers on, those that end first in front; none while the driver is on a ride.
+   */
   requests: DriverRequest[];
   /** The ride that the driver is on. */
   ride: RideOfDriver | null;
@@ -52,7 +54,7 @@ function ridesFilter(driverIds: readonly string[], nowMs: number): mongoose.mong
   return { $or: [{ ...bidding, biddingEndsAt: { $gt: new Date(nowMs) } }, moving] };
 }
 
-/** Reads what each of these drivers has to do with rides, in one query, as the majority has it. */
+/** Reads the rides that concern each of these drivers, in one query, as the majority has them. */
 async function findRidesOfDrivers(driverIds: readonly string[], nowMs: number): Promise<DriverRides[]> {
   const options = { ...committedReads(), projection: shownFields, batchSize: 1_000 };
   return ofEach(driverIds, await rides.find<RideOfDriver>(ridesFilter(driverIds, nowMs), options).toArray());
@@ -135,7 +137,7 @@ export async function movingRidesOf(driverIds: readonly string[]): Promise<Map<s
   return new Map(found.map(({ _id, driver }) => [driver?.driverId ?? '', _id]));
 }
 
-/** What a suspension of the driver ends: the driver's moving ride and live offers. */
+/** The driver's moving ride and live offers: a suspension ends them. */
 export async function commitmentsOf(driverId: string): Promise<Commitment[]> {
   const [moving, open] = await Promise.all([
     movingRidesOf([driverId]),
@@ -153,7 +155,7 @@ export async function commitmentsOf(driverId: string): Promise<Commitment[]> {
   return [...[...moving.values()].map((rideId) => ({ rideId })), ...offered];
 }
 
-/** Of these rides, those that still take offers. */
+/** The rides among these that are still open for offers. */
 export async function openRidesOf(rideIds: readonly string[], now: Date): Promise<Set<string>> {
   if (rideIds.length === 0) return new Set();
   const found = await rides

@@ -10,10 +10,11 @@ import { commitmentsOf } from './driver-rides.ts';
 const fields = { suspendedAt: 1, revokedAt: 1, leavesSince: 1, left: 1 } as const;
 
 /**
- * Applies the consequences of a driver getting or losing a ride, or being suspended: withdraws the live offers of a driver
- * who is on a ride, ends the ride and the offers of a suspended or revoked driver, and notes in the driver's position
- * whether the driver is free. A driver who was resumed loses only what was there before. Can run twice or late. Resolves
- * with the id of the ride that the driver was on, or null, and whether the driver is active. Throws when MongoDB is away.
+ * Applies the consequences of a driver getting or losing a ride, or being suspended: withdraws the live offers of a
+ * driver who is on a ride, ends the ride and the offers of a suspended or revoked driver, and notes in the driver's
+ * position whether the driver is free. A driver who was resumed loses only what was there before. Can run twice or
+ * late. Resolves with the id of the ride that the driver was on, or null, and whether the driver is active. Throws when
+ * MongoDB is away.
  */
 export async function settleDriver(
   ctx: Context,
@@ -41,8 +42,8 @@ export async function settleDriver(
 }
 
 /**
- * Accepts the driver's key again. The driver is offline and signs in anew. The ride and the offers that the suspension was
- * to end are still ended, if no sweep came in between; later ones are not.
+ * Accepts the driver's key again. The driver is offline and signs in anew. The ride and the offers that the suspension
+ * was to end are still ended, if no sweep came in between; later ones are not.
  */
 export async function resumeDriver(driverId: string): Promise<void> {
   // Also a session that was made while the driver was being suspended.

@@ -5,15 +5,15 @@ import { feedIndex, rides } from '../ride.ts';
 import type { Ride, RideEvent } from '../ride-types.ts';
 
 /**
- * The events of all rides of a key, in one order: by position, then by ride. A position is the event's time; it is later
- * where MongoDB's clock was set back. Within a ride positions strictly increase, so two events never have the same place. A
- * reader that continues after the last place that it was shown misses nothing, whatever MongoDB's clock does, because no
- * event appears later at a place that was passed:
+ * The events of all rides of a key, in one order: by position, then by ride. A position is the event's time; it is
+ * later where MongoDB's clock was set back. Within a ride positions strictly increase, so two events never have the
+ * same place. A reader that continues after the last place that it was shown misses nothing, whatever MongoDB's clock
+ * does, because no event appears later at a place that the reader has passed:
  *
  * - positions are shown 3 s after a mark that is at least as high was stored (feed-mark.ts, showing-marks.ts);
- * - an event gets a position above a copy of the mark that is at most 1 s old, and leaves its process within 1.5 s after
- *   the copy was asked for. MongoDB writes it within a second, and only while its clock is at most 2 s past the one that the
- *   event was decided by, and not behind it (write-change.ts);
+ * - an event gets a position above a copy of the mark that is at most 1 s old, and leaves its process within 1.5 s
+ *   after the copy was asked for. MongoDB writes it within a second, and only while its clock is at most 2 s past the
+ *   one that the event was decided by, and not behind it (write-change.ts);
  * - a page is shown only once a later write is durable (durable-read.ts).
  *
  * An event that the version before this one writes has its time as its position.
@@ -46,8 +46,9 @@ export interface FeedPage {
 }
 
 /**
- * The events of a key that follow a place (null: the first ones), in order, at most `limit`, up to the position `shownUntil`. Reads about as many rides as
- * that, however many there are. Throws NotYetCommitted while a failover may take back what it read.
+ * The events of a key that follow a place (null: the first ones), in order, at most `limit`, up to the position
+ * `shownUntil`. Reads about `limit` rides, whatever their number. Throws NotYetCommitted while a failover may roll back
+ * what it read.
  */
 export function readFeed(keyId: string, after: Place | null, limit: number, shownUntil: number): Promise<FeedPage> {
   return durableRead(
@@ -58,7 +59,7 @@ export function readFeed(keyId: string, after: Place | null, limit: number, show
 
 async function readPage(keyId: string, after: Place | null, limit: number, shownUntil: number): Promise<FeedPage> {
   const from = after ?? { at: 0, rideId: '' };
-  // The ride of `from` itself is found again, and one event more than asked for tells whether there are more.
+  // The ride of `from` itself is found again, and one event more than `limit` shows whether there are more.
   const most = limit + 2;
   const { MaxKey } = mongoose.mongo;
   const found = await rides
@@ -106,8 +107,8 @@ function assertInOrder(places: readonly Place[]): void {
 }
 
 /**
- * The last place of the feed of each of these keys in a stretch of positions, as far as there is one. `from` and `to` are Unix
- * ms. One query; it only tells whose feed is worth reading.
+ * The last place of the feed of each of these keys in a stretch of positions, as far as there is one. `from` and `to`
+ * are Unix ms. One query; it only shows which feeds are worth reading.
  */
 export async function latestPlaces(keyIds: readonly string[], from: number, to: number): Promise<Map<string, Place>> {
   const between = { $gte: new Date(from), $lte: new Date(to) };

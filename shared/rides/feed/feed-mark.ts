@@ -4,12 +4,12 @@ import { FenceModel, topologyChanges } from '../../base/mongo/durable-read.ts';
 import { showingMarks } from './showing-marks.ts';
 
 /**
- * The mark of the event feed: a position in MongoDB, which only grows. The positions up to it may be shown 3 s after it was
- * stored (showing-marks.ts), so an event that is written later must have a higher one. A writer therefore has a copy of the
- * mark that is at most `copyLimitMs` old when it decides (write-change.ts).
+ * The mark of the event feed: a position in MongoDB, which only grows. The positions up to it may be shown 3 s after it
+ * was stored (showing-marks.ts), so an event that is written later must have a higher one. A writer therefore has a
+ * copy of the mark that is at most `copyLimitMs` old when it decides (write-change.ts).
  *
- * The mark follows MongoDB's clock. While that clock is behind the mark, because it was set back, the mark grows at half
- * the clock's speed, until the clock has caught up.
+ * The mark follows MongoDB's clock. While that clock is behind the mark, because it was set back, the mark grows at
+ * half the clock's speed, until the clock has caught up.
  */
 interface StoredMark {
   _id: 'feed';
@@ -23,7 +23,9 @@ interface StoredMark {
 const marks = collection<StoredMark>(FenceModel);
 const _id = 'feed';
 
-/** An event's position is its time unless the clock went back: the mark stays behind the clock of what is being read. */
+/**
+ * An event's position is its time unless the clock went back: the mark stays behind the clock of what is being read.
+ */
 const behindClockMs = 50;
 const mostGrowthMs = 1_000;
 const growth = {
@@ -54,7 +56,7 @@ export async function startFeedMark(): Promise<void> {
   await marks.updateOne({ _id }, [{ $set: first }], { upsert: true });
 }
 
-/** How old a copy of the mark may be when an event is decided on. */
+/** The greatest age of a copy of the mark when an event is decided on. */
 export const copyLimitMs = 1_000;
 const refreshMs = 250;
 const staleMs = 500;
@@ -62,10 +64,12 @@ const staleMs = 500;
 export interface MarkCopy {
   /** Unix ms. */
   mark: number;
-  /** When it was asked for, on this process's monotonic and wall clocks: the monotonic one stops while the host sleeps. */
+  /**
+   * The time of the query, on this process's monotonic and wall clocks: the monotonic one stops while the host sleeps.
+   */
   askedAt: number;
   askedAtWall: number;
-  /** Where it was read: after a failover it may be the mark of a server that is no longer the primary. */
+  /** The server that it was read from: after a failover that server may no longer be the primary. */
   server: { changes: object; count: number };
 }
 
@@ -78,7 +82,7 @@ const serverNow = () => {
 };
 const asking = () => ({ askedAt: performance.now(), askedAtWall: Date.now(), server: serverNow() });
 
-/** How old a copy is, in ms; Infinity when it is of another server than the present one. */
+/** The age of a copy, in ms; Infinity when it is of another server than the present one. */
 export function ageOf({ askedAt, askedAtWall, server }: MarkCopy): number {
   const { changes, count } = serverNow();
   if (changes !== server.changes || count !== server.count) return Number.POSITIVE_INFINITY;
@@ -86,8 +90,8 @@ export function ageOf({ askedAt, askedAtWall, server }: MarkCopy): number {
 }
 
 /**
- * A copy of the mark, mostly without a round trip: a process that changes rides reads it again in the background. Rejects
- * when it must be read and MongoDB is away.
+ * A copy of the mark, mostly without a round trip: a process that changes rides reads it again in the background.
+ * Rejects when it must be read and MongoDB is away.
  */
 export async function feedMark(): Promise<MarkCopy> {
   const age = copy ? ageOf(copy) : Number.POSITIVE_INFINITY;
@@ -113,7 +117,9 @@ async function readMark(): Promise<MarkCopy> {
 }
 
 export interface FeedMark {
-  /** For a request that reads the feed: the highest position that is shown (Unix ms), as soon as this process knows it. */
+  /**
+   * For a request that reads the feed: the highest position that is shown (Unix ms), as soon as this process knows it.
+   */
   shownUntil(): Promise<number>;
   /** The same, at once; 0 while it is unknown. */
   shown(): number;
@@ -171,7 +177,7 @@ export function followFeedMark(): FeedMark {
     clearTimeout(timer);
     if (isRaising) return;
     isRaising = true;
-    // It is tried again: what is not raised is shown later.
+    // The next run tries again: until then nothing more is shown.
     await raise().catch(() => {});
     isRaising = false;
     if (isClosed) return;

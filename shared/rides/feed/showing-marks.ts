@@ -1,10 +1,10 @@
-/** How long after a mark was stored the positions up to it are shown. */
+/** The positions up to a mark are shown this long after the mark was stored. */
 export const shownAfterMs = 3_000;
 
 /** An answer of MongoDB to a write of the mark. Times of this process are monotonic (ms). */
 export interface MarkAnswer {
   mark: number;
-  /** What other processes show. */
+  /** The highest position that other processes show. */
   shown: number;
   /** MongoDB's clock at the write (Unix ms). */
   clock: number;
@@ -30,10 +30,10 @@ export interface ShowingMarks {
 }
 
 /**
- * Decides when a stored mark is shown: after 3 s by this process's monotonic clock and by MongoDB's, as its answers show.
- * The first bounds how long a write can be on its way; by the second, MongoDB has refused what was decided before
- * (write-change.ts), also when it was paused meanwhile. When MongoDB's clock goes back, or another server answers, the wait
- * begins again. Pure.
+ * Decides when a stored mark is shown: after 3 s by this process's monotonic clock and by MongoDB's, as its answers
+ * show. The first bounds the time that a write can be on its way; by the second, MongoDB has refused every write that
+ * was decided before (write-change.ts), also when it was paused in between. When MongoDB's clock goes back, or another
+ * server answers, the wait begins again. Pure.
  */
 export function showingMarks(): ShowingMarks {
   let waiting: WaitingMark[] = [];
