@@ -76,7 +76,7 @@ const codesOfStatuses: Readonly<Record<number, ErrorCode>> = {
   503: 'unavailable',
 };
 
-export interface ErrorDetails {
+interface ErrorDetails {
   /**
    * Replaces the public text of the table, for example to name the invalid field. Never contains a value of the
    * request.

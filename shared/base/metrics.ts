@@ -95,7 +95,7 @@ export const deliveriesPostponed = counter('rides_deliveries_postponed_total', {
   help: 'Attempts that a fault on our side prevented: the event waits',
   labels: ['reason'],
 });
-export const deliveryDuration = histogram('rides_delivery_duration_seconds', {
+const deliveryDuration = histogram('rides_delivery_duration_seconds', {
   help: 'How long an attempt to deliver took, from before DNS to the status line',
   labels: ['outcome'],
   buckets: jobBuckets,

@@ -35,7 +35,7 @@ function columnsIn(row: number, width: number): number {
 const cellId = (level: number, row: number, column: number): number => (level * mostRows + row) * mostColumns + column;
 
 /** A part of a circle, around its middle or around the zone before. */
-export interface Zone {
+interface Zone {
   /** Its outer radius. */
   toKm: number;
   /** Its cells in rings, the nearest first. */

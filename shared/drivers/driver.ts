@@ -73,7 +73,7 @@ export type ActiveDriver = Pick<
   'name' | 'phone' | 'rating' | 'vehicle' | 'plate' | 'carType' | 'seats'
 > & { driverId: string };
 
-export const activeDriverFields = {
+const activeDriverFields = {
   hash: 1,
   name: 1,
   phone: 1,

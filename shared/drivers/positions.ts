@@ -75,7 +75,7 @@ export interface Report extends Point {
 }
 
 /** A report as it is shown. */
-export type ShownPosition = Required<Report>;
+type ShownPosition = Required<Report>;
 
 const placed = ({ lat, lng }: Point) => ({ lat, lng, cells: cellsAt({ lat, lng }) });
 
@@ -171,7 +171,7 @@ export async function dropSilent(now: Date): Promise<number> {
 }
 
 /** The fields that a run reads first, so that it changes the position only if no other run was faster. */
-export type PositionCounts = Pick<DriverPosition, 'onlines' | 'rideNotes'>;
+type PositionCounts = Pick<DriverPosition, 'onlines' | 'rideNotes'>;
 
 /** Resolves with null for a driver who was never online and never reported. */
 export const readCounts = (driverId: string): Promise<PositionCounts | null> =>

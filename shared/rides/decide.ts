@@ -28,10 +28,10 @@ export interface Change {
 /** A ride receives at most 50 offers (contract, section 3). */
 export const maxOffers = 50;
 /** Of these, a driver makes at most 3, withdrawn ones included, so that one driver cannot use up all offers. */
-export const maxOffersPerDriver = 3;
+const maxOffersPerDriver = 3;
 
 /** The settings that timers depend on. */
-export type Timing = Pick<Config, 'pickupTimeoutMs' | 'tripTimeoutMs' | 'simulationSpeed'>;
+type Timing = Pick<Config, 'pickupTimeoutMs' | 'tripTimeoutMs' | 'simulationSpeed'>;
 
 /**
  * Decides what a command changes in a ride at a time (contract, section 3). Returns null when there is nothing to

@@ -20,7 +20,7 @@ export type TimerResult =
  * The effect of a timer on its ride: a command, a change that leaves the ride's status as it is, or null when there is
  * nothing left to do. `now` is MongoDB's clock. Called again with a newer state when another process was first.
  */
-export type EffectOf = (ride: RideState, now: Date) => Command | Change | null;
+type EffectOf = (ride: RideState, now: Date) => Command | Change | null;
 
 /**
  * Carries out the effect of a timer if the ride still has the timer and it is due by MongoDB's clock. Can run twice,

@@ -6,7 +6,7 @@ import { referenceIndex, rides } from './ride.ts';
 import { type Ride, type RideStatus, rideStatuses } from './ride-types.ts';
 
 /** The account whose rides are read: a ride of another account counts as unknown. */
-export interface RidesOwner {
+interface RidesOwner {
   accountId: string;
 }
 
@@ -92,7 +92,7 @@ function idsBetween({ from, to, after }: Pick<KeyRideFilter, 'from' | 'to' | 'af
   return Object.keys(_id).length > 0 ? { _id } : {};
 }
 
-export interface KeyRideFilter {
+interface KeyRideFilter {
   status?: RideStatus;
   reference?: string;
   /** Created at this time or later, and before this time (Unix ms). */

@@ -57,7 +57,7 @@ export function positionAt(
 }
 
 /** A leg as it is stored, or as a browser receives it, with times in Unix ms. */
-export type TimedLeg = Pick<Leg, 'from' | 'to' | 'heading'> & Record<'startAt' | 'endAt', Date | number>;
+type TimedLeg = Pick<Leg, 'from' | 'to' | 'heading'> & Record<'startAt' | 'endAt', Date | number>;
 
 /** The place and heading of a car that drives a leg, at a time (Unix ms). */
 export function placeOnLeg(leg: TimedLeg, nowMs: number): { lat: number; lng: number; heading: number } {

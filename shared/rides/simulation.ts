@@ -44,9 +44,9 @@ export function simulatedStart(ride: Pick<RideState, '_id' | 'pickup'>): Locatio
   return pointAt(ride.pickup, 1.2, direction);
 }
 
-export type OfferStep = Extract<SimulatorStep, `offer${string}`>;
+type OfferStep = Extract<SimulatorStep, `offer${string}`>;
 
-export type SimulatedOffer = Pick<Offer, 'driver' | 'price' | 'etaMinutes'>;
+type SimulatedOffer = Pick<Offer, 'driver' | 'price' | 'etaMinutes'>;
 
 /** The offer of a step's simulated driver. The same each time, because a job can run twice. */
 export function simulatedOffer(ride: Pick<RideState, 'fare' | 'scenario'>, step: OfferStep): SimulatedOffer {

@@ -68,7 +68,7 @@ export function limitSend(filter: object, before: number): void {
 }
 
 /** Called by the driver's patch with each command, right before its bytes are written. */
-export function checkSendLimits({ updates, ops }: { updates?: unknown; ops?: unknown }): void {
+function checkSendLimits({ updates, ops }: { updates?: unknown; ops?: unknown }): void {
   for (const filter of [...filtersOf(updates, 'q'), ...filtersOf(ops, 'filter')]) {
     const limit = limits.get(filter);
     if (!limit) continue;

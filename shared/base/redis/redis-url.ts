@@ -1,4 +1,4 @@
-export interface HostAndPort {
+interface HostAndPort {
   host: string;
   port: number;
 }
@@ -9,7 +9,7 @@ interface Credentials {
 }
 
 /** The address of Redis. */
-export type RedisAddress =
+type RedisAddress =
   | { kind: 'server'; url: string }
   | { kind: 'cluster'; nodes: HostAndPort[]; tls: boolean; credentials: Credentials }
   | {
@@ -24,7 +24,7 @@ export type RedisAddress =
     };
 
 /** The rule that a wrong address breaks: its scheme, or the form of its kind. */
-export type WrongRedisUrl = 'scheme' | 'server' | 'cluster' | 'sentinel';
+type WrongRedisUrl = 'scheme' | 'server' | 'cluster' | 'sentinel';
 
 /**
  * Reads `redis://` and `rediss://` addresses as they are, and these two, which begin with `rediss-` for TLS:

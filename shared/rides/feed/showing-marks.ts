@@ -2,7 +2,7 @@
 export const shownAfterMs = 3_000;
 
 /** An answer of MongoDB to a write of the mark. Times of this process are monotonic (ms). */
-export interface MarkAnswer {
+interface MarkAnswer {
   mark: number;
   /** The highest position that other processes show. */
   shown: number;
