@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises';
-import mongoose from 'mongoose';
 import type { Context } from '../base/context.ts';
 import { AppError } from '../base/errors.ts';
 import { newRideId, newTrackToken, sha256 } from '../base/ids.ts';
@@ -7,6 +6,7 @@ import { rideStatuses } from '../base/metrics.ts';
 import { batchedFind, batchedInsert } from '../base/mongo/batch.ts';
 import { tryLimitMs } from '../base/mongo/connection.ts';
 import { committedReads } from '../base/mongo/durability.ts';
+import { isDuplicate } from '../base/mongo/insert-once.ts';
 import { isOutageOfMongo, wasNeverSent } from '../base/mongo/outage.ts';
 import type { Mode } from '../base/terms.ts';
 import { firstTimers } from './decide.ts';
@@ -56,7 +56,7 @@ const idempotencyLifeMs = 24 * 3_600_000;
  */
 export async function createRide(ctx: Context, input: NewRide): Promise<CreationFields> {
   const ride = newDocument(ctx, input);
-  const existing = await insertOnce(ride);
+  const existing = await insertWithRetries(ride);
   if (existing) return replayOf(ctx, existing, ride.idempotency?.requestHash);
   const { requestId } = ride.origin ?? {};
   ctx.log.info(
@@ -145,7 +145,7 @@ async function replayOf(ctx: Context, existing: Existing, hash: string | undefin
  * that already has its Idempotency-Key. Throws `unavailable` when no insert was sent to MongoDB, and UnconfirmedRide
  * when one may have succeeded.
  */
-async function insertOnce(ride: Ride): Promise<Existing | null> {
+async function insertWithRetries(ride: Ride): Promise<Existing | null> {
   const startedAt = performance.now();
   let mayBeInserted = false;
   // Start no try that could outlast the deadline: cutting it off would leave its outcome unknown.
@@ -215,6 +215,3 @@ async function holderOfIdempotencyKey(ride: Ride): Promise<Existing | null | 're
   );
   return 'retry';
 }
-
-const isDuplicate = (error: unknown): boolean =>
-  error instanceof mongoose.mongo.MongoServerError && error.code === 11_000;
