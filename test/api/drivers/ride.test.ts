@@ -220,7 +220,7 @@ describe("a driver's ride", () => {
       }
     });
 
-    it('is a 409 while the driver is on a ride, and sends no event', async () => {
+    it('is a 409 while the driver is on a ride, and sends no event; a ride that is not open to the driver stays a 404', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
       const [taken, open] = [await openRide(place), await openRide(place)];
@@ -228,6 +228,8 @@ describe("a driver's ride", () => {
       const answer = await driver.post(`/requests/${open}/offers`, { price: 1, etaMinutes: 1 });
       expect(refusal(answer)).to.deep.equal([409, 'The driver is on a ride']);
       expect((await storedRide(open)).events).to.deep.equal([]);
+      const foreign = await openRide(somewhere());
+      expect((await driver.post(`/requests/${foreign}/offers`, { price: 1, etaMinutes: 1 })).status).to.equal(404);
     });
   });
 
