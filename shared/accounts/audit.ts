@@ -1,7 +1,6 @@
 import mongoose from 'mongoose';
 import { newAuditId } from '../base/ids.ts';
-import { collection } from '../base/mongo/collection.ts';
-import { insertOnce } from '../base/mongo/insert-once.ts';
+import { collection, insertOnce } from '../base/mongo/collection.ts';
 
 /** What somebody did in an account, by its name in the dashboard's list. */
 export const auditActions = [

@@ -1,7 +1,6 @@
 import mongoose from 'mongoose';
 import { randomBase62 } from '../base/ids.ts';
-import { collection } from '../base/mongo/collection.ts';
-import { isDuplicate } from '../base/mongo/insert-once.ts';
+import { collection, isDuplicate } from '../base/mongo/collection.ts';
 
 /** At most `most` times within any `perMs`. */
 export interface Limit {

@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import mongoose from 'mongoose';
 import { sha256 } from '../base/ids.ts';
 import { batchedFind } from '../base/mongo/batch.ts';
-import { collection } from '../base/mongo/collection.ts';
+import { collection, insertOnce } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
-import { insertOnce } from '../base/mongo/insert-once.ts';
 
 /** A browser in which somebody has signed in. The fields of its owner are beside these. */
 export interface Session {

@@ -2,7 +2,7 @@ import type { Config } from '../base/config.ts';
 import type { Context } from '../base/context.ts';
 import { decrypt, encrypt } from '../base/encryption.ts';
 import { newMailId } from '../base/ids.ts';
-import { insertOnce } from '../base/mongo/insert-once.ts';
+import { insertOnce } from '../base/mongo/collection.ts';
 import { addJob } from '../base/queues.ts';
 import { type MailRow, mails } from './mail-row.ts';
 

@@ -6,7 +6,7 @@ import { rideStatuses } from '../base/metrics.ts';
 import { batchedFind, batchedInsert } from '../base/mongo/batch.ts';
 import { tryLimitMs } from '../base/mongo/connection.ts';
 import { committedReads } from '../base/mongo/durability.ts';
-import { isDuplicate } from '../base/mongo/insert-once.ts';
+import { isDuplicate } from '../base/mongo/collection.ts';
 import { isOutageOfMongo, wasNeverSent } from '../base/mongo/outage.ts';
 import type { Mode } from '../base/terms.ts';
 import { firstTimers } from './decide.ts';

@@ -1,5 +1,5 @@
 import { committedReads } from '../base/mongo/durability.ts';
-import { insertOnce } from '../base/mongo/insert-once.ts';
+import { insertOnce } from '../base/mongo/collection.ts';
 import type { ApiKey } from '../keys/api-key.ts';
 import { createdIndex, rides } from '../rides/ride.ts';
 import { dayMs, dayOf, dayOfMonth, monthOf } from './days.ts';

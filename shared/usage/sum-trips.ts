@@ -1,5 +1,5 @@
 import { committedReads } from '../base/mongo/durability.ts';
-import { insertOnce } from '../base/mongo/insert-once.ts';
+import { insertOnce } from '../base/mongo/collection.ts';
 import { dayOf, endOfMonth, monthOf, startOfMonth } from './days.ts';
 import { linesPerPart, statementParts } from './statement-parts.ts';
 import type { Pace } from './sum-rides.ts';

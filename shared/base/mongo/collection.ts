@@ -6,3 +6,25 @@ import type mongoose from 'mongoose';
  */
 export const collection = <T extends object>(model: { collection: unknown }) =>
   model.collection as mongoose.mongo.Collection<T>;
+
+const duplicateKey = 11_000;
+
+/** Whether MongoDB refused a document because another one has its id or another unique field. */
+export const isDuplicate = (error: unknown): boolean => (error as { code?: number }).code === duplicateKey;
+
+/**
+ * Inserts a document unless one with its id exists already: then that one stays as it is. Resolves with whether it was
+ * inserted. An insert whose answer was lost can therefore be repeated.
+ */
+export async function insertOnce<Row extends { _id: string }>(
+  collection: mongoose.mongo.Collection<Row>,
+  row: Row,
+): Promise<boolean> {
+  try {
+    await collection.insertOne(row as mongoose.mongo.OptionalUnlessRequiredId<Row>);
+    return true;
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    return false;
+  }
+}
