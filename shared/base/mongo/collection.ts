@@ -17,11 +17,11 @@ export const isDuplicate = (error: unknown): boolean => (error as { code?: numbe
  * inserted. An insert whose answer was lost can therefore be repeated.
  */
 export async function insertOnce<Row extends { _id: string }>(
-  collection: mongoose.mongo.Collection<Row>,
+  rows: mongoose.mongo.Collection<Row>,
   row: Row,
 ): Promise<boolean> {
   try {
-    await collection.insertOne(row as mongoose.mongo.OptionalUnlessRequiredId<Row>);
+    await rows.insertOne(row as mongoose.mongo.OptionalUnlessRequiredId<Row>);
     return true;
   } catch (error) {
     if (!isDuplicate(error)) throw error;
