@@ -112,6 +112,13 @@ export function partnersOwn({ reference, metadata }: Pick<RideState, 'reference'
   return { ...(reference !== undefined && { reference }), ...(metadata && { metadata }) };
 }
 
+/**
+ * The address of the ride's public live map, which needs no key (contract, section 2.1). That of an erased ride, which
+ * has no token, leads to the page of links that have run out. Pure.
+ */
+export const trackUrl = (trackBaseUrl: string, { trackToken = 'erased' }: Pick<Ride, 'trackToken'>): string =>
+  `${trackBaseUrl}/${trackToken}`;
+
 /** The time of an event, as in its body; `at` is its position in the feed. */
 export const timeOf = ({ at, clockAt }: Pick<RideEvent, 'at' | 'clockAt'>): Date => clockAt ?? at;
 
@@ -167,10 +174,3 @@ const testMode = ({ mode }: RideState) => (mode === 'test' ? { testMode: true as
 function eventDriver({ name, phone, plate, vehicle }: NonNullable<RideState['driver']>) {
   return { name, phone, plate, vehicle };
 }
-
-/**
- * The address of the ride's public live map, which needs no key (contract, section 2.1). That of an erased ride, which
- * has no token, leads to the page of links that have run out. Pure.
- */
-export const trackUrl = (trackBaseUrl: string, { trackToken = 'erased' }: Pick<Ride, 'trackToken'>): string =>
-  `${trackBaseUrl}/${trackToken}`;
