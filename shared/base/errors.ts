@@ -60,7 +60,7 @@ export const errorCodeHeader = 'X-Service-Error';
 
 /**
  * The code of an error that has a status and no AppError behind it, for example a page that shows a form again with
- * what is wrong in it.
+ * its errors.
  */
 export function codeOfStatus(status: number): ErrorCode {
   return codesOfStatuses[status] ?? (status >= 500 ? 'internal' : 'invalid_request');

@@ -3,8 +3,8 @@ import { openLogOutput } from './log-output.ts';
 import { logLinesDropped } from './metrics.ts';
 
 /**
- * Every field that a log line or a span may have. What is not here is left out, so that a line cannot say more than was
- * thought of: they hold ids, words of fixed sets, counts and times.
+ * Every field that a log line or a span may have: ids, words of fixed sets, counts and times. Any other field is
+ * dropped, so nothing sensitive is logged by accident.
  */
 const plain = new Set([
   // Requests. A path is logged only in development; a route is its pattern.

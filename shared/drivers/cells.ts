@@ -2,8 +2,7 @@ import { earthRadiusKm, haversineKm, type Point, radians } from '../base/great-c
 
 /**
  * The earth in cells of about these widths (km), for finding drivers nearby through an ordinary index. A 2dsphere index
- * reads every driver of a ring of its own choice: beside a crowd of drivers that took 60 to 600 ms, and this takes 1 to
- * 3.
+ * reads every driver of a ring of its own choice: beside a crowd of drivers that took 60 to 600 ms; this takes 1 to 3.
  */
 const widthsKm = [0.25, 1, 4, 16, 64];
 /** Cells of one width are used for a radius of up to this many widths. */

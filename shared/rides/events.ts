@@ -114,7 +114,7 @@ export function partnersOwn({ reference, metadata }: Pick<RideState, 'reference'
 
 /**
  * The address of the ride's public live map, which needs no key (contract, section 2.1). That of an erased ride, which
- * has no token, leads to the page of links that have run out. Pure.
+ * has no token, leads to the page of expired links. Pure.
  */
 export const trackUrl = (trackBaseUrl: string, { trackToken = 'erased' }: Pick<Ride, 'trackToken'>): string =>
   `${trackBaseUrl}/${trackToken}`;
