@@ -18,8 +18,8 @@ import { wellFormed } from './http/well-formed.ts';
 import { healthPart } from './ops/health-part.ts';
 import { assetsPart } from './pages/assets-part.ts';
 import type { Part } from './part.ts';
-import { rideCreation } from './partner/creation.ts';
-import { partnerParts } from './partner/part.ts';
+import { partnerParts } from './partner/partner-part.ts';
+import { rideCreation } from './rides/creation.ts';
 import { trackPart } from './track/track-part.ts';
 import type { RequestState } from './types.ts';
 

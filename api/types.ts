@@ -1,7 +1,6 @@
 import type Koa from 'koa';
 import type { Caller } from '../shared/keys/api-key.ts';
 import type { Part } from './part.ts';
-import type { Warning } from './partner/warnings.ts';
 
 /** What middleware shares about a request, beyond Koa's own fields. */
 export interface RequestState {
@@ -18,8 +17,8 @@ export interface RequestState {
   route?: string;
   /** The partner's key that the request was made with. */
   caller?: Caller;
-  /** Doubts about a request that is valid. */
-  warnings?: Set<Warning>;
+  /** Doubts about a request that is valid, by their codes (partner/warnings.ts). */
+  warnings?: Set<string>;
   /** The driver that the request was made by, and the hash of the key. */
   driver?: { driverId: string; keyHash: string };
 }

@@ -7,7 +7,7 @@ import { pageHeaders } from '../pages/headers.ts';
 import { pageError } from '../pages/page-error.ts';
 import { redirectToHttps } from '../pages/redirect-to-https.ts';
 import type { Part } from '../part.ts';
-import type { RideCreation } from '../partner/creation.ts';
+import type { RideCreation } from '../rides/creation.ts';
 import type { RequestContext } from '../types.ts';
 import { consoleStreams } from './console/console-streams.ts';
 import { dashboardRoutes } from './routes.ts';

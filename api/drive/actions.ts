@@ -1,6 +1,6 @@
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import { isMoving } from '../../shared/rides/transitions.ts';
-import type { ShownRequest, ShownRide } from '../drivers/shown.ts';
+import type { ShownRequest, ShownRide } from '../drivers/fields.ts';
 
 /** What a driver does on the page, as it is kept until the service has it. Nothing of a passenger is in it. Pure. */
 

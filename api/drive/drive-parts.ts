@@ -32,8 +32,7 @@ function dataPart(service: Context, gateway: Gateway): Part {
   const bySession = authenticateBySession(service);
   const cookie = driverCookie(config);
   const sessions = endWithSessions(service, driverSessions.living);
-  const stream = gateway.stream(bySession.authenticate, (ctx, opened) => sessions.watch(opened, cookie.read(ctx)));
-  const routes = [stream, ...gateway.routes(bySession)];
+  const routes = gateway.routes(bySession, (ctx, stream) => sessions.watch(stream, cookie.read(ctx)));
   return {
     name: 'drive-data',
     owns: (path) => isBelow(path, dataBase),

@@ -1,6 +1,6 @@
 import type { CarType } from '../../shared/base/car-types.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
-import type { ShownOutcome, ShownRequest, ShownRide } from '../drivers/shown.ts';
+import type { ShownOutcome, ShownRequest, ShownRide } from '../drivers/fields.ts';
 import type { Action, Step } from './actions.ts';
 
 /** What the driver's page says. Pure. */

@@ -11,14 +11,14 @@ import type { Gateway } from './gateway.ts';
 
 const base = '/drivers/v1';
 
-/** The drivers' gateway for programs, which takes drivers' keys alone. Without one, every path below it answers 401. */
+/** The drivers' gateway for programs, which accepts only drivers' keys. Without one, every path below it answers 401. */
 export function driversPart({ config }: Pick<Context, 'config'>, gateway: Gateway): Part {
   const byKey = authenticateByKey();
   const requireKey: Middleware = async (ctx, next) => {
     await byKey.authenticate(ctx);
     await next();
   };
-  const routes = [gateway.stream(byKey.authenticate), ...gateway.routes(byKey)];
+  const routes = gateway.routes(byKey);
   return {
     name: 'drivers',
     owns: (path) => path === base || path.startsWith(`${base}/`),

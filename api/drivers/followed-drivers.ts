@@ -3,7 +3,8 @@ import { describeError } from '../../shared/base/errors.ts';
 import type { Wake } from '../../shared/base/wake.ts';
 import { findDriversWithRides } from '../../shared/rides/driver/driver-rides.ts';
 import { namedEvent, type Stream } from '../pages/streams.ts';
-import { presentOwnRide, presentRequests } from './presenters.ts';
+import { presentRequests } from './list-requests.ts';
+import { presentOwnRide } from './show-own-ride.ts';
 
 /** Every followed driver is looked at this often: a wake-up can be lost, and a key can be revoked. */
 const lookMs = 2_000;

@@ -1,7 +1,7 @@
 import Router from '@koa/router';
-import type { Method, Operation } from '../docs/operation.ts';
 import type { RouteName } from '../part.ts';
 import type { Middleware, RequestContext, RequestState } from '../types.ts';
+import type { Method, Operation } from './operation.ts';
 
 export interface Route {
   /** Its method and path, and what the documentation says of it. */

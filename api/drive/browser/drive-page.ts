@@ -1,4 +1,4 @@
-import type { ShownOutcome, ShownRequest, ShownRide } from '../../drivers/shown.ts';
+import type { ShownOutcome, ShownRequest, ShownRide } from '../../drivers/fields.ts';
 import { type Action, type RequestOnPage, type Step, withOffers, withSteps } from '../actions.ts';
 import { actionWords, endedByOthers, endedBySelf, lostOffer, type Result, requestWords, rideWords } from '../words.ts';
 import { createCards } from './cards.ts';

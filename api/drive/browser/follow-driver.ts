@@ -1,4 +1,4 @@
-import type { ShownRequest, ShownRide } from '../../drivers/shown.ts';
+import type { ShownRequest, ShownRide } from '../../drivers/fields.ts';
 import { pause, readStream } from '../../pages/browser/read-stream.ts';
 import { call, learnTime, streamUrl } from './gateway.ts';
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { createApp } from '../../../api/app.ts';
-import { commonErrors, type DocumentedError } from '../../../api/docs/error-answers.ts';
-import type { Operation } from '../../../api/docs/operation.ts';
+import { commonErrors } from '../../../api/docs/error-answers.ts';
+import type { Operation } from '../../../api/http/operation.ts';
 import { serve } from '../../../api/http/serve.ts';
-import { partnerOperations } from '../../../api/partner/operations.ts';
-import { publicErrorOf } from '../../../shared/base/errors.ts';
+import { partnerOperations } from '../../../api/partner/routes.ts';
+import { type ErrorCode, publicErrorOf } from '../../../shared/base/errors.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { eventSchemas } from '../../../shared/rides/event-schemas.ts';
 import { rides } from '../../../shared/rides/ride.ts';
@@ -36,7 +36,7 @@ describe('the documented answers to partners', () => {
   });
 
   /** Ways to every error that is documented for partners. */
-  const provocations: Partial<Record<DocumentedError, (operation: Operation) => ReturnType<OperationCaller['run']>>> = {
+  const provocations: Partial<Record<ErrorCode, (operation: Operation) => ReturnType<OperationCaller['run']>>> = {
     ride_not_found: (operation) => caller.run(operation),
     offer_not_found: async (operation) => {
       const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });

@@ -1,7 +1,8 @@
 import type { Context } from '../../shared/base/context.ts';
 import { AppError, describeError, limitReached } from '../../shared/base/errors.ts';
 import { randomBase62, sha256 } from '../../shared/base/ids.ts';
-import { type CreationFields, type NewRide, UnconfirmedRide } from '../../shared/rides/create-ride.ts';
+import { type CreationFields, createRide, findReplay, type NewRide, UnconfirmedRide } from '../../shared/rides/create-ride.ts';
+import type { ChangeSteps } from '../http/route.ts';
 import type { RequestContext } from '../types.ts';
 import {
   accountWindows,
@@ -14,6 +15,18 @@ import {
   type WindowCounts,
 } from './sliding-log.ts';
 
+/** The steps of a creation after its validation, the same for the partner API and the dashboard's console, with one limit. */
+export type RideCreation = Required<ChangeSteps<NewRide, CreationFields>>;
+
+/** Creates rides in this process (contract, sections 4.1 and 8). */
+export function rideCreation(service: Context): RideCreation {
+  return {
+    replay: (ride) => findReplay(service, ride),
+    limit: limitCreations(service),
+    act: (ride) => createRide(service, ride),
+  };
+}
+
 interface Charge {
   /** The draft RateLimit fields of the answer. */
   headers: Record<string, string>;
@@ -22,12 +35,12 @@ interface Charge {
 }
 
 /**
- * Counts a key's creations (contract, section 8), exactly over all processes; while Redis is away, in this process alone. Where
+ * Counts a key's creations (contract, section 8), exactly over all processes; while Redis is away, only in this process. Where
  * the operator has set a limit for accounts, all keys of an account are counted together, too. Only a creation that succeeds is
  * charged. Throws `rate_limited` with Retry-After: the seconds until the longer exhausted window frees. Requests with the same
  * Idempotency-Key are one creation, even concurrent ones.
  */
-export function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config'>) {
+function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config'>) {
   const chargeKey = chargeCreations(service, keyWindows);
   const { ridesPerAccountMinute } = service.config;
   const chargeAccount = ridesPerAccountMinute > 0 && chargeCreations(service, accountWindows(ridesPerAccountMinute));

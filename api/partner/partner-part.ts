@@ -6,9 +6,9 @@ import { requireHttps } from '../http/require-https.ts';
 import { namesOf, routerOf } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
 import type { Part } from '../part.ts';
+import type { RideCreation } from '../rides/creation.ts';
 import type { Middleware, RequestContext } from '../types.ts';
 import { authenticate } from './authenticate.ts';
-import type { RideCreation } from './creation.ts';
 import { partnerRoutes } from './routes.ts';
 import { waitingPolls } from './waiting-polls.ts';
 
@@ -20,8 +20,8 @@ const headers: ReadonlyMap<string, string> = new Map([...dataHeaders, ['Cache-Co
 /** The partner API (contract, section 4), once for each base. Without a key, every path under a base answers 401. */
 export function partnerParts(service: Context, { wake, creation }: { wake: Wake; creation: RideCreation }): Part[] {
   const polls = waitingPolls(service, wake);
-  const routes = partnerRoutes(service, creation, polls);
   const findCaller = authenticate(service);
+  const routes = partnerRoutes({ service, findCaller, creation, polls });
   const requireKey: Middleware = async (ctx, next) => {
     await findCaller(ctx);
     await next();
@@ -32,7 +32,7 @@ export function partnerParts(service: Context, { wake, creation }: { wake: Wake;
     owns: (path) => path === base || path.startsWith(`${base}/`),
     headers,
     routes: () => namesOf(base, routes),
-    // A route authenticates by itself; requireKey is for the paths and methods that have no route.
+    // Each route authenticates; requireKey is for the paths and methods that have no route.
     handle: compose<RequestContext>([httpsOnly, routerOf(base, routes), requireKey]),
     renderError: jsonError,
     endHeld: polls.endAll,

@@ -143,7 +143,7 @@ interface LoggedCreation {
   requests: number;
 }
 
-/** Counts in this process alone, for use while Redis is away. */
+/** Counts only in this process, for use while Redis is away. */
 export function localLog(now: () => number, windows: readonly Window[]): SlidingLog {
   const logs = new Map<string, LoggedCreation[]>();
   return {
