@@ -13,6 +13,7 @@ import { retrieveRide } from './retrieve-ride.ts';
 import { listRideEvents } from './ride-events.ts';
 import { serviceInformation } from './service-information.ts';
 import { withWarnings } from './warnings.ts';
+import { webhookSources } from './webhook-sources.ts';
 
 /** Every operation of the partner API (contract, sections 4 and 10), in the order of the reference. */
 export const partnerOperations: readonly PartnerOperation[] = [
@@ -27,6 +28,7 @@ export const partnerOperations: readonly PartnerOperation[] = [
   listEvents,
   listRideEvents,
   ...manualSteps,
+  webhookSources,
   serviceInformation,
 ];
 

@@ -16,6 +16,8 @@ export interface Config {
   /** When a live ride is opened to drivers after its creation, and how far around the pickup; then again and again. */
   dispatch: { rounds: readonly { radiusKm: number; afterMs: number }[]; repeatMs: number };
   webhookLocalTargets: readonly string[];
+  /** The addresses and CIDR ranges from which webhooks come. Only the operator knows them: empty where not set. */
+  egressAddresses: readonly string[];
   trustedProxyHops: number;
   /** The pictures under the live map; without them it is drawn on a plain ground. */
   tiles?: { url: string; attribution: string };
@@ -151,6 +153,9 @@ const settings = Joi.object({
     'origins.form': '{{#label}} must be a comma-separated list of origins like http://127.0.0.1:4000',
     'production.localTargets': '{{#label}} is for development: production refuses to start with it',
   }),
+  EGRESS_ADDRESSES: Joi.string().custom(readAddresses).default([]).messages({
+    'addresses.form': '{{#label}} must be a comma-separated list of addresses and CIDR ranges like 203.0.113.10,2001:db8::/64',
+  }),
   TRUSTED_PROXY_HOPS: Joi.number().integer().min(0).max(10).default(0),
   TILE_URL: Joi.string().pattern(
     /^https?:\/\/[^/{}]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})/,
@@ -235,6 +240,7 @@ export function readConfig(
     simulationSpeed: value.SIMULATION_SPEED,
     dispatch: Object.freeze({ rounds: Object.freeze(value.DISPATCH_ROUNDS), repeatMs: value.DISPATCH_REPEAT_MS }),
     webhookLocalTargets: Object.freeze(value.WEBHOOK_LOCAL_TARGETS ?? []),
+    egressAddresses: Object.freeze(value.EGRESS_ADDRESSES),
     trustedProxyHops: value.TRUSTED_PROXY_HOPS,
     ...(value.TILE_URL && { tiles: Object.freeze({ url: value.TILE_URL, attribution: value.TILE_ATTRIBUTION }) }),
     streams: Object.freeze({
@@ -311,12 +317,23 @@ function checkRedisUrl(url: string, helpers: Joi.CustomHelpers): unknown {
 
 function readOrigins(list: string, helpers: Joi.CustomHelpers): unknown {
   if (isProduction(helpers)) return helpers.error('production.localTargets');
-  const origins = list.split(',').flatMap((entry) => entry.trim() || []);
+  const origins = entriesOf(list);
   const exact = origins.every(
     (origin) => /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin,
   );
   return exact ? origins : helpers.error('origins.form');
 }
+
+const addressOrRange = Joi.string().ip({ version: ['ipv4', 'ipv6'], cidr: 'optional' });
+
+function readAddresses(list: string, helpers: Joi.CustomHelpers): unknown {
+  const addresses = entriesOf(list);
+  return addresses.every((address) => !addressOrRange.validate(address).error)
+    ? addresses
+    : helpers.error('addresses.form');
+}
+
+const entriesOf = (list: string): string[] => list.split(',').flatMap((entry) => entry.trim() || []);
 
 function readRounds(list: string, helpers: Joi.CustomHelpers): unknown {
   const rounds = list.split(',').map((entry) => {

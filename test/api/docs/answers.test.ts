@@ -138,6 +138,7 @@ describe('the documented answers to partners', () => {
       seen.set(name, new Set([...(seen.get(name) ?? []), ...fieldsIn(value)]));
 
     saw('ServiceInformation', (await partner.get('')).body);
+    saw('WebhookSources', (await partner.get('/webhook-sources')).body);
     const addresses = {
       pickup: { ...validRide.pickup, address: 'here' },
       destination: { ...validRide.destination, address: 'there' },
