@@ -8,20 +8,17 @@ import { driveParts } from './drive/drive-parts.ts';
 import { driversPart } from './drivers/drivers-part.ts';
 import { createGateway } from './drivers/gateway.ts';
 import { answerInTime } from './http/answer-in-time.ts';
-import { findPart } from './http/find-part.ts';
+import { findPart, noRoute } from './http/find-part.ts';
 import { handleErrors } from './http/handle-errors.ts';
-import { noRoute } from './http/no-route.ts';
-import { requestLog } from './http/request-log.ts';
+import { requestLog, traceRequest } from './http/log-and-trace.ts';
 import type { App } from './http/serve.ts';
-import { traceRequest } from './http/trace-request.ts';
 import { wellFormed } from './http/well-formed.ts';
 import { healthPart } from './ops/health-part.ts';
 import { assetsPart } from './pages/assets-part.ts';
-import type { Part } from './part.ts';
+import type { Part, RequestState } from './part.ts';
 import { partnerParts } from './partner/partner-part.ts';
 import { rideCreation } from './rides/creation.ts';
 import { trackPart } from './track/track-part.ts';
-import type { RequestState } from './types.ts';
 
 /** The order of middleware. The first part that owns a path answers it. */
 export function listenerOf(service: Context, parts: readonly Part[]): ReturnType<App['callback']> {

@@ -2,13 +2,12 @@ import compose from 'koa-compose';
 import type { Context } from '../../shared/base/context.ts';
 import type { Wake } from '../../shared/base/wake.ts';
 import { namesOf, routerOf } from '../http/route.ts';
-import { refuseForeignChanges } from '../http/same-origin.ts';
-import { pageHeaders } from '../pages/headers.ts';
-import { pageError } from '../pages/page-error.ts';
-import { redirectToHttps } from '../pages/redirect-to-https.ts';
-import type { Part } from '../part.ts';
+import { refuseForeignChanges } from '../http/credentials.ts';
+import { pageHeaders } from '../http/security-headers.ts';
+import { pageError } from '../pages/error-page.tsx';
+import { redirectToHttps } from '../http/forwarded.ts';
+import type { Part, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
-import type { RequestContext } from '../types.ts';
 import { consoleStreams } from './console/console-streams.ts';
 import { dashboardRoutes } from './routes.ts';
 

@@ -4,7 +4,7 @@ import { AppError } from '../../shared/base/errors.ts';
 import { batchedFindDriver } from '../../shared/drivers/driver.ts';
 import { driverSessions } from '../../shared/drivers/driver-session.ts';
 import { type Authenticate, type Authenticators, patienceMs } from '../drivers/authenticate.ts';
-import { type OwnCookie, ownCookie } from '../http/own-cookie.ts';
+import { type OwnCookie, ownCookie } from '../http/credentials.ts';
 
 /** The cookie that holds the token of a driver's session. */
 export const driverCookie = (config: Pick<Config, 'environment'>): OwnCookie => ownCookie(config, 'driver_session');

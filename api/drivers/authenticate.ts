@@ -1,7 +1,7 @@
 import { type ActiveDriver, batchedFindDriver, hashOfDriverKey } from '../../shared/drivers/driver.ts';
 import type { Origin } from '../../shared/rides/ride-types.ts';
-import { givenKey, unauthorized } from '../http/given-key.ts';
-import type { RequestContext } from '../types.ts';
+import { readApiKey, unauthorized } from '../http/credentials.ts';
+import type { RequestContext } from '../part.ts';
 
 /** Finds the driver who made a request and notes the driver in the request's state, or throws a 401. */
 export type Authenticate = (ctx: RequestContext) => Promise<ActiveDriver>;
@@ -19,7 +19,7 @@ export function authenticateByKey(): Authenticators {
   const by =
     (find: ReturnType<typeof batchedFindDriver>): Authenticate =>
     async (ctx) => {
-      const keyHash = hashOfDriverKey(givenKey(ctx));
+      const keyHash = hashOfDriverKey(readApiKey(ctx));
       const driver = keyHash && (await find(keyHash));
       if (!driver) throw unauthorized();
       ctx.state.driver = { driverId: driver.driverId, keyHash };

@@ -1,11 +1,10 @@
 import compose from 'koa-compose';
 import type { Context } from '../../shared/base/context.ts';
-import { jsonError } from '../http/json-error.ts';
-import { requireHttps } from '../http/require-https.ts';
+import { requireHttps } from '../http/forwarded.ts';
+import { jsonError } from '../http/handle-errors.ts';
 import { namesOf, routerOf } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
-import type { Part } from '../part.ts';
-import type { Middleware, RequestContext } from '../types.ts';
+import type { Middleware, Part, RequestContext } from '../part.ts';
 import { authenticateByKey } from './authenticate.ts';
 import type { Gateway } from './gateway.ts';
 

@@ -4,7 +4,7 @@ import { positionReports } from '../../shared/drivers/position-reports.ts';
 import { ridesOfDriver } from '../../shared/rides/driver/driver-rides.ts';
 import type { Route } from '../http/route.ts';
 import { createStreams, type Stream } from '../pages/streams.ts';
-import type { RequestContext } from '../types.ts';
+import type { RequestContext } from '../part.ts';
 import type { Authenticators } from './authenticate.ts';
 import { followDrivers } from './followed-drivers.ts';
 import { driverRoutes } from './routes.ts';

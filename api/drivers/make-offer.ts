@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { makeOffer as offerOn } from '../../shared/rides/driver/driver-offers.ts';
-import { readJsonBody } from '../http/json-body.ts';
+import { readJsonBody } from '../http/body.ts';
 import { bodySchema } from '../http/operation.ts';
 import { post, rideIdOf } from '../http/route.ts';
 import { validate } from '../http/validate.ts';

@@ -3,7 +3,7 @@ import type { PositionReports } from '../../shared/drivers/position-reports.ts';
 import type { DriverRides } from '../../shared/rides/driver/driver-rides.ts';
 import type { Method, Operation } from '../http/operation.ts';
 import type { Route } from '../http/route.ts';
-import type { RequestContext } from '../types.ts';
+import type { RequestContext } from '../part.ts';
 import type { Authenticators } from './authenticate.ts';
 
 /** The parts of a process that the routes of the drivers' gateway use. */

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../shared/base/errors.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { rideId } from '../../shared/rides/public-schemas.ts';
 import { type DriverStep, takeDriverStep } from '../../shared/rides/driver/driver-steps.ts';
-import { readJsonBody } from '../http/json-body.ts';
+import { readJsonBody } from '../http/body.ts';
 import { bodySchema } from '../http/operation.ts';
 import { post } from '../http/route.ts';
 import { validate } from '../http/validate.ts';

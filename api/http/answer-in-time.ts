@@ -1,6 +1,6 @@
 import { AppError } from '../../shared/base/errors.ts';
 import type { Logger } from '../../shared/base/logging/logger.ts';
-import type { Middleware, RequestContext } from '../types.ts';
+import type { Middleware, RequestContext } from '../part.ts';
 import { answerFailure } from './handle-errors.ts';
 
 /** Every request is answered within 3 s of its arrival, whatever MongoDB does. The time that the handler waits does not count. */

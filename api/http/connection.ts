@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError, type ErrorCode, errorCodeHeader } from '../../shared/base/errors.ts';
-import { breakBody } from './broken-body.ts';
-import { jsonError } from './json-error.ts';
+import { breakBody } from './body.ts';
+import { jsonError } from './handle-errors.ts';
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -1,7 +1,7 @@
 import { AppError, codeOfStatus, describeError, errorCodeHeader } from '../../shared/base/errors.ts';
 import type { Logger } from '../../shared/base/logging/logger.ts';
 import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
-import type { Middleware, RequestContext } from '../types.ts';
+import type { Middleware, RequestContext } from '../part.ts';
 
 /**
  * The one place where an error becomes an answer: its status and headers, and the body that the request's part renders. An answer
@@ -53,3 +53,6 @@ function publicError(thrown: unknown): AppError {
   if (isOutageOfMongo(thrown)) return publicError(new AppError('unavailable'));
   return new AppError('internal');
 }
+
+/** The body of an error in JSON (contract, section 7). */
+export const jsonError = ({ message }: AppError): { error: string } => ({ error: message });

@@ -1,4 +1,4 @@
-import type { RequestContext } from '../types.ts';
+import type { RequestContext } from '../part.ts';
 import { pauseTimeLimit } from './answer-in-time.ts';
 import { silenceMs } from './serve.ts';
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { RequestContext } from '../types.ts';
+import type { RequestContext } from '../part.ts';
 
 /** How long a client may take to read the rest of its stream after the end. */
 const defaultLingerMs = 1_000;

@@ -1,6 +1,5 @@
 import Router from '@koa/router';
-import type { RouteName } from '../part.ts';
-import type { Middleware, RequestContext, RequestState } from '../types.ts';
+import type { RouteName, Middleware, RequestContext, RequestState } from '../part.ts';
 import type { Method, Operation } from './operation.ts';
 
 export interface Route {

@@ -1,6 +1,6 @@
-import type Joi from 'joi';
+import Joi from 'joi';
 import { AppError } from '../../shared/base/errors.ts';
-import type { RequestContext } from '../types.ts';
+import type { RequestContext } from '../part.ts';
 
 const strict = { convert: false, stripUnknown: true } as const;
 
@@ -32,3 +32,6 @@ export function faultsIn(schema: Joi.Schema, input: unknown): Record<string, str
   for (const { path, message } of error?.details ?? []) faults[path.join('.')] ??= message.trim();
   return faults;
 }
+
+export const latitude = Joi.number().min(-90).max(90).required().description('Latitude in degrees.');
+export const longitude = Joi.number().min(-180).max(180).required().description('Longitude in degrees.');

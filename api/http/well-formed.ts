@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { AppError } from '../../shared/base/errors.ts';
-import type { Middleware } from '../types.ts';
+import type { Middleware } from '../part.ts';
 
 /** Answers 400 to what Node accepts and HTTP forbids: an unparsable request target, and a Host that RFC 9112 rejects. */
 export const wellFormed: Middleware = (ctx, next) => {

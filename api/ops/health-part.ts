@@ -1,7 +1,7 @@
 import type { Context } from '../../shared/base/context.ts';
 import { pingMongo } from '../../shared/base/mongo/connection.ts';
 import { healthListener, healthPaths } from '../../shared/process/ops/health.ts';
-import { jsonError } from '../http/json-error.ts';
+import { jsonError } from '../http/handle-errors.ts';
 import { dataHeaders } from '../http/security-headers.ts';
 import type { Part } from '../part.ts';
 

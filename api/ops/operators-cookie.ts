@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { sha256 } from '../../shared/base/ids.ts';
-import type { RequestContext } from '../types.ts';
+import type { RequestContext } from '../part.ts';
 
 const name = 'rides_ops';
 const lifetimeMs = 12 * 3_600_000;

@@ -1,11 +1,10 @@
 import { AppError } from '../../shared/base/errors.ts';
-import { readForm } from '../http/form-body.ts';
+import { readForm } from '../http/body.ts';
+import { pageHeaders } from '../http/security-headers.ts';
 import { renderDocument } from '../pages/document.tsx';
-import { pageHeaders } from '../pages/headers.ts';
+import { pageError } from '../pages/error-page.tsx';
 import { Mark } from '../pages/mark.tsx';
-import { pageError } from '../pages/page-error.ts';
-import type { Part } from '../part.ts';
-import type { RequestContext } from '../types.ts';
+import type { Part, RequestContext } from '../part.ts';
 import type { operatorsCookie } from './operators-cookie.ts';
 import { queueBoardPath } from './queue-board-path.ts';
 

@@ -3,10 +3,9 @@ import type { Job, Queue } from 'bullmq';
 import compose from 'koa-compose';
 import { AppError } from '../../shared/base/errors.ts';
 import { type PoolName, poolNames, type Queues } from '../../shared/base/queues.ts';
-import { jsonError } from '../http/json-error.ts';
+import { jsonError } from '../http/handle-errors.ts';
 import { dataHeaders } from '../http/security-headers.ts';
-import type { Part } from '../part.ts';
-import type { Middleware, RequestContext } from '../types.ts';
+import type { Middleware, Part, RequestContext } from '../part.ts';
 import { queueBoardPath } from './queue-board-path.ts';
 
 /** The board's own files and no other host's. */

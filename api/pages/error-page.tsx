@@ -1,3 +1,5 @@
+import type { AppError } from '../../shared/base/errors.ts';
+import type { RequestContext } from '../part.ts';
 import { renderDocument } from './document.tsx';
 import { Mark } from './mark.tsx';
 
@@ -69,6 +71,15 @@ export function errorPage(
 }
 
 /** A copy of the message of an error's page. */
-export function messageOf(status: number): Message {
+function messageOf(status: number): Message {
   return { ...(messages[status] ?? messages[status >= 500 ? 500 : 400]) } as Message;
+}
+
+/** The page of an error. Sets the content type, since a page is text to Koa as well. */
+export function pageError(error: AppError, ctx: RequestContext): string {
+  ctx.response.type = 'html';
+  const message = messageOf(error.status);
+  // The text of a 429 names the limit that was reached.
+  if (error.status === 429) message.text = `${error.message}.`;
+  return errorPage(error.status, { requestId: ctx.state.requestId, message });
 }

@@ -2,7 +2,7 @@ import { type AppError, limitReached } from '../../shared/base/errors.ts';
 import { streamsOpen } from '../../shared/base/metrics/metrics.ts';
 import { assertInTime } from '../http/answer-in-time.ts';
 import { HeldResponses } from '../http/held-responses.ts';
-import type { RequestContext } from '../types.ts';
+import type { RequestContext } from '../part.ts';
 
 /** The server closes a connection that is silent for 14 s, and some proxies close it sooner. */
 const beatMs = 10_000;

@@ -8,9 +8,9 @@ import { type ApiKey, admitted, type Caller, callerFields, findCaller, keys } fr
 import { isWellFormedKey } from '../../shared/keys/key-format.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Origin, Ride } from '../../shared/rides/ride-types.ts';
-import { givenKey, unauthorized } from '../http/given-key.ts';
+import { readApiKey, unauthorized } from '../http/credentials.ts';
 import { rideIdOf } from '../http/route.ts';
-import type { RequestContext } from '../types.ts';
+import type { RequestContext } from '../part.ts';
 
 /** Finds the caller by the request's secret key (contract, section 5), or throws a 401. */
 export type FindCaller = (ctx: RequestContext) => Promise<Caller>;
@@ -44,7 +44,7 @@ async function admit<Found extends { caller: Caller }>(
   ctx: RequestContext,
   find: (secretKey: string) => Promise<Found | null>,
 ): Promise<Found> {
-  const secretKey = givenKey(ctx);
+  const secretKey = readApiKey(ctx);
   const found = secretKey ? await find(secretKey) : null;
   if (!found) throw unauthorized();
   ctx.state.caller = found.caller;

@@ -10,7 +10,7 @@ import { trackUrl as trackUrlOf } from '../../shared/rides/track-url.ts';
 import { post } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
 import { newRideSchema, rideRequest } from '../rides/new-ride.ts';
-import type { RequestContext } from '../types.ts';
+import type { RequestContext } from '../part.ts';
 import { originOf } from './authenticate.ts';
 import {
   autoAccept,

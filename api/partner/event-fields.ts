@@ -5,7 +5,7 @@ import { eventExamples, eventSchemas } from '../../shared/rides/event-schemas.ts
 import { timeOf } from '../../shared/rides/events.ts';
 import { rideId } from '../../shared/rides/public-schemas.ts';
 import { type Delivery, deliveryOutcomes, type EventName, type RideEvent } from '../../shared/rides/ride-types.ts';
-import type { RequestContext } from '../types.ts';
+import type { RequestContext } from '../part.ts';
 import { exampleRideId } from './fields.ts';
 
 /** The fields and the waiting that the event feed and the events of a ride share (contract, section 10.3). */

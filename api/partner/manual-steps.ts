@@ -5,7 +5,7 @@ import type { Offer, RideState, RideStatus } from '../../shared/rides/ride-types
 import { type HandStep, type plainHandSteps, takeHandStep } from '../../shared/rides/test-mode/manual-steps.ts';
 import { post, rideIdOf } from '../http/route.ts';
 import { manualOfferSchema } from '../rides/fields.ts';
-import type { RequestContext } from '../types.ts';
+import type { RequestContext } from '../part.ts';
 import { originOf } from './authenticate.ts';
 import { bidding, exampleOffer, exampleRideId, offerChoice, success } from './fields.ts';
 import { bodyOf } from './ignored-fields.ts';

@@ -1,13 +1,12 @@
 import compose from 'koa-compose';
 import type { Context } from '../../shared/base/context.ts';
 import type { Wake } from '../../shared/base/wake.ts';
-import { jsonError } from '../http/json-error.ts';
-import { requireHttps } from '../http/require-https.ts';
+import { jsonError } from '../http/handle-errors.ts';
+import { requireHttps } from '../http/forwarded.ts';
 import { namesOf, routerOf } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
-import type { Part } from '../part.ts';
+import type { Part, Middleware, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
-import type { Middleware, RequestContext } from '../types.ts';
 import { authenticate } from './authenticate.ts';
 import { partnerRoutes } from './routes.ts';
 import { waitingPolls } from './waiting-polls.ts';

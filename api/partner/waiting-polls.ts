@@ -9,7 +9,7 @@ import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { assertInTime } from '../http/answer-in-time.ts';
 import { type HeldRequest, HeldRequests } from '../http/held-requests.ts';
-import type { RequestContext } from '../types.ts';
+import type { RequestContext } from '../part.ts';
 
 /** All that waits is looked at this often: a wake-up can be lost. */
 const lookMs = 2_000;

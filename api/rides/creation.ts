@@ -3,7 +3,7 @@ import { AppError, describeError, limitReached } from '../../shared/base/errors.
 import { randomBase62, sha256 } from '../../shared/base/ids.ts';
 import { type CreationFields, createRide, findReplay, type NewRide, UnconfirmedRide } from '../../shared/rides/create-ride.ts';
 import type { ChangeSteps } from '../http/route.ts';
-import type { RequestContext } from '../types.ts';
+import type { RequestContext } from '../part.ts';
 import {
   accountWindows,
   type Creation,

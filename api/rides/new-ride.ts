@@ -4,7 +4,7 @@ import type { Config } from '../../shared/base/config.ts';
 import { greatCircleKm } from '../../shared/rides/position.ts';
 import { type AutoAccept, type Location, type RideRequest, rideTypes } from '../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
-import { latitude, longitude } from '../http/coordinates.ts';
+import { latitude, longitude } from '../http/validate.ts';
 import { etaMinutes, money, reference, text, textUpTo } from './fields.ts';
 
 const location = Joi.object<Location>({

@@ -8,16 +8,13 @@ import { withReportedPosition } from '../../shared/rides/driver/reported-positio
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';
-import { clientAddress, clientNetwork } from '../http/client-address.ts';
+import { clientAddress, clientNetwork, redirectToHttps } from '../http/forwarded.ts';
 import { namesOf, type PageRoute, paramOf, routerOf } from '../http/route.ts';
-import { errorPage } from '../pages/error-page.tsx';
+import { pageHeaders } from '../http/security-headers.ts';
+import { errorPage, pageError } from '../pages/error-page.tsx';
 import { followRides } from '../pages/followed-rides.ts';
-import { pageHeaders } from '../pages/headers.ts';
-import { pageError } from '../pages/page-error.ts';
-import { redirectToHttps } from '../pages/redirect-to-https.ts';
 import { createStreams } from '../pages/streams.ts';
-import type { Part } from '../part.ts';
-import type { RequestContext } from '../types.ts';
+import type { Part, RequestContext } from '../part.ts';
 import { trackPage } from './page.tsx';
 import { type TrackedRide, type TrackState, trackFields, trackState } from './track-state.ts';
 

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
 import { type HeldRequest, HeldRequests } from '../../api/http/held-requests.ts';
 import { type Serving, serve, silenceMs } from '../../api/http/serve.ts';
-import type { RequestContext } from '../../api/types.ts';
+import type { RequestContext } from '../../api/part.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { testContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';

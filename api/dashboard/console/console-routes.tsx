@@ -8,7 +8,7 @@ import { applyAction } from '../../../shared/rides/apply-action.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
 import { type Origin, type TestScenario, testScenarios } from '../../../shared/rides/ride-types.ts';
 import { takeHandStep } from '../../../shared/rides/test-mode/manual-steps.ts';
-import type { Form } from '../../http/form-body.ts';
+import type { Form } from '../../http/body.ts';
 import { makeChange } from '../../http/route.ts';
 import { faultsIn, validate } from '../../http/validate.ts';
 import type { RideCreation } from '../../rides/creation.ts';

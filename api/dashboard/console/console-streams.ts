@@ -4,7 +4,7 @@ import type { Wake } from '../../../shared/base/wake.ts';
 import { followRides } from '../../pages/followed-rides.ts';
 import { endWithSessions } from '../../pages/session-streams.ts';
 import { createStreams } from '../../pages/streams.ts';
-import type { RequestContext } from '../../types.ts';
+import type { RequestContext } from '../../part.ts';
 import { sessionCookie } from '../session-cookie.ts';
 import { type ConsoleRide, consoleFields } from './console-ride.ts';
 import type { ConsoleState } from './console-state.ts';

@@ -1,6 +1,6 @@
 import { AppError } from '../../../shared/base/errors.ts';
 import { type HandStep, plainHandSteps } from '../../../shared/rides/test-mode/manual-steps.ts';
-import type { Form } from '../../http/form-body.ts';
+import type { Form } from '../../http/body.ts';
 import { faultsIn, validate } from '../../http/validate.ts';
 import { manualOfferSchema } from '../../rides/fields.ts';
 import { numberIn } from './ride-form.ts';
