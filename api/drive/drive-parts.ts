@@ -8,7 +8,7 @@ import { jsonError } from '../http/handle-errors.ts';
 import { namesOf, routerOf } from '../http/route.ts';
 import { dataHeaders, pageHeaders } from '../http/security-headers.ts';
 import { pageError } from '../pages/error-page.tsx';
-import { endWithSessions } from '../pages/session-streams.ts';
+import { endWithSessions } from '../streams/session-streams.ts';
 import type { Part, RequestContext } from '../part.ts';
 import { authenticateBySession, driverCookie } from './authenticate-by-session.ts';
 import { driveRoutes } from './drive-routes.ts';
@@ -29,7 +29,7 @@ function dataPart(service: Context, gateway: Gateway): Part {
   const bySession = authenticateBySession(service);
   const cookie = driverCookie(config);
   const sessions = endWithSessions(service, driverSessions.living);
-  const routes = gateway.routes(bySession, (ctx, stream) => sessions.watch(stream, cookie.read(ctx)));
+  const routes = gateway.routes(bySession, (ctx, stream) => sessions.add(stream, cookie.read(ctx)));
   return {
     name: 'drive-data',
     owns: (path) => isBelow(path, dataBase),

@@ -3,11 +3,13 @@ import type { Wake } from '../../shared/base/wake.ts';
 import { positionReports } from '../../shared/drivers/position-reports.ts';
 import { ridesOfDriver } from '../../shared/rides/driver/driver-rides.ts';
 import type { Route } from '../http/route.ts';
-import { createStreams, type Stream } from '../pages/streams.ts';
+import { createStreams, type Stream } from '../streams/streams.ts';
 import type { RequestContext } from '../part.ts';
 import type { Authenticators } from './authenticate.ts';
-import { followDrivers } from './followed-drivers.ts';
+import { followDrivers } from '../streams/followed-drivers.ts';
+import { presentRequests } from './list-requests.ts';
 import { driverRoutes } from './routes.ts';
+import { presentOwnRide } from './show-own-ride.ts';
 
 /** A phone that has lost its connection opens another one before the service notices. */
 const streamsPerDriver = 5;
@@ -23,7 +25,10 @@ export interface Gateway {
 /** The one gateway of a process: the parts that let drivers in share its streams and its writing of positions. */
 export function createGateway(service: Context, wake: Wake): Gateway {
   const streams = createStreams({ all: service.config.streams.all, perClient: streamsPerDriver, client: 'driver' });
-  const followed = followDrivers(service, wake);
+  const followed = followDrivers(service, wake, (rides) => ({
+    requests: presentRequests(rides),
+    ride: presentOwnRide(rides),
+  }));
   const reports = positionReports(service);
   return {
     routes: (by, opened) =>

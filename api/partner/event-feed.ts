@@ -73,7 +73,7 @@ export const listEvents: PartnerOperation<'GET'> = {
           waitSeconds,
           await read({ keyId, after, limit }),
           ({ events }) => events.length > 0,
-          (ms) => polls.wait(ctx, { keyId, after }, ms),
+          (ms, { readUntil }) => polls.wait(ctx, { keyId, after, readUntil }, ms),
           async () => {
             await findCaller(ctx);
             return read({ keyId, after, limit });
@@ -107,9 +107,12 @@ interface PageRequest {
   limit: number;
 }
 
+/** A page, and the position (Unix ms) up to which it was read. */
+type ReadPage = FeedPage & { readUntil: number };
+
 /** Requests that wait at one place are woken together and share one read. */
-function sharedReads(feed: FeedMark): (request: PageRequest) => Promise<FeedPage> {
-  return batch<PageRequest, FeedPage>(async (requests) => {
+function sharedReads(feed: FeedMark): (request: PageRequest) => Promise<ReadPage> {
+  return batch<PageRequest, ReadPage>(async (requests) => {
     const shownUntil = await feed.shownUntil();
     const reads = new Map<string, Promise<FeedPage>>();
     for (const request of requests) {
@@ -122,7 +125,9 @@ function sharedReads(feed: FeedMark): (request: PageRequest) => Promise<FeedPage
       if (result.status === 'fulfilled' && result.value?.unshown) feed.reach(result.value.unshown);
     }
     return results.map((result) =>
-      result.status === 'fulfilled' ? (result.value as FeedPage) : (result.reason as Error),
+      result.status === 'fulfilled'
+        ? { ...(result.value as FeedPage), readUntil: shownUntil }
+        : (result.reason as Error),
     );
   });
 }

@@ -121,14 +121,14 @@ export async function waitFor<Found>(
   waitSeconds: number,
   first: Found,
   isEnough: (found: Found) => boolean,
-  wait: (ms: number) => Promise<boolean>,
+  wait: (ms: number, found: Found) => Promise<boolean>,
   again: () => Promise<Found>,
 ): Promise<Found> {
   let found = first;
   const until = performance.now() + (method === 'HEAD' ? 0 : waitSeconds * 1_000);
   while (!isEnough(found)) {
     const left = until - performance.now();
-    if (left <= 0 || !(await wait(left))) break;
+    if (left <= 0 || !(await wait(left, found))) break;
     found = await again();
   }
   return found;

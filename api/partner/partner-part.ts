@@ -9,7 +9,7 @@ import type { Part, Middleware, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
 import { authenticate } from './authenticate.ts';
 import { partnerRoutes } from './routes.ts';
-import { waitingPolls } from './waiting-polls.ts';
+import { waitingPolls } from '../streams/waiting-polls.ts';
 
 /** The versioned base and its older equivalent (contract, section 9): the same routes, keys, rides and limits. */
 const bases = ['/v1', '/api/v1'];

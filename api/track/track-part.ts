@@ -12,8 +12,8 @@ import { clientAddress, clientNetwork, redirectToHttps } from '../http/forwarded
 import { namesOf, type PageRoute, paramOf, routerOf } from '../http/route.ts';
 import { pageHeaders } from '../http/security-headers.ts';
 import { errorPage, pageError } from '../pages/error-page.tsx';
-import { followRides } from '../pages/followed-rides.ts';
-import { createStreams } from '../pages/streams.ts';
+import { followRides } from '../streams/followed-rides.ts';
+import { createStreams } from '../streams/streams.ts';
 import type { Part, RequestContext } from '../part.ts';
 import { trackPage } from './page.tsx';
 import { type TrackedRide, type TrackState, trackFields, trackState } from './track-state.ts';
@@ -40,7 +40,7 @@ export function trackPart(service: Context, wake: Wake): Part {
     isLast: ({ status }) => hasEnded(status),
     // A moving car.
     isAlwaysNews: ({ position }) => position !== undefined,
-    lookMs: 2_000,
+    pollMs: 2_000,
   });
 
   const get = (path: string, answer: (ctx: RequestContext, found: Tracked) => void): PageRoute => ({

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
-import { type HeldRequest, HeldRequests } from '../../api/http/held-requests.ts';
+import { type HeldRequest, HeldRequests } from '../../api/streams/held-requests.ts';
 import { type Serving, serve, silenceMs } from '../../api/http/serve.ts';
 import type { RequestContext } from '../../api/part.ts';
 import type { Context } from '../../shared/base/context.ts';

@@ -3,7 +3,7 @@ import http, { type ServerResponse } from 'node:http';
 import net from 'node:net';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
-import { HeldResponses } from '../../api/http/held-responses.ts';
+import { HeldResponses } from '../../api/streams/streams.ts';
 import { type Serving, serve } from '../../api/http/serve.ts';
 import type { Part } from '../../api/part.ts';
 import type { Context } from '../../shared/base/context.ts';

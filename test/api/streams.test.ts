@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
 import { type Serving, serve } from '../../api/http/serve.ts';
-import { createStreams, eventText, type Stream, type Streams } from '../../api/pages/streams.ts';
+import { createStreams, eventText, type Stream, type Streams } from '../../api/streams/streams.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { testContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';

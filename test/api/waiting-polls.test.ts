@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
 import { serve } from '../../api/http/serve.ts';
-import { waitingPolls } from '../../api/partner/waiting-polls.ts';
+import { waitingPolls } from '../../api/streams/waiting-polls.ts';
 import { subscribeToRideChanges } from '../../shared/base/wake.ts';
 import { testContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';

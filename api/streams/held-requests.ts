@@ -1,6 +1,6 @@
 import type { RequestContext } from '../part.ts';
-import { pauseTimeLimit } from './answer-in-time.ts';
-import { silenceMs } from './serve.ts';
+import { pauseTimeLimit } from '../http/answer-in-time.ts';
+import { silenceMs } from '../http/serve.ts';
 
 export interface HeldRequest {
   /** Resolves with whether it was released; with false out of time, without a client, or at a stop. */
