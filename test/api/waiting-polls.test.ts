@@ -16,7 +16,7 @@ describe('requests that wait for events', () => {
       async handle(request) {
         const [, accountId = '', keyId = ''] = request.path.slice(1).split('/');
         request.state.caller = { keyId, accountId, mode: 'test' };
-        const waiting = polls.wait(request, { keyId, after: null }, 60_000);
+        const waiting = polls.wait(request, { keyId, after: null, readUntil: 0 }, 60_000);
         noteWaiting();
         request.body = { mayHaveEvents: await waiting };
       },
