@@ -7,7 +7,7 @@ import { startWatch } from '../shared/process/ops/watch.ts';
 import { shutdownOnSignal } from '../shared/process/shutdown.ts';
 import { createApp } from './app.ts';
 import { serve } from './http/serve.ts';
-import { operatorsPages } from './ops/operators-pages.ts';
+import { operatorsPages } from './ops/operators-pages.tsx';
 import type { Part } from './part.ts';
 
 /** How long clients have to read `Connection: close` on a last answer, before their idle connections are closed. */

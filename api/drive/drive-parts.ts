@@ -10,20 +10,19 @@ import { dataHeaders, pageHeaders } from '../http/security-headers.ts';
 import { pageError } from '../pages/error-page.tsx';
 import { endWithSessions } from '../streams/session-streams.ts';
 import type { Part, RequestContext } from '../part.ts';
-import { authenticateBySession, driverCookie } from './authenticate-by-session.ts';
-import { driveRoutes } from './drive-routes.ts';
+import { authenticateBySession, driverCookie, signInRoutes } from './sign-in-routes.ts';
 
 const base = '/drive';
 const dataBase = `${base}/api`;
 const isBelow = (path: string, top: string): boolean => path === top || path.startsWith(`${top}/`);
 
-/** The driver's page: what it asks for by script, with errors as JSON, and the pages themselves. */
+/** The driver's page: the data that its script asks for, with errors as JSON, and the pages. */
 export const driveParts = (service: Context, gateway: Gateway): Part[] => [
   dataPart(service, gateway),
   pagePart(service),
 ];
 
-/** The drivers' gateway for the page: the same routes, for who has signed in. */
+/** The drivers' gateway for the page: the same routes, for drivers who have signed in. */
 function dataPart(service: Context, gateway: Gateway): Part {
   const { config } = service;
   const bySession = authenticateBySession(service);
@@ -45,7 +44,7 @@ function dataPart(service: Context, gateway: Gateway): Part {
 
 function pagePart(service: Context): Part {
   const { config } = service;
-  const routes = driveRoutes(service);
+  const routes = signInRoutes(service);
   return {
     name: 'drive',
     owns: (path) => isBelow(path, base),

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { renderDocument } from '../pages/document.tsx';
-import { Mark } from '../pages/mark.tsx';
+import { renderDocument, Mark } from '../pages/document.tsx';
 
 /** Where no driver is signed in: asks for the driver's key. What was typed is never shown again. */
 export function signInPage({ isWrong }: { isWrong: boolean }): string {

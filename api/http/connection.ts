@@ -14,7 +14,7 @@ const maxWaiting = 16;
 const lingerMs = 1_000;
 
 /**
- * The requests of one connection, handled one after the other: a pipelined request begins when the request before it has been
+ * Handles the requests of one connection one after the other: a pipelined request begins when the request before it has been
  * answered. So each request gets its own answer, or none if it never began.
  */
 export class Connection {
@@ -38,7 +38,7 @@ export class Connection {
     socket.on('resume', () => this.#isPaused && socket.pause());
   }
 
-  /** Handles a request once those before it are answered. */
+  /** Handles a request after those before it are answered. */
   take(request: IncomingMessage, response: ServerResponse): void {
     this.#exchanges.push({ request, response });
     if (this.#exchanges.length === 1) this.#begin();

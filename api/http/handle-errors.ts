@@ -4,8 +4,8 @@ import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
 import type { Middleware, RequestContext } from '../part.ts';
 
 /**
- * The one place where an error becomes an answer: its status and headers, and the body that the request's part renders. An answer
- * of 400 or more that a part has made without an error gets the code of its status.
+ * The one place where an error becomes an answer: its status and headers, and the body that the request's part renders. An
+ * answer of 400 or more that a part made without an error gets the code of its status.
  */
 export function handleErrors(log: Logger): Middleware {
   return async (ctx, next) => {
@@ -24,7 +24,7 @@ function nameStatus({ response, headerSent }: RequestContext): void {
   response.set(errorCodeHeader, codeOfStatus(status));
 }
 
-/** Logs the failure of a request if it is the service's own, and makes the answer. */
+/** Makes the answer of a failed request, and logs the failure if it is the service's own. */
 export function answerFailure(ctx: RequestContext, thrown: unknown, log: Logger): void {
   const { requestId, part } = ctx.state;
   const error = publicError(thrown);

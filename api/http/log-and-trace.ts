@@ -5,11 +5,11 @@ import type { Tracing } from '../../shared/base/tracing/tracing.ts';
 import type { Middleware, RequestContext } from '../part.ts';
 
 /**
- * Gives each request an id, the client's own where it may be kept, sent as X-Request-Id, and logs one line for it, with the
- * ids of the ride and of who asked. The line has the route's pattern, never the path: a path can hold a track token. Only in
- * development it also has the path where no route matched, unless it belongs to the live map.
+ * Gives each request an id, which is the client's own if it is well-formed, sends it as X-Request-Id, and logs one line per
+ * request with the ids of the ride and the caller. The line has the route's pattern, never the path, which can hold a track
+ * token. Only in development it also has a path that matched no route, unless the path belongs to the live map.
  */
-export function requestLog({ log, config }: Context): Middleware {
+export function logRequest({ log, config }: Context): Middleware {
   const isDevelopment = config.environment === 'development';
   return async (ctx, next) => {
     const startedAt = performance.now();
@@ -30,7 +30,7 @@ export function requestLog({ log, config }: Context): Middleware {
 }
 
 const requestId = /^[A-Za-z0-9_-]{8,64}$/;
-/** A key or signing secret that a client sends by mistake must not get into the log. */
+/** A client may send a key or signing secret by mistake: it must not be logged. */
 const looksLikeSecret = /svc_|whsec_/i;
 
 const givenRequestId = (given: string): string | undefined =>
@@ -39,7 +39,7 @@ const givenRequestId = (given: string): string | undefined =>
 /** The path as it was sent: Koa's own `path` throws where it cannot be parsed. */
 const rawPath = (url: string): string => url.replace(/\?.*/s, '');
 
-/** Makes a span of each request, in the trace of the client's `traceparent` where it sends one. Probes have none. */
+/** Makes a span for each request but probes, in the trace of the client's `traceparent` if it sends one. */
 export function traceRequest(tracing: Tracing): Middleware {
   return (ctx, next) => {
     const { method, state } = ctx;
@@ -52,7 +52,7 @@ export function traceRequest(tracing: Tracing): Middleware {
   };
 }
 
-/** What the log and the trace say of a request that was answered: its ids, its outcome, and its route as a pattern. */
+/** The fields of an answered request in log and trace. */
 function requestFacts(ctx: RequestContext) {
   const { requestId, route = routeOf(ctx), caller, driver } = ctx.state;
   const { method, status } = ctx;
@@ -60,7 +60,7 @@ function requestFacts(ctx: RequestContext) {
   return { requestId, method, route, status, ...ids };
 }
 
-/** The ride of the path, or the one that was created. What has not the form of an id may be anything, a key for example. */
+/** The ride of the path, or the one that was created. Only well-formed ids: the path segment could be a secret. */
 function rideIdOf(ctx: object): string | undefined {
   const { params, body, status } = ctx as { params?: { rideId?: string }; body?: { rideId?: string }; status: number };
   const rideId = params?.rideId ?? (status === 201 ? body?.rideId : undefined);

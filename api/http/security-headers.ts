@@ -19,7 +19,7 @@ const protect = helmet({
 export const dataHeaders: ReadonlyMap<string, string> = headersOf(protect);
 
 /** The headers that a helmet middleware sets. */
-export function headersOf(middleware: ReturnType<typeof helmet>): Map<string, string> {
+function headersOf(middleware: ReturnType<typeof helmet>): Map<string, string> {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);
   middleware(request, response, () => {});
@@ -27,8 +27,8 @@ export function headersOf(middleware: ReturnType<typeof helmet>): Map<string, st
 }
 
 /**
- * The security headers of pages: only our own scripts, styles and pictures, and pictures of the map's tiles where there are
- * any. `Referrer-Policy` is not helmet's `no-referrer`: with that, browsers send forms of our own pages with `Origin: null`.
+ * The security headers of pages: only our own scripts, styles and images, and map tiles of `tileOrigin`. `Referrer-Policy` is
+ * not helmet's `no-referrer`: with that, browsers send forms of our own pages with `Origin: null`.
  */
 export function pageHeaders({
   tileOrigin,
@@ -61,7 +61,7 @@ export function pageHeaders({
   return policy.set('Permissions-Policy', permissions.join(', '));
 }
 
-/** What a page can ask a phone for, and only the page that says so may. */
+/** Features of a phone. A page may use only those that its headers list. */
 const phoneFeatures = ['camera', 'geolocation', 'microphone', 'screen-wake-lock'] as const;
 
 interface PageHeaders {

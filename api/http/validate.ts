@@ -5,8 +5,8 @@ import type { RequestContext } from '../part.ts';
 const strict = { convert: false, stripUnknown: true } as const;
 
 /**
- * The validated value, with defaults and without unknown fields. Use only it afterwards, never the raw input. Throws
- * `invalid_request`, which names the first invalid field. With `convert` a text may stand for a number.
+ * The validated value, with defaults and without unknown fields. Afterwards use only this value, never the raw input. Throws
+ * `invalid_request`, which names the first invalid field. With `convert`, the text of a number is a number.
  */
 export function validate<T>(schema: Joi.Schema<T>, input: unknown, { convert = false } = {}): T {
   const { value, error } = schema.validate(input, {
@@ -23,7 +23,7 @@ export const queryOf = <T>(schema: Joi.Schema<T>, ctx: RequestContext): T =>
   validate(schema, { ...ctx.query }, { convert: true });
 
 /**
- * What `validate` refuses in an input: by the path of each invalid field (`pickup.lat`), what is wrong with it ("must be a
+ * The faults for which `validate` refuses an input: the path of each invalid field (`pickup.lat`) and its fault ("must be a
  * number"). Empty for a valid input.
  */
 export function faultsIn(schema: Joi.Schema, input: unknown): Record<string, string> {

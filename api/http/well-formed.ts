@@ -3,7 +3,7 @@ import { AppError } from '../../shared/base/errors.ts';
 import type { Middleware } from '../part.ts';
 
 /** Answers 400 to what Node accepts and HTTP forbids: an unparsable request target, and a Host that RFC 9112 rejects. */
-export const wellFormed: Middleware = (ctx, next) => {
+export const refuseMalformed: Middleware = (ctx, next) => {
   if (pathOf(ctx) === undefined || !hasValidHost(ctx.req)) throw new AppError('invalid_request');
   return next();
 };

@@ -25,8 +25,8 @@ const descriptions: Record<PoolName, string> = {
 const usedStates = ['active', 'waiting', 'delayed', 'failed', 'completed'] as const;
 
 /**
- * A queue as the board shows it. It is read-only: a job only says where to look, so that running one again sends nothing, and
- * would write over what the first run came to.
+ * A queue as the board shows it. It is read-only: MongoDB decides what is pending, so running a job again would only
+ * overwrite the result of its first run.
  */
 function shownQueue(Adapter: typeof BullMQAdapter, queue: Queue, description: string): BullMQAdapter {
   return new (class extends Adapter {
@@ -45,7 +45,7 @@ function shownQueue(Adapter: typeof BullMQAdapter, queue: Queue, description: st
   })(queue, { readOnlyMode: true, description });
 }
 
-/** What a person asks of a job: of which ride and step it is, when it was due, and what came of it. */
+/** A job as a person reads it: its ride, step, due time and result. */
 function inWords(job: Job): Job {
   const json = job.toJSON.bind(job);
   job.toJSON = () => {
@@ -66,14 +66,14 @@ function inWords(job: Job): Job {
   return job;
 }
 
-/** Fixed at the bottom, where it covers nothing: the board's pages scroll inside a frame of their own. */
+/** Fixed at the bottom, where it covers nothing: the board's pages scroll in a frame of their own. */
 const banner =
   '<p style="position:fixed;bottom:0;left:0;right:0;z-index:100;margin:0;padding:6px 12px;text-align:center;' +
   'font:500 13px/1.4 system-ui,sans-serif;color:#1f2328;background:#ffd666">' +
   'Read-only: MongoDB holds what is to be done, and running a job again would send nothing.</p>' +
   '<style>#root{padding-bottom:32px}</style>';
 
-/** Says on each page that it is read-only, and leaves out the fonts that the page would ask of another host. */
+/** Adds the banner to each page, and removes the fonts that the page would load from another host. */
 const ownPage: Middleware = async (ctx, next) => {
   await next();
   if (typeof ctx.body !== 'string' || !ctx.response.is('html')) return;
@@ -89,8 +89,8 @@ const readOnly: Middleware = (ctx, next) => {
 };
 
 /**
- * The pages that show every queue and its jobs, to those whom `admit` lets in. Nothing can be changed there. Its packages
- * are loaded here, because an API process without the board starts sooner and holds 10 MB less.
+ * The read-only pages that show every queue and its jobs, for requests that `admit` lets through. Their packages are loaded
+ * here, because an API process without the board starts sooner and uses 10 MB less memory.
  */
 export async function queueBoard(queues: Queues, admit: Middleware): Promise<Part> {
   const [{ createBullBoard }, { BullMQAdapter }, { KoaAdapter }] = await Promise.all([

@@ -1,7 +1,6 @@
 import type { AppError } from '../../shared/base/errors.ts';
 import type { RequestContext } from '../part.ts';
-import { renderDocument } from './document.tsx';
-import { Mark } from './mark.tsx';
+import { renderDocument, Mark } from './document.tsx';
 
 /** What a page says instead of its content: what happened, and what to do now. */
 export interface Message {

@@ -1,16 +1,16 @@
-import type { RequestContext } from '../part.ts';
 import { pauseTimeLimit } from '../http/answer-in-time.ts';
 import { silenceMs } from '../http/serve.ts';
+import type { RequestContext } from '../part.ts';
 
 export interface HeldRequest {
-  /** Resolves with whether it was released; with false out of time, without a client, or at a stop. */
+  /** Resolves with true when it was released; with false when its time is over, at a stop, or when its client has gone. */
   over: Promise<boolean>;
   release(): void;
 }
 
 /**
- * Requests that wait before they are answered (long polls). A held request has neither the time limit of an answer nor
- * that of a silent connection, and a stop ends it.
+ * Requests that wait before they are answered (long polls). Neither the time limit of an answer nor that of a silent
+ * connection applies to them, and a stop ends their wait.
  */
 export class HeldRequests {
   readonly #held = new Set<() => void>();
@@ -29,7 +29,7 @@ export class HeldRequests {
       resolve = end;
     });
     const end = () => resolve(false);
-    const goOn = pauseTimeLimit(ctx);
+    const resumeTimeLimit = pauseTimeLimit(ctx);
     socket.setTimeout(ms + silenceMs);
     const timer = setTimeout(end, ms);
     // A client that closes its side of the connection does not wait any longer.
@@ -43,7 +43,7 @@ export class HeldRequests {
       socket.off('end', end);
       res.off('close', end);
       socket.setTimeout(silenceMs);
-      goOn();
+      resumeTimeLimit();
       return isReleased;
     });
     return { over, release: () => resolve(true) };

@@ -1,5 +1,4 @@
-import { placeOnLeg } from '../../../shared/rides/position.ts';
-import { metersBetween } from '../geometry.ts';
+import { greatCircleKm, placeOnLeg } from '../../../shared/rides/position.ts';
 import type { TrackState } from '../track-state.ts';
 import { oldReportMs } from '../words.ts';
 
@@ -18,7 +17,7 @@ type Report = NonNullable<TrackState['position']>;
 const trailMs = 2_500;
 /** What lies between two reports that are further apart is not known, and not drawn. */
 const maxGapMs = 10_000;
-const maxJumpMeters = 500;
+const maxJumpKm = 0.5;
 /** A report that is this much older than the last one is not a late one: the service's clock was set back. */
 const clockStepMs = 60_000;
 
@@ -52,7 +51,7 @@ function between(reports: readonly Report[], time: number): Report {
   const next = reports.findIndex(({ at }) => at > time);
   const [before, after] = [reports[next === -1 ? reports.length - 1 : next - 1], reports[next]];
   if (!before || !after) return (before ?? after) as Report;
-  if (after.at - before.at > maxGapMs || metersBetween(before, after) > maxJumpMeters) return before;
+  if (after.at - before.at > maxGapMs || greatCircleKm(before, after) > maxJumpKm) return before;
   const share = (time - before.at) / (after.at - before.at);
   return {
     lat: before.lat + (after.lat - before.lat) * share,

@@ -12,11 +12,16 @@ import {
   polyline,
   tileLayer,
 } from 'leaflet';
-import { pathBetween } from '../geometry.ts';
+import { greatCircleKm, initialBearing, pointAt } from '../../../shared/rides/position.ts';
 import type { TrackState } from '../track-state.ts';
 import { type CarView, shorterWay } from './car.ts';
 
-const place = ({ lat, lng }: { lat: number; lng: number }): [number, number] => [lat, lng];
+interface Place {
+  lat: number;
+  lng: number;
+}
+
+const place = ({ lat, lng }: Place): [number, number] => [lat, lng];
 
 /** The map: route, pickup, destination and car, on tiles where there are any and on a plain ground where not. */
 export function createMap(container: HTMLElement, first: TrackState) {
@@ -161,4 +166,14 @@ function recenterButton(onClick: () => void): Control {
     return element;
   };
   return button;
+}
+
+/** Points along the great circle between two places, close enough to draw a line through. */
+function pathBetween(from: Place, to: Place): Place[] {
+  const km = greatCircleKm(from, to);
+  const pieces = Math.min(64, Math.max(1, Math.ceil(km / 50)));
+  const inner = Array.from({ length: pieces - 1 }, (_, index) =>
+    pointAt(from, (km * (index + 1)) / pieces, initialBearing({ from, to })),
+  );
+  return [from, ...inner, to];
 }

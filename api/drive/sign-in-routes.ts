@@ -1,23 +1,25 @@
 import { type Limit, take } from '../../shared/accounts/limit.ts';
 import { sessionLifetimeMs } from '../../shared/accounts/session-store.ts';
+import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { type ActiveDriver, batchedFindDriver, hashOfDriverKey } from '../../shared/drivers/driver.ts';
 import { driverSessions } from '../../shared/drivers/driver-session.ts';
 import { goOffline } from '../../shared/drivers/positions.ts';
+import { type Authenticate, type Authenticators, patienceMs } from '../drivers/authenticate.ts';
 import { readForm } from '../http/body.ts';
+import { type OwnCookie, ownCookie } from '../http/credentials.ts';
 import { clientAddress, clientNetwork } from '../http/forwarded.ts';
 import type { PageRoute } from '../http/route.ts';
 import type { Middleware, RequestContext } from '../part.ts';
-import { authenticateBySession, driverCookie } from './authenticate-by-session.ts';
 import { drivePage } from './drive-page.tsx';
 import { signInPage, tooManyPage } from './sign-in-page.tsx';
 
-/** Wrong keys from one client's address. Drivers of one mobile network can share an address, so it is not few. */
-export const wrongDriverKeys: Limit = { name: 'wrong-driver-keys', most: 20, perMs: 15 * 60_000 };
+/** Wrong keys from one client's address. Not few: drivers of one mobile network can share an address. */
+const wrongDriverKeys: Limit = { name: 'wrong-driver-keys', most: 20, perMs: 15 * 60_000 };
 
 /** The driver's page, and signing in to it with the driver's key. */
-export function driveRoutes(service: Context): PageRoute[] {
+export function signInRoutes(service: Context): PageRoute[] {
   const { config } = service;
   const cookie = driverCookie(config);
   const { authenticate } = authenticateBySession(service);
@@ -91,4 +93,28 @@ function tooMany(ctx: RequestContext, waitMs: number): void {
   ctx.status = 429;
   ctx.type = 'html';
   ctx.body = tooManyPage(waitMs);
+}
+
+/** The cookie that holds the token of a driver's session. */
+export const driverCookie = (config: Pick<Config, 'environment'>): OwnCookie => ownCookie(config, 'driver_session');
+
+/**
+ * Lets a driver in by the session's cookie. The session names the hash of the key that it was made with, and that key is
+ * looked up anew each time: it must still be the driver's own, and the driver active.
+ */
+export function authenticateBySession(service: Pick<Context, 'config' | 'now'>): Authenticators {
+  const cookie = driverCookie(service.config);
+  const by = (windowMs: number): Authenticate => {
+    const findOwner = driverSessions.finder(windowMs);
+    const findDriver = batchedFindDriver(windowMs);
+    return async (ctx) => {
+      const token = cookie.read(ctx);
+      const owner = token ? await findOwner(token, service.now()) : null;
+      const driver = owner && (await findDriver(owner.keyHash));
+      if (!driver) throw new AppError('unauthorized', { message: 'Nobody is signed in here' });
+      ctx.state.driver = { driverId: driver.driverId, keyHash: owner.keyHash };
+      return driver;
+    };
+  };
+  return { authenticate: by(0), authenticatePatiently: by(patienceMs) };
 }
