@@ -1,5 +1,5 @@
 import { exclusively } from '../../pages/browser/read-stream.ts';
-import { type Action, type NewAction, rideOf } from '../actions.ts';
+import { type Action, type NewAction, type RequestOnPage, rideOf } from '../actions.ts';
 import { type Answer, call } from './gateway.ts';
 
 /** Between tries while the network is away, longer each time. The page's own signs of a network try at once. */
@@ -24,6 +24,8 @@ interface Listener {
 export function createSending(driverId: string, { onChange, onDone, onRefused, onSignedOut }: Listener) {
   const place = `drive-actions-${driverId}`;
   let lately: Action[] = [];
+  /** Rides whose offer is on its way, and is withdrawn when it has arrived. */
+  const unwanted = new Set<string>();
   let isSending = false;
   /** The id of the action that is on its way: the service may have it already. */
   let underWay: string | undefined;
@@ -46,6 +48,14 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
   /** Drops what is not on its way yet. */
   function drop(isDropped: (action: Action) => boolean): void {
     write(read().filter((action) => action.id === underWay || !isDropped(action)));
+  }
+
+  /** An offer that was never sent is dropped; one that is on its way is withdrawn when it has arrived. */
+  function withdraw({ rideId, offer }: RequestOnPage): void {
+    if (offer?.offerId) return add({ kind: 'withdraw', rideId, offerId: offer.offerId });
+    const isThis = (action: Action) => action.kind === 'offer' && action.rideId === rideId;
+    drop(isThis);
+    if (read().some(isThis)) unwanted.add(rideId);
   }
 
   async function send(): Promise<void> {
@@ -73,8 +83,15 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
       if (taken) note(taken);
       const rest = read().filter((other) => other.id !== id);
       write(taken ? rest : rest.filter((other) => !isAfter(action, other)));
-      if (taken) onDone(taken);
+      if (taken) done(taken);
       else onRefused(action, answer);
+    }
+  }
+
+  function done(action: Action): void {
+    onDone(action);
+    if (action.kind === 'offer' && action.offerId && unwanted.delete(action.rideId)) {
+      add({ kind: 'withdraw', rideId: action.rideId, offerId: action.offerId });
     }
   }
 
@@ -92,6 +109,7 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
   return {
     add,
     drop,
+    withdraw,
     /** Tries now: the network may be back. */
     send: () => void send(),
     /** What the service does not have yet. */
