@@ -21,7 +21,7 @@ import { trackPart } from './track/track-part.ts';
 
 /**
  * The way of one request, from top to bottom. `serve` gives each connection's requests to it one after the other.
- * What a step throws becomes an answer in `handleErrors`.
+ * An error that a step throws becomes an answer in `handleErrors`.
  */
 export function listenerOf(service: Context, parts: readonly Part[]): ReturnType<App['callback']> {
   const app = new Koa<RequestState>();

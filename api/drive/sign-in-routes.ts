@@ -49,7 +49,7 @@ export function signInRoutes(service: Context): PageRoute[] {
     if (tried.isFull) return tooMany(ctx, tried.freesMs);
     const keyHash = hashOfDriverKey(key);
     const driver = keyHash && (await findDriver(keyHash));
-    // Not a page of its own: a browser would offer to send the key again when that is loaded again.
+    // Not a page of its own: a browser that loads it again would offer to send the key again.
     if (!driver) return see(ctx, '/drive?wrong');
     await tried.giveBack();
     await endOwnSession(ctx);
@@ -76,7 +76,7 @@ export function signInRoutes(service: Context): PageRoute[] {
     { method: 'GET', path: '/', handle: show },
     { method: 'POST', path: '/sign-in', handle: signIn },
     { method: 'POST', path: '/sign-out', handle: signOut },
-    // Where the answer of a form was loaded again as a page.
+    // For a browser that loads the answer of a form again as a page.
     { method: 'GET', path: '/sign-in', handle: (ctx) => see(ctx, '/drive') },
     { method: 'GET', path: '/sign-out', handle: (ctx) => see(ctx, '/drive') },
   ];

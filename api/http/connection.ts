@@ -10,7 +10,7 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 /** Reading pauses while more pipelined requests than this wait for their turn. */
 const maxWaiting = 16;
 
-/** How long a client may take to read its refusal, while the rest of what it sends is discarded. */
+/** A client has this long to read its refusal; the rest of its request is discarded. */
 const lingerMs = 1_000;
 
 /**

@@ -31,7 +31,7 @@ export function answerFailure(ctx: RequestContext, thrown: unknown, log: Logger)
   if (error.status >= 500) {
     log.error({ requestId, part: part.name, error: describeError(thrown) }, 'request failed');
   }
-  // The status is already sent: closing the connection tells the client that its answer is incomplete.
+  // The status is already sent: by the closed connection the client knows that its answer is incomplete.
   if (ctx.headerSent) ctx.res.destroy();
   else answer(ctx, error);
 }

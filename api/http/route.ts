@@ -3,12 +3,12 @@ import type { RouteName, Middleware, RequestContext, RequestState } from '../par
 import type { Method, Operation } from './operation.ts';
 
 export interface Route {
-  /** Its method and path, and what the documentation says of it. */
+  /** Its method, path and documentation. */
   operation: Operation;
   handle: Middleware;
 }
 
-/** A route of pages: the documentation is of programs alone. */
+/** A route of pages. The documentation lists only routes for programs. */
 export interface PageRoute {
   method: Method;
   path: string;
@@ -21,7 +21,7 @@ interface GetSteps<Found> {
   present(found: Found): object;
 }
 
-/** What a change does once its input is validated. */
+/** The steps of a change after its validation. */
 export interface ChangeSteps<Input, Result> {
   /** The result of an earlier identical request: then neither `limit` nor `act` runs. */
   replay?(input: Input): Promise<Result | null>;

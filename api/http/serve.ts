@@ -17,7 +17,7 @@ export interface App {
 export interface Serving {
   port: number;
   /**
-   * Stops: accepts no new connection, ends held responses, tells clients for drainMs to close their connections, and resolves
+   * Stops: accepts no new connection, ends held responses, announces for drainMs that connections close, and resolves
    * when every request that has begun is answered.
    */
   close(drainMs?: number): Promise<void>;

@@ -2,7 +2,7 @@ import type { AppError } from '../../shared/base/errors.ts';
 import type { RequestContext } from '../part.ts';
 import { renderDocument, Mark } from './document.tsx';
 
-/** What a page says instead of its content: what happened, and what to do now. */
+/** The text of an error's page: the problem, and the next step. */
 export interface Message {
   title: string;
   text: string;
@@ -45,7 +45,7 @@ const messages: Record<number, Message> = {
   },
 };
 
-/** The page that stands for an error. With `requestId` the error can be found in the log. */
+/** The page of an error. With `requestId` the error can be found in the log. */
 export function errorPage(
   status: number,
   { requestId, message = messageOf(status) }: { requestId?: string; message?: Message } = {},

@@ -7,7 +7,7 @@ import { openLimits } from './open-limits.ts';
 const beatMs = 10_000;
 /** A client that reads this slowly is better off with a new stream, which begins with the present state. */
 const maxUnsentBytes = 65_536;
-/** How long a client may take to read the rest of its stream after a stop. */
+/** After a stop, a client has this long to read the rest of its stream. */
 const defaultLingerMs = 1_000;
 
 /** One client's stream of server-sent events. */

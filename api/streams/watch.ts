@@ -23,7 +23,7 @@ export interface Watch<Watcher> {
   join(id: string, watcher: Watcher): () => void;
   /** Reads an id now, or right after the look under way. */
   lookNow(id: string): void;
-  /** How many watch an id. */
+  /** The number of watchers of an id. */
   count(id: string): number;
   close(): void;
 }

@@ -129,7 +129,7 @@ async function tellRefusal(action: Action, answer: Answer): Promise<void> {
     if (end) return tell(end);
     fault = words;
   }
-  // A driver who was chosen meanwhile sees that.
+  // A driver who was chosen in the meantime sees that.
   if (action.kind === 'offer' && !ride) fault = words;
   if (fault) say(fault);
   show();

@@ -35,7 +35,7 @@ export async function call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: stri
 
 export const errorOf = ({ body }: Answer): string => (body as { error?: string } | null)?.error ?? 'It was refused';
 
-/** How a request has ended for this driver; null where the service does not answer. */
+/** The outcome of a request for this driver; null where the service does not answer. */
 export async function outcomeOf(rideId: string): Promise<ShownOutcome | null> {
   const answer = await call('GET', `/requests/${rideId}`);
   return answer?.ok ? (answer.body as ShownOutcome) : null;

@@ -13,15 +13,15 @@ export interface CarView {
 
 type Report = NonNullable<TrackState['position']>;
 
-/** A real car is drawn so much later than it was, so that there is a report on either side to draw it between. */
+/** A real car is drawn with this delay, between two reports. */
 const trailMs = 2_500;
-/** What lies between two reports that are further apart is not known, and not drawn. */
+/** Between reports that are further apart, the way is unknown and not drawn. */
 const maxGapMs = 10_000;
 const maxJumpKm = 0.5;
 /** A report that is this much older than the last one is not a late one: the service's clock was set back. */
 const clockStepMs = 60_000;
 
-/** Where to draw the car at any time (Unix ms, server's clock). A simulated one follows its leg, a real one its reports. */
+/** The car's place on the map at a time (Unix ms, server's clock). A simulated car follows its leg, a real one its reports. */
 export function createCar() {
   let leg: TrackState['leg'];
   let reports: Report[] = [];

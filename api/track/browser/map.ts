@@ -123,7 +123,7 @@ function point(at: { lat: number; lng: number }, kind: string, label: string) {
 const carShape =
   '<svg viewBox="0 0 40 40" width="40" height="40" aria-hidden="true"><path class="car-casing" d="M20 3l13 32-13-7-13 7z"/><path class="car-shape" d="M20 7l9.500 24-9.500-5-9.500 5z"/></svg>';
 
-/** The car turns by the shorter way: the angle goes on counting past 360. */
+/** The car turns by the shorter way: the angle continues past 360. */
 function createCarMarker(map: LeafletMap) {
   const icon = divIcon({ className: 'car', iconSize: [40, 40], html: carShape });
   const car = marker([0, 0], { icon, keyboard: false, interactive: false, zIndexOffset: 1_000 });
