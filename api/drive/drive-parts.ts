@@ -5,7 +5,7 @@ import type { Gateway } from '../drivers/gateway.ts';
 import { refuseForeignChanges } from '../http/credentials.ts';
 import { redirectToHttps, requireHttps } from '../http/forwarded.ts';
 import { jsonError } from '../http/handle-errors.ts';
-import { namesOf, routerOf } from '../http/route.ts';
+import { isBelow, namesOf, routerOf } from '../http/route.ts';
 import { dataHeaders, pageHeaders } from '../http/security-headers.ts';
 import { pageError } from '../pages/error-page.tsx';
 import { endWithSessions } from '../streams/session-streams.ts';
@@ -14,7 +14,6 @@ import { authenticateBySession, driverCookie, signInRoutes } from './sign-in-rou
 
 const base = '/drive';
 const dataBase = `${base}/api`;
-const isBelow = (path: string, top: string): boolean => path === top || path.startsWith(`${top}/`);
 
 /** The driver's page: the data that its script asks for, with errors as JSON, and the pages. */
 export const driveParts = (service: Context, gateway: Gateway): Part[] => [
@@ -31,7 +30,7 @@ function dataPart(service: Context, gateway: Gateway): Part {
   const routes = gateway.routes(bySession, (ctx, stream) => sessions.add(stream, cookie.read(ctx)));
   return {
     name: 'drive-data',
-    owns: (path) => isBelow(path, dataBase),
+    owns: isBelow(dataBase),
     headers: new Map([...dataHeaders, ['Cache-Control', 'no-store']]),
     routes: () => namesOf(dataBase, routes),
     handle: compose<RequestContext>([requireHttps(config), refuseForeignChanges(config), routerOf(dataBase, routes)]),
@@ -47,7 +46,7 @@ function pagePart(service: Context): Part {
   const routes = signInRoutes(service);
   return {
     name: 'drive',
-    owns: (path) => isBelow(path, base),
+    owns: isBelow(base),
     headers: new Map([...pageHeaders({ uses: ['geolocation', 'screen-wake-lock'] }), ['Cache-Control', 'no-store']]),
     routes: () => namesOf(base, routes),
     handle: compose<RequestContext>([redirectToHttps(config), refuseForeignChanges(config), routerOf(base, routes)]),

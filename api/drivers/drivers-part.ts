@@ -2,7 +2,7 @@ import compose from 'koa-compose';
 import type { Context } from '../../shared/base/context.ts';
 import { requireHttps } from '../http/forwarded.ts';
 import { jsonError } from '../http/handle-errors.ts';
-import { namesOf, routerOf } from '../http/route.ts';
+import { isBelow, namesOf, routerOf } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
 import type { Middleware, Part, RequestContext } from '../part.ts';
 import { authenticateByKey } from './authenticate.ts';
@@ -20,7 +20,7 @@ export function driversPart({ config }: Pick<Context, 'config'>, gateway: Gatewa
   const routes = gateway.routes(byKey);
   return {
     name: 'drivers',
-    owns: (path) => path === base || path.startsWith(`${base}/`),
+    owns: isBelow(base),
     headers: new Map([...dataHeaders, ['Cache-Control', 'no-store']]),
     routes: () => namesOf(base, routes),
     handle: compose<RequestContext>([requireHttps(config), routerOf(base, routes), requireKey]),

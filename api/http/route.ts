@@ -85,6 +85,12 @@ export const put: RouteInSteps<'PUT'> = inSteps;
 /** `delete` is a word of the language. */
 export const remove: RouteInSteps<'DELETE'> = inSteps;
 
+/** Whether a path is the base of a part, or below it. */
+export const isBelow =
+  (base: string) =>
+  (path: string): boolean =>
+    path === base || path.startsWith(`${base}/`);
+
 /** The routes below a base. */
 export function routerOf(base: string, routes: readonly (Route | PageRoute)[]): Middleware {
   const router = new Router<RequestState>({ prefix: base });

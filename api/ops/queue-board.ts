@@ -4,6 +4,7 @@ import compose from 'koa-compose';
 import { AppError } from '../../shared/base/errors.ts';
 import { type PoolName, poolNames, type Queues } from '../../shared/base/queues.ts';
 import { jsonError } from '../http/handle-errors.ts';
+import { isBelow } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
 import type { Middleware, Part, RequestContext } from '../part.ts';
 import { queueBoardPath } from './queue-board-path.ts';
@@ -117,7 +118,7 @@ export async function queueBoard(queues: Queues, admit: Middleware): Promise<Par
   });
   return {
     name: 'queue board',
-    owns: (path) => path === queueBoardPath || path.startsWith(`${queueBoardPath}/`),
+    owns: isBelow(queueBoardPath),
     headers: new Map([...dataHeaders, ['Content-Security-Policy', contentPolicy], ['Cache-Control', 'no-store']]),
     routes: () => ['', '/api/queues'].map((page) => ({ method: 'GET', path: queueBoardPath + page })),
     handle: compose<RequestContext>([admit, readOnly, ownPage, adapter.registerPlugin() as unknown as Middleware]),

@@ -3,7 +3,7 @@ import type { Context } from '../../shared/base/context.ts';
 import type { Wake } from '../../shared/base/wake.ts';
 import { jsonError } from '../http/handle-errors.ts';
 import { requireHttps } from '../http/forwarded.ts';
-import { namesOf, routerOf } from '../http/route.ts';
+import { isBelow, namesOf, routerOf } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
 import type { Part, Middleware, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
@@ -28,7 +28,7 @@ export function partnerParts(service: Context, { wake, creation }: { wake: Wake;
   const httpsOnly = requireHttps(service.config);
   return bases.map((base) => ({
     name: 'partner',
-    owns: (path) => path === base || path.startsWith(`${base}/`),
+    owns: isBelow(base),
     headers,
     routes: () => namesOf(base, routes),
     // Each route authenticates; requireKey is for the paths and methods that have no route.

@@ -9,7 +9,7 @@ import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';
 import { clientAddress, clientNetwork, redirectToHttps } from '../http/forwarded.ts';
-import { namesOf, type PageRoute, paramOf, routerOf } from '../http/route.ts';
+import { isBelow, namesOf, type PageRoute, paramOf, routerOf } from '../http/route.ts';
 import { pageHeaders } from '../http/security-headers.ts';
 import { errorPage, pageError } from '../pages/error-page.tsx';
 import { followRides } from '../streams/followed-rides.ts';
@@ -68,7 +68,7 @@ export function trackPart(service: Context, wake: Wake): Part {
   const tileOrigin = config.tiles && new URL(config.tiles.url).origin;
   return {
     name: 'track',
-    owns: (path) => path === base || path.startsWith(`${base}/`),
+    owns: isBelow(base),
     headers: new Map([...pageHeaders({ tileOrigin, referrer: 'strict-origin' }), ['Cache-Control', 'no-store']]),
     routes: () => namesOf(base, routes),
     handle: compose<RequestContext>([redirectToHttps(config), routerOf(base, routes)]),
