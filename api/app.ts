@@ -8,34 +8,34 @@ import { driveParts } from './drive/drive-parts.ts';
 import { driversPart } from './drivers/drivers-part.ts';
 import { createGateway } from './drivers/gateway.ts';
 import { answerInTime } from './http/answer-in-time.ts';
-import { findPart } from './http/find-part.ts';
+import { findPart, refuseMalformed, refuseUnknownRoute } from './http/find-part.ts';
 import { handleErrors } from './http/handle-errors.ts';
-import { noRoute } from './http/no-route.ts';
-import { requestLog } from './http/request-log.ts';
+import { logRequest, traceRequest } from './http/log-and-trace.ts';
 import type { App } from './http/serve.ts';
-import { traceRequest } from './http/trace-request.ts';
-import { wellFormed } from './http/well-formed.ts';
 import { healthPart } from './ops/health-part.ts';
 import { assetsPart } from './pages/assets-part.ts';
-import type { Part } from './part.ts';
-import { rideCreation } from './partner/creation.ts';
-import { partnerParts } from './partner/part.ts';
+import type { Part, RequestState } from './part.ts';
+import { partnerParts } from './partner/partner-part.ts';
+import { rideCreation } from './rides/creation.ts';
 import { trackPart } from './track/track-part.ts';
-import type { RequestState } from './types.ts';
 
-/** The order of middleware. The first part that owns a path answers it. */
+/**
+ * The way of one request, from top to bottom. `serve` gives each connection's requests to it one after the other.
+ * An error that a step throws becomes an answer in `handleErrors`.
+ */
 export function listenerOf(service: Context, parts: readonly Part[]): ReturnType<App['callback']> {
   const app = new Koa<RequestState>();
   // Errors of a connection that broke after the answer was made: there is nothing left to answer.
   app.on('error', (error) => service.log.debug({ error: describeError(error) }, 'connection error'));
-  app.use(requestLog(service));
+  app.use(logRequest(service));
   app.use(findPart(parts));
   if (service.tracing) app.use(traceRequest(service.tracing));
   app.use(handleErrors(service.log));
   app.use(answerInTime(service.log));
-  app.use(wellFormed);
+  app.use(refuseMalformed);
+  // The part requires HTTPS, routes the request, authenticates its caller and answers, or calls `next`.
   app.use((ctx, next) => ctx.state.part.handle(ctx, next));
-  app.use(noRoute);
+  app.use(refuseUnknownRoute);
   return app.callback();
 }
 

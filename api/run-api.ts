@@ -7,10 +7,10 @@ import { startWatch } from '../shared/process/ops/watch.ts';
 import { shutdownOnSignal } from '../shared/process/shutdown.ts';
 import { createApp } from './app.ts';
 import { serve } from './http/serve.ts';
-import { operatorsPages } from './ops/operators-pages.ts';
+import { operatorsPages } from './ops/operators-pages.tsx';
 import type { Part } from './part.ts';
 
-/** How long clients have to read `Connection: close` on a last answer, before their idle connections are closed. */
+/** Clients have this long to read `Connection: close` on a last answer, before their idle connections are closed. */
 const drainMs = 500;
 
 /** Reads the configuration, connects, builds the app and listens. `more` makes the parts that only a development stack has. */

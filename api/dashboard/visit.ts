@@ -4,9 +4,9 @@ import { type SentForm, sentForm } from '../../shared/accounts/sent-form.ts';
 import { accountOfSession, type CurrentSession, hasRecentCode } from '../../shared/accounts/session.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError, type ErrorCode, errorCodeHeader } from '../../shared/base/errors.ts';
-import { type Form, readForm } from '../http/form-body.ts';
+import { type Form, readForm } from '../http/body.ts';
 import { errorPage } from '../pages/error-page.tsx';
-import type { Middleware, RequestContext } from '../types.ts';
+import type { Middleware, RequestContext } from '../part.ts';
 import { sessionCookie } from './session-cookie.ts';
 
 /** One route of the dashboard; `path` is relative to the dashboard's base. */

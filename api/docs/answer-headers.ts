@@ -1,5 +1,4 @@
 import type { ErrorCode } from '../../shared/base/errors.ts';
-import type { Warning } from '../partner/warnings.ts';
 import type { Header } from './openapi-types.ts';
 
 /** The headers of answers that partners and drivers may rely on. */
@@ -43,7 +42,7 @@ export const answerHeaders = {
     description:
       'With a test key only: codes of what is odd about a valid request, with commas between them ([all codes](https://rides.example/docs/test-mode#warnings)). New codes may be added.',
     schema: { type: 'string', pattern: '^[a-z_]+(?:, [a-z_]+)*$' },
-    example: 'places_far_apart, unknown_query_parameter' satisfies `${Warning}, ${Warning}`,
+    example: 'places_far_apart, unknown_query_parameter',
   },
 } as const satisfies Record<string, Header>;
 

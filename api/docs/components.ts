@@ -1,8 +1,8 @@
-import { errorCodeHeader, publicErrorOf } from '../../shared/base/errors.ts';
+import { type ErrorCode, errorCodeHeader, publicErrorOf } from '../../shared/base/errors.ts';
 import { type JsonSchema, objectSchema } from '../../shared/base/json-schema.ts';
 import { validStatuses } from '../partner/warnings.ts';
 import { type AnswerHeader, answerHeaders, errorCodeHeaderOf, headerOf } from './answer-headers.ts';
-import { type Audience, type DocumentedError, errorAnswer, foundBeforeBody } from './error-answers.ts';
+import { type Audience, errorAnswer, foundBeforeBody } from './error-answers.ts';
 import type { OpenApiDocument, Ref, Response } from './openapi-types.ts';
 
 const errorSchema = objectSchema(
@@ -44,7 +44,7 @@ export class Components {
   }
 
   /** A response for all these errors, which have one status. */
-  referToErrors(codes: readonly DocumentedError[], audience: Audience): Ref {
+  referToErrors(codes: readonly ErrorCode[], audience: Audience): Ref {
     const name = [...(audience === 'driver' ? ['driver'] : []), codes.join('-or-')].join('-');
     const mayWarn = audience === 'partner' && codes.some((code) => validStatuses.has(publicErrorOf(code).status));
     const mayNameIgnored = audience === 'partner' && codes.some((code) => !foundBeforeBody.has(code));
@@ -72,7 +72,7 @@ export class Components {
   }
 }
 
-function errorExamples(code: DocumentedError, audience: Audience): [string, { value: object }][] {
+function errorExamples(code: ErrorCode, audience: Audience): [string, { value: object }][] {
   const texts = [...(errorAnswer(code, audience).texts ?? []), publicErrorOf(code).text];
   return texts.map((text, index) => [index === 0 ? code : `${code}-${index + 1}`, { value: { error: text } }]);
 }

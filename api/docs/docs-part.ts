@@ -1,11 +1,10 @@
 import compose from 'koa-compose';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
-import { pageHeaders } from '../pages/headers.ts';
-import { pageError } from '../pages/page-error.ts';
-import { redirectToHttps } from '../pages/redirect-to-https.ts';
-import type { Part } from '../part.ts';
-import type { Middleware, RequestContext } from '../types.ts';
+import { redirectToHttps } from '../http/forwarded.ts';
+import { pageHeaders } from '../http/security-headers.ts';
+import { pageError } from '../pages/error-page.tsx';
+import type { Middleware, Part, RequestContext } from '../part.ts';
 import { type Documentation, documentation } from './documentation.ts';
 
 /** The documentation: pages, the same as Markdown, the OpenAPI document and `/llms.txt`. It needs no key and no scripts. */

@@ -9,8 +9,8 @@ interface ErrorAnswer {
   texts?: readonly string[];
 }
 
-/** The errors that partners can get. Their statuses and texts are those of shared/base/errors.ts. */
-export const errorAnswers = {
+/** The errors that partners and drivers can get. Their statuses and texts are those of shared/base/errors.ts. */
+export const errorAnswers: Readonly<Partial<Record<ErrorCode, ErrorAnswer>>> = {
   invalid_request: {
     cause: 'A field, a header or the body is missing or wrong. The text names the first one.',
     texts: ['pickup.lat is required', 'fare must be greater than 0'],
@@ -67,15 +67,13 @@ export const errorAnswers = {
   headers_too_large: { cause: 'The headers are larger than 16 kB.' },
   internal: { cause: 'A fault of the service.' },
   unavailable: { cause: 'The service cannot answer right now.', headers: ['Retry-After'] },
-} as const satisfies Partial<Record<ErrorCode, ErrorAnswer>>;
-
-export type DocumentedError = keyof typeof errorAnswers;
+};
 
 /** Who calls an operation, and with which kind of key. */
 export type Audience = 'partner' | 'driver';
 
 /** What drivers read instead. */
-const driverErrorAnswers: Partial<Record<DocumentedError, Partial<ErrorAnswer>>> = {
+const driverErrorAnswers: Partial<Record<ErrorCode, Partial<ErrorAnswer>>> = {
   invalid_request: { texts: ['lat is required', 'price must be greater than 0'] },
   unauthorized: { cause: 'The key is missing or unknown, or it was rotated, suspended or revoked.' },
   ride_not_found: { cause: 'The ride does not exist, or it was not opened to you.' },
@@ -83,13 +81,15 @@ const driverErrorAnswers: Partial<Record<DocumentedError, Partial<ErrorAnswer>>>
   ride_ended: { cause: 'The ride is completed, or somebody else has cancelled it.' },
 };
 
-export const errorAnswer = (code: DocumentedError, audience: Audience): ErrorAnswer => ({
-  ...errorAnswers[code],
-  ...(audience === 'driver' && driverErrorAnswers[code]),
-});
+/** Throws for an error of an operation that the table lacks. */
+export function errorAnswer(code: ErrorCode, audience: Audience): ErrorAnswer {
+  const answer = errorAnswers[code];
+  if (!answer) throw new Error(`errorAnswers lacks ${code}`);
+  return { ...answer, ...(audience === 'driver' && driverErrorAnswers[code]) };
+}
 
 /** Found before the body is read. Every other answer to a partner may name fields of the body that were ignored. */
-export const foundBeforeBody: ReadonlySet<DocumentedError> = new Set([
+export const foundBeforeBody: ReadonlySet<ErrorCode> = new Set([
   'unauthorized',
   'https_required',
   'live_ride',
@@ -107,4 +107,4 @@ export const commonErrors = [
   'headers_too_large',
   'internal',
   'unavailable',
-] as const satisfies readonly DocumentedError[];
+] as const satisfies readonly ErrorCode[];

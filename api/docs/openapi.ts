@@ -1,20 +1,20 @@
 import type Joi from 'joi';
-import { publicErrorOf } from '../../shared/base/errors.ts';
+import { type ErrorCode, publicErrorOf } from '../../shared/base/errors.ts';
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { eventExamples, eventSchemas } from '../../shared/rides/events.ts';
 import { offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
 import type { EventName } from '../../shared/rides/ride-types.ts';
-import { driverOperations } from '../drivers/operations.ts';
-import { partnerOperations } from '../partner/operations.ts';
+import { driverOperations } from '../drivers/routes.ts';
+import { type Operation, tags } from '../http/operation.ts';
+import { partnerOperations } from '../partner/routes.ts';
 import { Components, documentedHeaders, headerRefs } from './components.ts';
-import { type Audience, commonErrors, type DocumentedError } from './error-answers.ts';
+import { type Audience, commonErrors } from './error-answers.ts';
 import { type EventHeader, eventHeaders } from './event-headers.ts';
 import { exampleBaseUrl } from './example-base-url.ts';
 import { jsonSchemaOf } from './joi-schema.ts';
 import type { OpenApiDocument, Parameter, PathOperation, Ref, Webhook } from './openapi-types.ts';
-import { type Operation, tags } from './operation.ts';
 
-/** The bases and their operations. A part with routes for partners or drivers adds a line. */
+/** The bases and their operations. */
 const documented: readonly { base: string; audience: Audience; operations: readonly Operation[] }[] = [
   { base: '/v1', audience: 'partner', operations: partnerOperations },
   { base: '/drivers/v1', audience: 'driver', operations: driverOperations },
@@ -126,6 +126,7 @@ function describeOperation(operation: Operation, audience: Audience, components:
         headers: headerRefs([
           'X-Request-Id',
           ...(answer.headers ?? []),
+          ...(audience === 'partner' && body ? (['X-Service-Ignored-Fields'] as const) : []),
           ...(audience === 'partner' ? (['X-Service-Warnings'] as const) : []),
         ]),
         ...(answer.schema && {
@@ -174,11 +175,11 @@ function parameter(name: string, where: Parameter['in'], schema: JsonSchema, req
 
 /** One response for each status, whatever the number of errors behind it. */
 function errorResponses(
-  codes: readonly DocumentedError[],
+  codes: readonly ErrorCode[],
   audience: Audience,
   components: Components,
 ): Record<string, Ref> {
-  const byStatus: Record<number, DocumentedError[]> = {};
+  const byStatus: Record<number, ErrorCode[]> = {};
   for (const code of codes) {
     const { status } = publicErrorOf(code);
     byStatus[status] = [...(byStatus[status] ?? []), code];

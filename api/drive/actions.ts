@@ -1,8 +1,8 @@
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import { isMoving } from '../../shared/rides/transitions.ts';
-import type { ShownRequest, ShownRide } from '../drivers/shown.ts';
+import type { ShownRequest, ShownRide } from '../drivers/fields.ts';
 
-/** What a driver does on the page, as it is kept until the service has it. Nothing of a passenger is in it. Pure. */
+/** The actions of a driver on the page, kept until the service has them. They hold nothing about a passenger. Pure. */
 
 export type Step = 'arrive' | 'start' | 'complete' | 'cancel';
 
@@ -15,7 +15,7 @@ export type Action = { id: string } /** `offerId` once the service has answered.
 /** Without its id, as a button makes it. */
 export type NewAction = Action extends infer One ? (One extends Action ? Omit<One, 'id'> : never) : never;
 
-/** What an offer looks like before the service has given it an id. */
+/** An offer on the page, which has no id until the service has answered. */
 export type OfferOnPage = { price: number; etaMinutes: number; offerId?: string };
 export type RequestOnPage = Omit<ShownRequest, 'offer'> & { offer?: OfferOnPage };
 

@@ -2,41 +2,35 @@ import compose from 'koa-compose';
 import type { Context } from '../../shared/base/context.ts';
 import { driverSessions } from '../../shared/drivers/driver.ts';
 import type { Gateway } from '../drivers/gateway.ts';
-import { jsonError } from '../http/json-error.ts';
-import { requireHttps } from '../http/require-https.ts';
-import { namesOf, routerOf } from '../http/route.ts';
-import { refuseForeignChanges } from '../http/same-origin.ts';
-import { dataHeaders } from '../http/security-headers.ts';
-import { pageHeaders } from '../pages/headers.ts';
-import { pageError } from '../pages/page-error.ts';
-import { redirectToHttps } from '../pages/redirect-to-https.ts';
-import { endWithSessions } from '../pages/session-streams.ts';
-import type { Part } from '../part.ts';
-import type { RequestContext } from '../types.ts';
-import { authenticateBySession, driverCookie } from './authenticate-by-session.ts';
-import { driveRoutes } from './drive-routes.ts';
+import { refuseForeignChanges } from '../http/credentials.ts';
+import { redirectToHttps, requireHttps } from '../http/forwarded.ts';
+import { jsonError } from '../http/handle-errors.ts';
+import { isBelow, namesOf, routerOf } from '../http/route.ts';
+import { dataHeaders, pageHeaders } from '../http/security-headers.ts';
+import { pageError } from '../pages/error-page.tsx';
+import { endWithSessions } from '../streams/session-streams.ts';
+import type { Part, RequestContext } from '../part.ts';
+import { authenticateBySession, driverCookie, signInRoutes } from './sign-in-routes.ts';
 
 const base = '/drive';
 const dataBase = `${base}/api`;
-const isBelow = (path: string, top: string): boolean => path === top || path.startsWith(`${top}/`);
 
-/** The driver's page: what it asks for by script, with errors as JSON, and the pages themselves. */
+/** The driver's page: the data that its script asks for, with errors as JSON, and the pages. */
 export const driveParts = (service: Context, gateway: Gateway): Part[] => [
   dataPart(service, gateway),
   pagePart(service),
 ];
 
-/** The drivers' gateway for the page: the same routes, for who has signed in. */
+/** The drivers' gateway for the page: the same routes, for drivers who have signed in. */
 function dataPart(service: Context, gateway: Gateway): Part {
   const { config } = service;
   const bySession = authenticateBySession(service);
   const cookie = driverCookie(config);
   const sessions = endWithSessions(service, driverSessions.living);
-  const stream = gateway.stream(bySession.authenticate, (ctx, opened) => sessions.watch(opened, cookie.read(ctx)));
-  const routes = [stream, ...gateway.routes(bySession)];
+  const routes = gateway.routes(bySession, (ctx, stream) => sessions.add(stream, cookie.read(ctx)));
   return {
     name: 'drive-data',
-    owns: (path) => isBelow(path, dataBase),
+    owns: isBelow(dataBase),
     headers: new Map([...dataHeaders, ['Cache-Control', 'no-store']]),
     routes: () => namesOf(dataBase, routes),
     handle: compose<RequestContext>([requireHttps(config), refuseForeignChanges(config), routerOf(dataBase, routes)]),
@@ -49,10 +43,10 @@ function dataPart(service: Context, gateway: Gateway): Part {
 
 function pagePart(service: Context): Part {
   const { config } = service;
-  const routes = driveRoutes(service);
+  const routes = signInRoutes(service);
   return {
     name: 'drive',
-    owns: (path) => isBelow(path, base),
+    owns: isBelow(base),
     headers: new Map([...pageHeaders({ uses: ['geolocation', 'screen-wake-lock'] }), ['Cache-Control', 'no-store']]),
     routes: () => namesOf(base, routes),
     handle: compose<RequestContext>([redirectToHttps(config), refuseForeignChanges(config), routerOf(base, routes)]),

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { renderDocument } from '../pages/document.tsx';
-import { Mark } from '../pages/mark.tsx';
+import { renderDocument, Mark } from '../pages/document.tsx';
 
-/** Where no driver is signed in: asks for the driver's key. What was typed is never shown again. */
+/** Asks for the driver's key. A typed key is never shown again. */
 export function signInPage({ isWrong }: { isWrong: boolean }): string {
   return page({
     title: isWrong ? 'Error: Sign in to drive' : 'Sign in to drive',

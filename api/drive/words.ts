@@ -1,9 +1,9 @@
 import type { CarType } from '../../shared/base/terms.ts';
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
-import type { ShownOutcome, ShownRequest, ShownRide } from '../drivers/shown.ts';
+import type { ShownOutcome, ShownRequest, ShownRide } from '../drivers/fields.ts';
 import type { Action, Step } from './actions.ts';
 
-/** What the driver's page says. Pure. */
+/** The texts of the driver's page. Pure. */
 
 const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 export const money = (amount: number): string => dollars.format(amount);
@@ -37,7 +37,7 @@ export function timeLeft(ms: number): string {
 export const requestWords = ({ fare, pickupKm, distanceKm, passengerCount }: ShownRequest): string =>
   `New request: ${money(fare)}, ${kilometers(pickupKm)} to the pickup, ${kilometers(distanceKm)} trip, ${people(passengerCount)}`;
 
-/** What a ride's screen says in each of its statuses, and the step that comes next. */
+/** The texts of a ride's screen in each status, and its next step. */
 export const rideWords: Partial<Record<RideStatus, { title: string; step: Step; button: string }>> = {
   driver_arriving: { title: 'Drive to the pickup', step: 'arrive', button: 'Arrived' },
   arrived: { title: 'Wait for the passenger', step: 'start', button: 'Start trip' },
@@ -70,13 +70,13 @@ export interface Result {
   text: string;
 }
 
-/** What the page says when the driver has ended a ride. */
+/** The texts when the driver has ended a ride. */
 export const endedBySelf = (step: 'complete' | 'cancel', { agreedPrice }: ShownRide): Result =>
   step === 'complete'
     ? { title: 'Trip completed', text: `${money(agreedPrice)} for this ride.` }
     : { title: 'You cancelled the ride', text: 'The partner is told.' };
 
-/** What the page says when somebody else has ended the driver's ride; null while it goes on. */
+/** The texts when somebody else has ended the driver's ride; null while it continues. */
 export function endedByOthers({ outcome, cancelledBy }: ShownOutcome): Result | null {
   if (outcome === 'completed') return { title: 'Trip completed', text: 'It was completed on another device.' };
   if (outcome === 'other_driver') return { title: 'The ride went to another driver', text: 'You are free again.' };
@@ -88,7 +88,7 @@ export function endedByOthers({ outcome, cancelledBy }: ShownOutcome): Result | 
   return { title: 'The ride was ended', text: 'It made no progress for too long, so the service cancelled it.' };
 }
 
-/** How a request ended on which the driver had an offer; null where there is nothing to tell. */
+/** The text when a request with an offer of this driver has ended; null where there is nothing to say. */
 export function lostOffer({ outcome, cancelledBy }: ShownOutcome, isOver: boolean): string | null {
   if (outcome === 'other_driver') return 'The ride went to another driver';
   if (outcome === 'cancelled') return cancelledBy === 'partner' ? 'The partner cancelled' : 'Nobody was chosen in time';

@@ -1,8 +1,9 @@
 import { type ActiveDriver, batchedFindDriver, hashOfDriverKey } from '../../shared/drivers/driver.ts';
-import { givenKey, unauthorized } from '../http/given-key.ts';
-import type { RequestContext } from '../types.ts';
+import type { Origin } from '../../shared/rides/ride-types.ts';
+import { readApiKey, unauthorized } from '../http/credentials.ts';
+import type { RequestContext } from '../part.ts';
 
-/** Finds the driver that a request was made by and notes who that is in the request's state, or throws a 401. */
+/** Finds the driver who made a request and notes the driver in the request's state, or throws a 401. */
 export type Authenticate = (ctx: RequestContext) => Promise<ActiveDriver>;
 
 export interface Authenticators {
@@ -13,12 +14,12 @@ export interface Authenticators {
 
 export const patienceMs = 250;
 
-/** By the secret key that a request carries, in the same two headers as a partner's. */
+/** By the secret key of the request, in the same two headers as a partner's. */
 export function authenticateByKey(): Authenticators {
   const by =
     (find: ReturnType<typeof batchedFindDriver>): Authenticate =>
     async (ctx) => {
-      const keyHash = hashOfDriverKey(givenKey(ctx));
+      const keyHash = hashOfDriverKey(readApiKey(ctx));
       const driver = keyHash && (await find(keyHash));
       if (!driver) throw unauthorized();
       ctx.state.driver = { driverId: driver.driverId, keyHash };
@@ -26,3 +27,6 @@ export function authenticateByKey(): Authenticators {
     };
   return { authenticate: by(batchedFindDriver()), authenticatePatiently: by(batchedFindDriver(patienceMs)) };
 }
+
+/** The origin of a change that this request makes. */
+export const originOf = (ctx: RequestContext): Origin => ({ by: 'driver', requestId: ctx.state.requestId });

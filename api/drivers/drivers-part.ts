@@ -1,27 +1,26 @@
 import compose from 'koa-compose';
 import type { Context } from '../../shared/base/context.ts';
-import { jsonError } from '../http/json-error.ts';
-import { requireHttps } from '../http/require-https.ts';
-import { namesOf, routerOf } from '../http/route.ts';
+import { requireHttps } from '../http/forwarded.ts';
+import { jsonError } from '../http/handle-errors.ts';
+import { isBelow, namesOf, routerOf } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
-import type { Part } from '../part.ts';
-import type { Middleware, RequestContext } from '../types.ts';
+import type { Middleware, Part, RequestContext } from '../part.ts';
 import { authenticateByKey } from './authenticate.ts';
 import type { Gateway } from './gateway.ts';
 
 const base = '/drivers/v1';
 
-/** The drivers' gateway for programs, which takes drivers' keys alone. Without one, every path below it answers 401. */
+/** The drivers' gateway for programs, which accepts only drivers' keys. Without one, every path below it answers 401. */
 export function driversPart({ config }: Pick<Context, 'config'>, gateway: Gateway): Part {
   const byKey = authenticateByKey();
   const requireKey: Middleware = async (ctx, next) => {
     await byKey.authenticate(ctx);
     await next();
   };
-  const routes = [gateway.stream(byKey.authenticate), ...gateway.routes(byKey)];
+  const routes = gateway.routes(byKey);
   return {
     name: 'drivers',
-    owns: (path) => path === base || path.startsWith(`${base}/`),
+    owns: isBelow(base),
     headers: new Map([...dataHeaders, ['Cache-Control', 'no-store']]),
     routes: () => namesOf(base, routes),
     handle: compose<RequestContext>([requireHttps(config), routerOf(base, routes), requireKey]),

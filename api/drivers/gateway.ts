@@ -1,22 +1,23 @@
 import type { Context } from '../../shared/base/context.ts';
 import type { Wake } from '../../shared/base/wake.ts';
 import { positionReports } from '../../shared/drivers/position-reports.ts';
+import { ridesOfDriver } from '../../shared/rides/driver/driver-rides.ts';
 import type { Route } from '../http/route.ts';
-import { createStreams, type Stream } from '../pages/streams.ts';
-import type { RequestContext } from '../types.ts';
-import type { Authenticate, Authenticators } from './authenticate.ts';
-import { followDrivers } from './followed-drivers.ts';
-import { stream } from './operations.ts';
+import { createStreams, type Stream } from '../streams/streams.ts';
+import type { RequestContext } from '../part.ts';
+import type { Authenticators } from './authenticate.ts';
+import { followDrivers } from '../streams/followed-drivers.ts';
+import { presentRequests } from './list-requests.ts';
 import { driverRoutes } from './routes.ts';
+import { presentOwnRide } from './show-own-ride.ts';
 
 /** A phone that has lost its connection opens another one before the service notices. */
 const streamsPerDriver = 5;
 
-/** What drivers can do in this process, however they say who they are. */
+/** The drivers' operations in this process, for any way to authenticate. */
 export interface Gateway {
-  routes(by: Authenticators): Route[];
-  /** `opened` is told of each stream: it can end it. */
-  stream(authenticate: Authenticate, opened?: (ctx: RequestContext, stream: Stream) => void): Route;
+  /** `opened` receives each stream that is opened, and can end it. */
+  routes(by: Authenticators, opened?: (ctx: RequestContext, stream: Stream) => void): Route[];
   endStreams(): void;
   close(): void;
 }
@@ -24,19 +25,24 @@ export interface Gateway {
 /** The one gateway of a process: the parts that let drivers in share its streams and its writing of positions. */
 export function createGateway(service: Context, wake: Wake): Gateway {
   const streams = createStreams({ all: service.config.streams.all, perClient: streamsPerDriver, client: 'driver' });
-  const followed = followDrivers(service, wake);
+  const followed = followDrivers(service, wake, (rides) => ({
+    requests: presentRequests(rides),
+    ride: presentOwnRide(rides),
+  }));
   const reports = positionReports(service);
   return {
-    routes: (by) => driverRoutes(service, reports, by),
-    stream: (authenticate, opened = () => {}) => ({
-      operation: stream,
-      async handle(ctx) {
-        const { driverId } = await authenticate(ctx);
-        const stream = streams.open(ctx, driverId);
-        opened(ctx, stream);
-        followed.follow(driverId, ctx.state.driver?.keyHash ?? '', stream);
-      },
-    }),
+    routes: (by, opened) =>
+      driverRoutes({
+        ...by,
+        service,
+        reports,
+        ridesOf: ridesOfDriver(service.now),
+        openStream(ctx, driverId) {
+          const stream = streams.open(ctx, driverId);
+          opened?.(ctx, stream);
+          followed.follow(driverId, ctx.state.driver?.keyHash ?? '', stream);
+        },
+      }),
     endStreams: streams.endAll,
     close() {
       streams.close();

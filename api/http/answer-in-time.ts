@@ -1,16 +1,16 @@
 import { AppError } from '../../shared/base/errors.ts';
 import type { Logger } from '../../shared/base/logger.ts';
-import type { Middleware, RequestContext } from '../types.ts';
+import type { Middleware, RequestContext } from '../part.ts';
 import { answerFailure } from './handle-errors.ts';
 
-/** Every request is answered within 3 s of its arrival, whatever MongoDB does. The time that the handler waits does not count. */
+/** Every request is answered within 3 s of its arrival, whatever MongoDB does. Time that the handler waits does not count. */
 const limitMs = 2_900;
 
 /**
- * The one time limit of a request, for every part: sends a 503 when the middleware behind it has not begun an answer in
- * time. The 503 is sent whole in the tick of the timer, because Koa ignores every later write to a response that is sent. The
- * late middleware still runs to its end: if it creates the ride after all, the rate limit's charge stays, otherwise the
- * charge is refunded. Nothing throws inside the timer, because that would end the process.
+ * The one time limit of a request, for every part: sends a 503 when the steps after it have not begun an answer in time. The
+ * whole 503 is sent in the tick of the timer, because Koa ignores every later write to a sent response. The late steps still
+ * run to their end: if they create the ride after all, the rate limit's charge stays, otherwise the charge is refunded.
+ * Nothing throws inside the timer, because that would end the process.
  */
 export const answerInTime =
   (log: Logger): Middleware =>
@@ -19,7 +19,7 @@ export const answerInTime =
       let timer: NodeJS.Timeout;
       const check = () => {
         const left = leftMs(ctx);
-        // The limit has moved: the handler has waited in the meantime, or still waits.
+        // The limit has moved: the handler has waited since, or still waits.
         if (left > 0) timer = setTimeout(check, left);
         // A stream is answered when it begins.
         else if (!ctx.headerSent) refuse(ctx, log, resolve, reject);
@@ -61,7 +61,7 @@ export function assertInTime({ state }: RequestContext): void {
 const leftMs = ({ state }: RequestContext): number =>
   Math.max(0, Math.ceil(state.startedAt + limitMs - (state.waitsSince ?? performance.now())));
 
-/** From now until the returned function is called, no time counts against the limit: the handler waits for something. */
+/** The handler waits: until the returned function is called, no time counts against the limit. */
 export function pauseTimeLimit({ state }: RequestContext): () => void {
   const since = performance.now();
   state.waitsSince = since;

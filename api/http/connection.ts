@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { AppError, type ErrorCode, errorCodeHeader } from '../../shared/base/errors.ts';
-import { breakBody } from './broken-body.ts';
-import { jsonError } from './json-error.ts';
+import { breakBody } from './body.ts';
+import { jsonError } from './handle-errors.ts';
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Reading pauses while more pipelined requests than this wait for their turn. */
 const maxWaiting = 16;
 
-/** How long a client may take to read its refusal, while the rest of what it sends is discarded. */
+/** A client has this long to read its refusal; the rest of its request is discarded. */
 const lingerMs = 1_000;
 
 /**
- * The requests of one connection, handled one after the other: a pipelined request begins when the request before it has been
+ * Handles the requests of one connection one after the other: a pipelined request begins when the request before it has been
  * answered. So each request gets its own answer, or none if it never began.
  */
 export class Connection {
@@ -38,7 +38,7 @@ export class Connection {
     socket.on('resume', () => this.#isPaused && socket.pause());
   }
 
-  /** Handles a request once those before it are answered. */
+  /** Handles a request after those before it are answered. */
   take(request: IncomingMessage, response: ServerResponse): void {
     this.#exchanges.push({ request, response });
     if (this.#exchanges.length === 1) this.#begin();

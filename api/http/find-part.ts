@@ -1,18 +1,8 @@
-import type { Part } from '../part.ts';
-import type { Middleware } from '../types.ts';
-import { jsonError } from './json-error.ts';
+import { isIPv6 } from 'node:net';
+import { AppError } from '../../shared/base/errors.ts';
+import type { Middleware, Part, RequestContext } from '../part.ts';
+import { jsonError } from './handle-errors.ts';
 import { dataHeaders } from './security-headers.ts';
-import { pathOf } from './well-formed.ts';
-
-/** Every path that no part owns, and a request target that cannot be parsed: errors in JSON. */
-const noPart: Part = {
-  name: 'none',
-  owns: () => true,
-  headers: dataHeaders,
-  routes: () => [],
-  handle: (_ctx, next) => next(),
-  renderError: jsonError,
-};
 
 /** Finds the part that owns the request's path, and sets that part's headers on the answer. */
 export function findPart(parts: readonly Part[]): Middleware {
@@ -24,3 +14,59 @@ export function findPart(parts: readonly Part[]): Middleware {
     return next();
   };
 }
+
+/** For a path that no part owns, and for a request target that cannot be parsed. */
+const noPart: Part = {
+  name: 'none',
+  owns: () => true,
+  headers: dataHeaders,
+  routes: () => [],
+  handle: (_ctx, next) => next(),
+  renderError: jsonError,
+};
+
+/** The request's path; undefined where the request target cannot be parsed, because Koa's `path` then throws. */
+function pathOf(ctx: { path: string }): string | undefined {
+  try {
+    return ctx.path;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Answers 400 to what Node accepts and HTTP forbids: an unparsable request target, and a Host that RFC 9112 rejects. */
+export const refuseMalformed: Middleware = (ctx, next) => {
+  if (pathOf(ctx) === undefined || !hasValidHost(ctx.req)) throw new AppError('invalid_request');
+  return next();
+};
+
+/** One Host line in HTTP/1.1, at most one before (RFC 9112, section 3.2). */
+function hasValidHost({ headers, rawHeaders, httpVersion }: RequestContext['req']): boolean {
+  const { host } = headers;
+  if (host === undefined) return httpVersion !== '1.1';
+  let lines = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    // The length is compared first because this runs for every header of every request.
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') lines += 1;
+  }
+  return lines === 1 && isHost(host);
+}
+
+/** `uri-host [ ":" port ]`, where the host may be empty (RFC 3986, section 3.2.2). */
+function isHost(host: string): boolean {
+  const literal = /^\[(.*)\](?::\d*)?$/.exec(host);
+  return literal ? isIPv6(literal[1] as string) : /^(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*(?::\d*)?$/i.test(host);
+}
+
+interface Routed {
+  /** The routes that match the path with any method. Set by the router. */
+  matched?: { methods: string[] }[];
+}
+
+/** The last step: no route has answered. Throws a 405 if the path has a route with another method, else a 404. */
+export const refuseUnknownRoute: Middleware = async (ctx) => {
+  const methods = (ctx as Routed).matched?.flatMap((route) => route.methods) ?? [];
+  if (methods.length === 0) throw new AppError('not_found');
+  throw new AppError('method_not_allowed', { headers: { Allow: [...new Set(methods)].join(', ') } });
+};

@@ -1,11 +1,11 @@
 import { AppError, codeOfStatus, describeError, errorCodeHeader } from '../../shared/base/errors.ts';
 import type { Logger } from '../../shared/base/logger.ts';
 import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
-import type { Middleware, RequestContext } from '../types.ts';
+import type { Middleware, RequestContext } from '../part.ts';
 
 /**
- * The one place where an error becomes an answer: its status and headers, and the body that the request's part renders. An answer
- * of 400 or more that a part has made without an error gets the code of its status.
+ * The one place where an error becomes an answer: its status and headers, and the body that the request's part renders. An
+ * answer of 400 or more that a part made without an error gets the code of its status.
  */
 export function handleErrors(log: Logger): Middleware {
   return async (ctx, next) => {
@@ -24,14 +24,14 @@ function nameStatus({ response, headerSent }: RequestContext): void {
   response.set(errorCodeHeader, codeOfStatus(status));
 }
 
-/** Logs the failure of a request if it is the service's own, and makes the answer. */
+/** Makes the answer of a failed request, and logs the failure if it is the service's own. */
 export function answerFailure(ctx: RequestContext, thrown: unknown, log: Logger): void {
   const { requestId, part } = ctx.state;
   const error = publicError(thrown);
   if (error.status >= 500) {
     log.error({ requestId, part: part.name, error: describeError(thrown) }, 'request failed');
   }
-  // The status is already sent: closing the connection tells the client that its answer is incomplete.
+  // The status is already sent: by the closed connection the client knows that its answer is incomplete.
   if (ctx.headerSent) ctx.res.destroy();
   else answer(ctx, error);
 }
@@ -53,3 +53,6 @@ function publicError(thrown: unknown): AppError {
   if (isOutageOfMongo(thrown)) return publicError(new AppError('unavailable'));
   return new AppError('internal');
 }
+
+/** The body of an error in JSON (contract, section 7). */
+export const jsonError = ({ message }: AppError): { error: string } => ({ error: message });

@@ -1,15 +1,14 @@
 import Router from '@koa/router';
-import type { Method, Operation } from '../docs/operation.ts';
-import type { RouteName } from '../part.ts';
-import type { Middleware, RequestContext, RequestState } from '../types.ts';
+import type { RouteName, Middleware, RequestContext, RequestState } from '../part.ts';
+import type { Method, Operation } from './operation.ts';
 
 export interface Route {
-  /** Its method and path, and what the documentation says of it. */
+  /** Its method, path and documentation. */
   operation: Operation;
   handle: Middleware;
 }
 
-/** A route of pages: the documentation is of programs alone. */
+/** A route of pages. The documentation lists only routes for programs. */
 export interface PageRoute {
   method: Method;
   path: string;
@@ -22,7 +21,7 @@ interface GetSteps<Found> {
   present(found: Found): object;
 }
 
-/** What a change does once its input is validated. */
+/** The steps of a change after its validation. */
 export interface ChangeSteps<Input, Result> {
   /** The result of an earlier identical request: then neither `limit` nor `act` runs. */
   replay?(input: Input): Promise<Result | null>;
@@ -85,6 +84,12 @@ export const post: RouteInSteps<'POST'> = inSteps;
 export const put: RouteInSteps<'PUT'> = inSteps;
 /** `delete` is a word of the language. */
 export const remove: RouteInSteps<'DELETE'> = inSteps;
+
+/** Whether a path is the base of a part, or below it. */
+export const isBelow =
+  (base: string) =>
+  (path: string): boolean =>
+    path === base || path.startsWith(`${base}/`);
 
 /** The routes below a base. */
 export function routerOf(base: string, routes: readonly (Route | PageRoute)[]): Middleware {

@@ -19,9 +19,53 @@ const protect = helmet({
 export const dataHeaders: ReadonlyMap<string, string> = headersOf(protect);
 
 /** The headers that a helmet middleware sets. */
-export function headersOf(middleware: ReturnType<typeof helmet>): Map<string, string> {
+function headersOf(middleware: ReturnType<typeof helmet>): Map<string, string> {
   const request = new IncomingMessage(new Socket());
   const response = new ServerResponse(request);
   middleware(request, response, () => {});
   return new Map(Object.entries(response.getHeaders() as Record<string, string>));
+}
+
+/**
+ * The security headers of pages: only our own scripts, styles and images, and map tiles of `tileOrigin`. `Referrer-Policy` is
+ * not helmet's `no-referrer`: with that, browsers send forms of our own pages with `Origin: null`.
+ */
+export function pageHeaders({
+  tileOrigin,
+  referrer = 'same-origin',
+  uses = [],
+}: PageHeaders = {}): ReadonlyMap<string, string> {
+  const policy = headersOf(
+    helmet({
+      contentSecurityPolicy: {
+        useDefaults: false,
+        directives: {
+          defaultSrc: ["'none'"],
+          scriptSrc: ["'self'"],
+          styleSrc: ["'self'"],
+          imgSrc: ["'self'", 'data:', ...(tileOrigin ? [tileOrigin] : [])],
+          connectSrc: ["'self'"],
+          formAction: ["'self'"],
+          baseUri: ["'none'"],
+          frameAncestors: ["'none'"],
+        },
+      },
+      referrerPolicy: { policy: referrer },
+      xFrameOptions: { action: 'deny' },
+      xPermittedCrossDomainPolicies: false,
+      xDownloadOptions: false,
+      xXssProtection: false,
+    }),
+  );
+  const permissions = phoneFeatures.map((feature) => `${feature}=(${uses.includes(feature) ? 'self' : ''})`);
+  return policy.set('Permissions-Policy', permissions.join(', '));
+}
+
+/** Features of a phone. A page may use only those that its headers list. */
+const phoneFeatures = ['camera', 'geolocation', 'microphone', 'screen-wake-lock'] as const;
+
+interface PageHeaders {
+  tileOrigin?: string;
+  referrer?: 'same-origin' | 'strict-origin';
+  uses?: readonly (typeof phoneFeatures)[number][];
 }

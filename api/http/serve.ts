@@ -6,7 +6,7 @@ import { ConfigError } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { Connection } from './connection.ts';
 
-/** What is served. A plain Koa application is one, too. */
+/** An application that can be served, e.g. a plain Koa application. */
 export interface App {
   callback(): RequestListener;
   /** Ends the responses that are held open. */
@@ -17,7 +17,7 @@ export interface App {
 export interface Serving {
   port: number;
   /**
-   * Stops: accepts no new connection, ends held responses, tells clients for drainMs to close their connections, and resolves
+   * Stops: accepts no new connection, ends held responses, announces for drainMs that connections close, and resolves
    * when every request that has begun is answered.
    */
   close(drainMs?: number): Promise<void>;
@@ -36,11 +36,11 @@ const timeouts = {
 export const silenceMs = 14_000;
 
 const serverOptions = {
-  // Node would answer without a body; `wellFormed` refuses a missing Host in the form of the contract.
+  // Node would answer without a body; `refuseMalformed` refuses a missing Host in the form of the contract.
   requireHostHeader: false,
 };
 
-/** Connections that may wait to be accepted. One more would be dropped, and its client would try again after a second. */
+/** Connections that may wait to be accepted. One more is dropped, and its client tries again after a second. */
 const backlog = 4_096;
 
 /** Listens on the configured host and port. Throws ConfigError where that is impossible. */
@@ -75,7 +75,7 @@ export async function serve(ctx: Context, app: App, limits: Partial<typeof timeo
     close: async (drainMs = 0) => {
       const closed = once(server, 'close');
       // Only stops listening. The close of http would also close idle connections at once, and a client that sends a
-      // request at that moment would lose it. So clients are told with their next answer, and idle ones get drainMs.
+      // request at that moment would lose it. So the next answer announces the close, and idle connections get drainMs.
       NetServer.prototype.close.call(server);
       app.endHeld?.();
       for (const connection of connections.values()) connection.announceClose();

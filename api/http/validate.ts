@@ -1,12 +1,12 @@
-import type Joi from 'joi';
+import Joi from 'joi';
 import { AppError } from '../../shared/base/errors.ts';
-import type { RequestContext } from '../types.ts';
+import type { RequestContext } from '../part.ts';
 
 const strict = { convert: false, stripUnknown: true } as const;
 
 /**
- * The validated value, with defaults and without unknown fields. Use only it afterwards, never the raw input. Throws
- * `invalid_request`, which names the first invalid field. With `convert` a text may stand for a number.
+ * The validated value, with defaults and without unknown fields. Afterwards use only this value, never the raw input. Throws
+ * `invalid_request`, which names the first invalid field. With `convert`, the text of a number is a number.
  */
 export function validate<T>(schema: Joi.Schema<T>, input: unknown, { convert = false } = {}): T {
   const { value, error } = schema.validate(input, {
@@ -23,7 +23,7 @@ export const queryOf = <T>(schema: Joi.Schema<T>, ctx: RequestContext): T =>
   validate(schema, { ...ctx.query }, { convert: true });
 
 /**
- * What `validate` refuses in an input: by the path of each invalid field (`pickup.lat`), what is wrong with it ("must be a
+ * The faults for which `validate` refuses an input: the path of each invalid field (`pickup.lat`) and its fault ("must be a
  * number"). Empty for a valid input.
  */
 export function faultsIn(schema: Joi.Schema, input: unknown): Record<string, string> {
@@ -32,3 +32,6 @@ export function faultsIn(schema: Joi.Schema, input: unknown): Record<string, str
   for (const { path, message } of error?.details ?? []) faults[path.join('.')] ??= message.trim();
   return faults;
 }
+
+export const latitude = Joi.number().min(-90).max(90).required().description('Latitude in degrees.');
+export const longitude = Joi.number().min(-180).max(180).required().description('Longitude in degrees.');

@@ -1,11 +1,11 @@
 import type { Context } from '../../shared/base/context.ts';
 import { pingMongo } from '../../shared/base/mongo/connection.ts';
 import { healthListener, healthPaths } from '../../shared/process/ops/health.ts';
-import { jsonError } from '../http/json-error.ts';
+import { jsonError } from '../http/handle-errors.ts';
 import { dataHeaders } from '../http/security-headers.ts';
 import type { Part } from '../part.ts';
 
-/** Health for load balancers. The API is ready when MongoDB answers: nothing else is needed to take a ride. */
+/** Health for load balancers. The API is ready when MongoDB answers: a creation needs nothing else. */
 export function healthPart({ log }: Pick<Context, 'log'>): Part {
   const listener = healthListener({ mongo: pingMongo }, log);
   return {

@@ -3,10 +3,10 @@ import type { Job, Queue } from 'bullmq';
 import compose from 'koa-compose';
 import { AppError } from '../../shared/base/errors.ts';
 import { type PoolName, poolNames, type Queues } from '../../shared/base/queues.ts';
-import { jsonError } from '../http/json-error.ts';
+import { jsonError } from '../http/handle-errors.ts';
+import { isBelow } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
-import type { Part } from '../part.ts';
-import type { Middleware, RequestContext } from '../types.ts';
+import type { Middleware, Part, RequestContext } from '../part.ts';
 import { queueBoardPath } from './queue-board-path.ts';
 
 /** The board's own files and no other host's. */
@@ -26,8 +26,8 @@ const descriptions: Record<PoolName, string> = {
 const usedStates = ['active', 'waiting', 'delayed', 'failed', 'completed'] as const;
 
 /**
- * A queue as the board shows it. It is read-only: a job only says where to look, so that running one again sends nothing, and
- * would write over what the first run came to.
+ * A queue as the board shows it. It is read-only: MongoDB decides what is pending, so running a job again would only
+ * overwrite the result of its first run.
  */
 function shownQueue(Adapter: typeof BullMQAdapter, queue: Queue, description: string): BullMQAdapter {
   return new (class extends Adapter {
@@ -46,7 +46,7 @@ function shownQueue(Adapter: typeof BullMQAdapter, queue: Queue, description: st
   })(queue, { readOnlyMode: true, description });
 }
 
-/** What a person asks of a job: of which ride and step it is, when it was due, and what came of it. */
+/** A job as a person reads it: its ride, step, due time and result. */
 function inWords(job: Job): Job {
   const json = job.toJSON.bind(job);
   job.toJSON = () => {
@@ -67,14 +67,14 @@ function inWords(job: Job): Job {
   return job;
 }
 
-/** Fixed at the bottom, where it covers nothing: the board's pages scroll inside a frame of their own. */
+/** Fixed at the bottom, where it covers nothing: the board's pages scroll in a frame of their own. */
 const banner =
   '<p style="position:fixed;bottom:0;left:0;right:0;z-index:100;margin:0;padding:6px 12px;text-align:center;' +
   'font:500 13px/1.4 system-ui,sans-serif;color:#1f2328;background:#ffd666">' +
   'Read-only: MongoDB holds what is to be done, and running a job again would send nothing.</p>' +
   '<style>#root{padding-bottom:32px}</style>';
 
-/** Says on each page that it is read-only, and leaves out the fonts that the page would ask of another host. */
+/** Adds the banner to each page, and removes the fonts that the page would load from another host. */
 const ownPage: Middleware = async (ctx, next) => {
   await next();
   if (typeof ctx.body !== 'string' || !ctx.response.is('html')) return;
@@ -90,8 +90,8 @@ const readOnly: Middleware = (ctx, next) => {
 };
 
 /**
- * The pages that show every queue and its jobs, to those whom `admit` lets in. Nothing can be changed there. Its packages
- * are loaded here, because an API process without the board starts sooner and holds 10 MB less.
+ * The read-only pages that show every queue and its jobs, for requests that `admit` lets through. Their packages are loaded
+ * here, because an API process without the board starts sooner and uses 10 MB less memory.
  */
 export async function queueBoard(queues: Queues, admit: Middleware): Promise<Part> {
   const [{ createBullBoard }, { BullMQAdapter }, { KoaAdapter }] = await Promise.all([
@@ -118,7 +118,7 @@ export async function queueBoard(queues: Queues, admit: Middleware): Promise<Par
   });
   return {
     name: 'queue board',
-    owns: (path) => path === queueBoardPath || path.startsWith(`${queueBoardPath}/`),
+    owns: isBelow(queueBoardPath),
     headers: new Map([...dataHeaders, ['Content-Security-Policy', contentPolicy], ['Cache-Control', 'no-store']]),
     routes: () => ['', '/api/queues'].map((page) => ({ method: 'GET', path: queueBoardPath + page })),
     handle: compose<RequestContext>([admit, readOnly, ownPage, adapter.registerPlugin() as unknown as Middleware]),

@@ -1,7 +1,7 @@
+import { pageHeaders } from '../http/security-headers.ts';
 import type { Part } from '../part.ts';
 import { assetBase, assetUrl, serveAssets } from './assets.ts';
-import { pageHeaders } from './headers.ts';
-import { pageError } from './page-error.ts';
+import { pageError } from './error-page.tsx';
 
 /** The stylesheet, the icon and the browser scripts of all pages. */
 export const assetsPart = (): Part => ({

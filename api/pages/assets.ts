@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../shared/base/config.ts';
 import { AppError } from '../../shared/base/errors.ts';
-import type { Middleware } from '../types.ts';
+import type { Middleware } from '../part.ts';
 
 /** Beside this file, also in what is compiled: `npm run build` makes it there. */
 export const assetFolder = path.join(import.meta.dirname, 'built');

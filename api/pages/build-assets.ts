@@ -55,7 +55,7 @@ export async function buildAssets(folder = assetFolder): Promise<void> {
   await writeManifest(folder, Object.fromEntries(entries));
 }
 
-/** In one step, and then what it no longer names goes: a process that starts meanwhile finds a whole set. */
+/** Replaces the manifest in one step, then removes old files: a process that starts in between finds a whole set. */
 async function writeManifest(folder: string, manifest: Record<string, string>): Promise<void> {
   const file = path.join(folder, manifestName);
   const draft = `${file}.${process.pid}`;

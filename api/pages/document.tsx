@@ -3,13 +3,13 @@ import { renderToString } from 'preact-render-to-string';
 import { assetUrl } from './assets.ts';
 
 export interface DocumentProps {
-  /** What the browser's tab says; the service's name is added. */
+  /** The title of the browser's tab; the service's name is added. */
   title: string;
   /** Names of bundled browser scripts. The page works without them. */
   scripts?: readonly string[];
   /** Search engines may list it. */
   isListed?: boolean;
-  /** The kind of page, by which the stylesheet tells them apart. */
+  /** The kind of page, for the stylesheet. */
   kind: string;
   /** Something is still to come: without scripts this path, which has no fragment, is loaded after 3 s. */
   refreshPath?: string;
@@ -44,5 +44,15 @@ function Document({ title, scripts = [], isListed, kind, refreshPath, children }
       </head>
       <body class={kind}>{children}</body>
     </html>
+  );
+}
+
+/** The service's mark: the arrowhead that is also the car on the map. */
+export function Mark() {
+  return (
+    <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="8" fill="#0b6e6e" />
+      <path d="M16 6l8 19-8-4-8 4z" fill="#fff" />
+    </svg>
   );
 }

@@ -1,7 +1,8 @@
-import { renderDocument } from './document.tsx';
-import { Mark } from './mark.tsx';
+import type { AppError } from '../../shared/base/errors.ts';
+import type { RequestContext } from '../part.ts';
+import { renderDocument, Mark } from './document.tsx';
 
-/** What a page says instead of its content: what happened, and what to do now. */
+/** The text of an error's page: the problem, and the next step. */
 export interface Message {
   title: string;
   text: string;
@@ -44,7 +45,7 @@ const messages: Record<number, Message> = {
   },
 };
 
-/** The page that stands for an error. With `requestId` the error can be found in the log. */
+/** The page of an error. With `requestId` the error can be found in the log. */
 export function errorPage(
   status: number,
   { requestId, message = messageOf(status) }: { requestId?: string; message?: Message } = {},
@@ -69,6 +70,15 @@ export function errorPage(
 }
 
 /** A copy of the message of an error's page. */
-export function messageOf(status: number): Message {
+function messageOf(status: number): Message {
   return { ...(messages[status] ?? messages[status >= 500 ? 500 : 400]) } as Message;
+}
+
+/** The page of an error. Sets the content type, since a page is text to Koa as well. */
+export function pageError(error: AppError, ctx: RequestContext): string {
+  ctx.response.type = 'html';
+  const message = messageOf(error.status);
+  // The text of a 429 names the limit that was reached.
+  if (error.status === 429) message.text = `${error.message}.`;
+  return errorPage(error.status, { requestId: ctx.state.requestId, message });
 }

@@ -1,14 +1,21 @@
+import { batch, batchedFind, oneOf } from '../../shared/base/mongo/batch.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
-import { type Caller, findCaller } from '../../shared/keys/api-key.ts';
+import { sha256 } from '../../shared/base/ids.ts';
+import { committedReads, timeLimit } from '../../shared/base/mongo/durability.ts';
+import { NotYetCommitted } from '../../shared/base/mongo/outage.ts';
+import { type ApiKey, admitted, type Caller, callerFields, findCaller, keys } from '../../shared/keys/api-key.ts';
+import { isWellFormedKey } from '../../shared/keys/key-format.ts';
+import { rides } from '../../shared/rides/ride.ts';
 import type { Origin, Ride } from '../../shared/rides/ride-types.ts';
-import { givenKey, unauthorized } from '../http/given-key.ts';
+import { readApiKey, unauthorized } from '../http/credentials.ts';
 import { rideIdOf } from '../http/route.ts';
-import type { RequestContext } from '../types.ts';
-import { batchedFindKeyAndRide } from './find-key-and-ride.ts';
+import type { RequestContext } from '../part.ts';
 
 /** Finds the caller by the request's secret key (contract, section 5), or throws a 401. */
-export function authenticate(service: Context): (ctx: RequestContext) => Promise<Caller> {
+export type FindCaller = (ctx: RequestContext) => Promise<Caller>;
+
+export function authenticate(service: Pick<Context, 'now'>): FindCaller {
   const find = async (secretKey: string) => {
     const caller = await findCaller(secretKey, service.now());
     return caller && { caller };
@@ -21,7 +28,7 @@ export function authenticate(service: Context): (ctx: RequestContext) => Promise
  * key as for an unknown one.
  */
 export function authenticateForRide<Shown extends Pick<Ride, '_id' | 'keyId'>>(
-  service: Context,
+  service: Pick<Context, 'now'>,
   projection: object,
 ): (ctx: RequestContext) => Promise<Shown> {
   const find = batchedFindKeyAndRide<Shown>(projection);
@@ -37,12 +44,74 @@ async function admit<Found extends { caller: Caller }>(
   ctx: RequestContext,
   find: (secretKey: string) => Promise<Found | null>,
 ): Promise<Found> {
-  const secretKey = givenKey(ctx);
+  const secretKey = readApiKey(ctx);
   const found = secretKey ? await find(secretKey) : null;
   if (!found) throw unauthorized();
   ctx.state.caller = found.caller;
   return found;
 }
 
-/** Who a change that this request makes is from. */
+interface KeyAndRideId {
+  hash: string;
+  rideId: string;
+}
+
+/** The caller that a secret key belongs to, and the requested ride, or null if the caller has no such ride. */
+interface CallerAndRide<Shown> {
+  caller: Caller;
+  ride: Shown | null;
+}
+
+/**
+ * Reads a key and a ride in one round trip instead of two, and concurrent requests in one batch. Resolves with null if
+ * the key is unknown, revoked or suspended; a ride of another key counts as none. The read begins after the call, so a
+ * revocation applies at once. The ride is shown only as the majority has it, so a failover never retracts it; throws
+ * NotYetCommitted if a newly elected primary does not have the ride yet.
+ */
+function batchedFindKeyAndRide<Shown extends Pick<Ride, '_id' | 'keyId'>>(
+  projection: object,
+): (secretKey: string, rideId: string, nowMs: number) => Promise<CallerAndRide<Shown> | null> {
+  const findBoth = batch<KeyAndRideId, { key: ApiKey | null; ride: Shown | null }>(async (asked) => {
+    const found = await keys
+      .aggregate<ApiKey | Shown>(
+        [
+          { $match: { hash: oneOf(asked.map(({ hash }) => hash)) } },
+          { $project: callerFields },
+          {
+            $unionWith: {
+              coll: rides.collectionName,
+              pipeline: [{ $match: { _id: oneOf(asked.map(({ rideId }) => rideId)) } }, { $project: projection }],
+            },
+          },
+        ],
+        // All documents in one answer: by default MongoDB sends the first 101 and waits for a request for more.
+        { batchSize: 2 * asked.length + 1, ...timeLimit() },
+      )
+      .toArray();
+    const byHash = new Map<string, ApiKey>();
+    const byId = new Map<string, Shown>();
+    for (const document of found) {
+      if ('hash' in document) byHash.set(document.hash, document);
+      else byId.set(document._id, document);
+    }
+    return asked.map(({ hash, rideId }) => ({ key: byHash.get(hash) ?? null, ride: byId.get(rideId) ?? null }));
+  });
+
+  const findCommitted = batchedFind<Ride, Shown>(rides, '_id', projection, committedReads);
+
+  return async (secretKey, rideId, nowMs) => {
+    if (!isWellFormedKey(secretKey)) return null;
+    // The key is read from the primary as it is now: a committed read may still miss its revocation.
+    const [{ key, ride }, committed] = await Promise.all([
+      findBoth({ hash: sha256(secretKey), rideId }),
+      committedReads().readConcern ? findCommitted(rideId) : undefined,
+    ]);
+    const caller = admitted(key, nowMs);
+    if (!caller || ride?.keyId !== caller.keyId) return caller && { caller, ride: null };
+    if (committed === null) throw new NotYetCommitted();
+    return { caller, ride: committed ?? ride };
+  };
+}
+
+/** The origin of a change that this request makes. */
 export const originOf = (ctx: RequestContext): Origin => ({ by: 'partner', requestId: ctx.state.requestId });

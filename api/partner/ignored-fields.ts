@@ -1,7 +1,7 @@
 import type Joi from 'joi';
-import { readJsonBody } from '../http/json-body.ts';
+import { readJsonBody } from '../http/body.ts';
 import { validate } from '../http/validate.ts';
-import type { RequestContext } from '../types.ts';
+import type { RequestContext } from '../part.ts';
 
 const maxNames = 10;
 const nameForm = /^[A-Za-z_]\w{0,39}$/;

@@ -2,7 +2,7 @@ import { AppError } from '../../shared/base/errors.ts';
 import { greatCircleKm } from '../../shared/base/great-circle.ts';
 import type { Location, RideRequest } from '../../shared/rides/ride-types.ts';
 import type { Route } from '../http/route.ts';
-import type { RequestContext } from '../types.ts';
+import type { RequestContext } from '../part.ts';
 
 /** The doubts that an answer to a test key can name: the code of each, and when it is named. A code is never renamed. */
 export const warnings = {

@@ -8,7 +8,7 @@ export interface Tiles {
   attribution: string;
 }
 
-/** The public live map. All facts stand as text beside the map, and are there without scripts too. */
+/** The public live map. All facts are also text beside the map, which needs no scripts. */
 export function trackPage(state: TrackState, tiles?: Tiles): string {
   const { headline, status } = wordsFor(state, state.now);
   return renderDocument({

@@ -8,16 +8,13 @@ import { withReportedPosition } from '../../shared/rides/read-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../shared/rides/transitions.ts';
-import { clientAddress, clientNetwork } from '../http/client-address.ts';
-import { namesOf, type PageRoute, paramOf, routerOf } from '../http/route.ts';
-import { errorPage } from '../pages/error-page.tsx';
-import { followRides } from '../pages/followed-rides.ts';
-import { pageHeaders } from '../pages/headers.ts';
-import { pageError } from '../pages/page-error.ts';
-import { redirectToHttps } from '../pages/redirect-to-https.ts';
-import { createStreams } from '../pages/streams.ts';
-import type { Part } from '../part.ts';
-import type { RequestContext } from '../types.ts';
+import { clientAddress, clientNetwork, redirectToHttps } from '../http/forwarded.ts';
+import { isBelow, namesOf, type PageRoute, paramOf, routerOf } from '../http/route.ts';
+import { pageHeaders } from '../http/security-headers.ts';
+import { errorPage, pageError } from '../pages/error-page.tsx';
+import { followRides } from '../streams/followed-rides.ts';
+import { createStreams } from '../streams/streams.ts';
+import type { Part, RequestContext } from '../part.ts';
 import { trackPage } from './page.tsx';
 import { type TrackedRide, type TrackState, trackFields, trackState } from './track-state.ts';
 
@@ -43,7 +40,7 @@ export function trackPart(service: Context, wake: Wake): Part {
     isLast: ({ status }) => hasEnded(status),
     // A moving car.
     isAlwaysNews: ({ position }) => position !== undefined,
-    lookMs: 2_000,
+    pollMs: 2_000,
   });
 
   const get = (path: string, answer: (ctx: RequestContext, found: Tracked) => void): PageRoute => ({
@@ -71,7 +68,7 @@ export function trackPart(service: Context, wake: Wake): Part {
   const tileOrigin = config.tiles && new URL(config.tiles.url).origin;
   return {
     name: 'track',
-    owns: (path) => path === base || path.startsWith(`${base}/`),
+    owns: isBelow(base),
     headers: new Map([...pageHeaders({ tileOrigin, referrer: 'strict-origin' }), ['Cache-Control', 'no-store']]),
     routes: () => namesOf(base, routes),
     handle: compose<RequestContext>([redirectToHttps(config), routerOf(base, routes)]),

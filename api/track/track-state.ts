@@ -2,15 +2,15 @@ import { type LiveLocation, positionAt } from '../../shared/rides/position.ts';
 import type { Leg, Location, ReportedPosition, Ride, RideStatus } from '../../shared/rides/ride-types.ts';
 import { hasEnded, isMoving } from '../../shared/rides/transitions.ts';
 
-/** A link goes on for so long after the ride's end. */
+/** A link works for this long after the ride's end. */
 const linkLifeMs = 24 * 3_600_000;
-/** What a trip takes where nobody measures it: a car in a town, stops included. */
+/** The speed of a trip that nobody measures: a car in a town, stops included. */
 const assumedKmPerHour = 30;
 
 type Point = Pick<Location, 'lat' | 'lng'>;
 
 /**
- * All that the public live map knows of a ride: what anyone with the link may see. No phone number, passenger, notes, fare,
+ * All that the public live map shows of a ride, to anyone with the link. No phone number, passenger, notes, fare,
  * address, key or account. Times are Unix ms, by MongoDB's clock.
  */
 export interface TrackState {
@@ -24,7 +24,7 @@ export interface TrackState {
   driver?: { firstName: string; vehicle: string; plate: string; rating: number };
   /** When the car reaches the pickup, or the destination, as far as is known. */
   arrivesAt?: number;
-  /** Where the car was last seen. */
+  /** The last known position of the car. */
   position?: Point & { heading: number; at: number };
   /** A simulated driver's present drive: where the car is at any time follows from it. */
   leg?: { from: Point; to: Point; heading: number; startAt: number; endAt: number };
@@ -32,7 +32,7 @@ export interface TrackState {
   endedBy?: 'no_driver' | 'cancelled';
 }
 
-/** What is read of a ride for its map, with MongoDB's clock. */
+/** The projection that a ride is read with for its map, with MongoDB's clock. */
 export const trackFields = {
   trackToken: 1,
   mode: 1,

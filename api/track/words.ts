@@ -1,7 +1,7 @@
 import type { RideStatus } from '../../shared/rides/ride-types.ts';
 import type { TrackState } from './track-state.ts';
 
-/** What a step is called in the list of steps. */
+/** The names of the steps in the list of steps. */
 export const stepWords: Record<RideStatus, string> = {
   bidding: 'Requested',
   driver_arriving: 'Driver on the way',
@@ -45,7 +45,7 @@ export interface Words {
   status: string;
 }
 
-/** What the page says of a ride at a time (Unix ms, MongoDB's clock). Pure: server and browser say the same. */
+/** The texts of a ride at a time (Unix ms, MongoDB's clock). Pure: the same on server and browser. */
 export function wordsFor(state: TrackState, now: number): Words {
   switch (state.status) {
     case 'bidding':
@@ -92,7 +92,7 @@ function whereabouts(state: TrackState, now: number, otherwise: string): string 
   return isLost ? "The car's position has not been reported for a while." : otherwise;
 }
 
-/** How long ago the car was seen, where that is worth saying. */
+/** The age of the last report of the car, or null while it is recent. */
 export function seenWords(state: TrackState, now: number): string | null {
   if (!state.position || !isOld(state, now)) return null;
   const seconds = Math.round((now - state.position.at) / 1_000);

@@ -1,11 +1,10 @@
 import compose from 'koa-compose';
 import { CopyButton, Empty, When } from '../../api/dashboard/facts.tsx';
 import { PageHead } from '../../api/dashboard/frame.tsx';
+import { pageHeaders } from '../../api/http/security-headers.ts';
 import { renderDocument } from '../../api/pages/document.tsx';
-import { pageHeaders } from '../../api/pages/headers.ts';
-import { pageError } from '../../api/pages/page-error.ts';
-import type { Part } from '../../api/part.ts';
-import type { Middleware, RequestContext } from '../../api/types.ts';
+import { pageError } from '../../api/pages/error-page.tsx';
+import type { Middleware, Part, RequestContext } from '../../api/part.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { type MailText, openMail } from '../../shared/mail/mail.ts';
 import { type MailRow, mails } from '../../shared/mail/mail-row.ts';

@@ -1,4 +1,4 @@
-import type { Middleware, RequestContext } from '../../api/types.ts';
+import type { Middleware, RequestContext } from '../../api/part.ts';
 
 const localNames = new Set(['127.0.0.1', 'localhost', '[::1]']);
 

@@ -17,6 +17,8 @@ export interface Config {
    */
   dispatch: { rounds: readonly { radiusKm: number; afterMs: number }[]; repeatMs: number };
   webhookLocalTargets: readonly string[];
+  /** The addresses and CIDR ranges from which webhooks are sent; empty where the operator has not set them. */
+  egressAddresses: readonly string[];
   trustedProxyHops: number;
   /** The map tiles of the live map; without them its background is plain. */
   tiles?: { url: string; attribution: string };
@@ -98,6 +100,7 @@ export function readConfig(
     simulationSpeed: value.SIMULATION_SPEED,
     dispatch: Object.freeze({ rounds: Object.freeze(value.DISPATCH_ROUNDS), repeatMs: value.DISPATCH_REPEAT_MS }),
     webhookLocalTargets: Object.freeze(value.WEBHOOK_LOCAL_TARGETS ?? []),
+    egressAddresses: Object.freeze(value.EGRESS_ADDRESSES),
     trustedProxyHops: value.TRUSTED_PROXY_HOPS,
     ...(value.TILE_URL && { tiles: Object.freeze({ url: value.TILE_URL, attribution: value.TILE_ATTRIBUTION }) }),
     streams: Object.freeze({

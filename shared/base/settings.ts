@@ -83,6 +83,9 @@ export const settings = Joi.object({
     'origins.form': '{{#label}} must be a comma-separated list of origins like http://127.0.0.1:4000',
     'production.localTargets': '{{#label}} is for development: production refuses to start with it',
   }),
+  EGRESS_ADDRESSES: Joi.string().custom(readAddresses).default([]).messages({
+    'addresses.form': '{{#label}} must be a comma-separated list of addresses and CIDR ranges like 203.0.113.10,2001:db8::/64',
+  }),
   TRUSTED_PROXY_HOPS: Joi.number().integer().min(0).max(10).default(0),
   TILE_URL: Joi.string().pattern(
     /^https?:\/\/[^/{}]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})/,
@@ -161,9 +164,20 @@ function checkRedisUrl(url: string, helpers: Joi.CustomHelpers): unknown {
   return typeof address === 'string' ? helpers.error(`redisUrl.${address}`) : url;
 }
 
+const addressOrRange = Joi.string().ip({ version: ['ipv4', 'ipv6'], cidr: 'optional' });
+
+function readAddresses(list: string, helpers: Joi.CustomHelpers): unknown {
+  const addresses = entriesOf(list);
+  return addresses.every((address) => !addressOrRange.validate(address).error)
+    ? addresses
+    : helpers.error('addresses.form');
+}
+
+const entriesOf = (list: string): string[] => list.split(',').flatMap((entry) => entry.trim() || []);
+
 function readOrigins(list: string, helpers: Joi.CustomHelpers): unknown {
   if (isProduction(helpers)) return helpers.error('production.localTargets');
-  const origins = list.split(',').flatMap((entry) => entry.trim() || []);
+  const origins = entriesOf(list);
   const exact = origins.every(
     (origin) => /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin,
   );

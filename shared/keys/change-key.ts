@@ -1,5 +1,4 @@
-import type { AppliedForm } from '../accounts/sent-form.ts';
-import { keptForms } from '../accounts/sent-form.ts';
+import { type AppliedForm, keptForms } from '../accounts/sent-form.ts';
 import { AppError } from '../base/errors.ts';
 import { type ApiKey, keys } from './api-key.ts';
 

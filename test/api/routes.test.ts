@@ -18,6 +18,7 @@ const routes: [path: string, allowed: string[]][] = [
   ['/events', ['GET', 'HEAD']],
   ['/rides/x/fare', ['POST']],
   ['/fare-hint', ['GET', 'HEAD']],
+  ['/webhook-sources', ['GET', 'HEAD']],
   ['/test/rides/x/offer', ['POST']],
   ['/test/rides/x/arrive', ['POST']],
 ];
@@ -76,6 +77,7 @@ describe('routes', () => {
           'POST /test/rides/:rideId/complete',
           'POST /test/rides/:rideId/cancel',
           'POST /test/rides/:rideId/expire',
+          'GET /webhook-sources',
         ],
       });
       expect((await ask('GET', path, {})).status).to.equal(401);

@@ -5,65 +5,150 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
 import { type Serving, serve } from '../../api/http/serve.ts';
-import { createStreams, eventText, type Stream, type Streams } from '../../api/pages/streams.ts';
+import type { RequestContext } from '../../api/part.ts';
+import { createStreams, eventText, type Stream, type Streams } from '../../api/streams/streams.ts';
 import type { Context } from '../../shared/base/context.ts';
+import { call } from '../support/client.ts';
 import { testContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
 
-describe('the stream of a page', () => {
+describe('the stream of a page', function () {
+  // Less than the 14 s after which the server closes any silent connection.
+  this.timeout(10_000);
+
   let ctx: Context;
   let server: Serving;
+  let stopped: Promise<void> | undefined;
   let streams: Streams;
-  let reset: net.Socket | undefined;
   let opened: { stream: Stream; closed: Promise<void> }[];
+  let logged: { route?: string; status?: number }[];
+  /** Runs before the stream opens: a page reads its ride then. */
+  let beforeOpen: (requestCtx: RequestContext) => Promise<void>;
 
   before(async () => {
     ctx = await testContext();
   });
   after(() => ctx.close());
   beforeEach(async () => {
-    streams = createStreams({ all: 10, perClient: 10, client: 'client' });
+    streams = createStreams({ all: 10, perClient: 10, client: 'client' }, 10);
     opened = [];
+    logged = [];
+    stopped = undefined;
+    beforeOpen = async () => {};
     const part = testPart({
       async handle(requestCtx) {
-        // Here a page reads its ride, and its client may reset the connection meanwhile.
-        if (requestCtx.path === '/test/reset') {
-          reset?.resetAndDestroy();
-          await once(requestCtx.res, 'close');
-        }
+        requestCtx.state.route = requestCtx.path;
+        await beforeOpen(requestCtx);
         const stream = streams.open(requestCtx, 'client');
         opened.push({ stream, closed: new Promise((resolve) => stream.onClose(resolve)) });
         stream.send(eventText(1, 'first'));
       },
       endHeld: () => streams.endAll(),
     });
-    server = await serve(ctx, createApp(ctx, [part]));
+    const log = Object.assign(Object.create(ctx.log), { info: (line: object) => logged.push(line) });
+    server = await serve(ctx, createApp({ ...ctx, log }, [part]));
   });
   afterEach(async () => {
-    await server.close();
+    await stop();
     streams.close();
   });
 
-  async function open(): Promise<{ response: IncomingMessage; stream: Stream; closed: Promise<void> }> {
-    const request = http.get({ port: server.port, host: '127.0.0.1', path: '/test', agent: false });
+  const stop = (): Promise<void> => {
+    stopped ??= server.close();
+    return stopped;
+  };
+
+  const get = (options: http.RequestOptions = {}) =>
+    http.request({ port: server.port, host: '127.0.0.1', path: '/test', agent: false, ...options }).end();
+  const lastOpened = () => opened.at(-1) as (typeof opened)[number];
+
+  async function open() {
+    const request = get().on('error', () => {});
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     response.on('error', () => {});
     const [text] = await once(response.setEncoding('utf8'), 'data');
     expect(text).to.equal(eventText(1, 'first'));
-    return { response, ...(opened.at(-1) as (typeof opened)[number]) };
+    return { request, response, ...lastOpened() };
   }
 
   /** Over a bare socket: after a test with nock in the same process, Node's client reads on though its response is paused. */
-  async function openAndStall(): Promise<{ socket: net.Socket; stream: Stream; closed: Promise<void> }> {
-    const socket = net.connect({ port: server.port, host: '127.0.0.1' });
+  async function openRaw() {
+    const socket = net.connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
     socket.on('error', () => {}).write('GET /test HTTP/1.1\r\nHost: x\r\n\r\n');
-    await once(socket, 'data');
-    socket.pause();
-    return { socket, ...(opened.at(-1) as (typeof opened)[number]) };
+    let received = '';
+    while (!received.includes('first')) received += (await once(socket, 'data'))[0];
+    return { socket, ...lastOpened() };
   }
 
+  it('sends its headers and text at once, is logged when it opens, and lets other requests through', async () => {
+    const { response } = await open();
+    expect(response.headers['content-type']).to.match(/^text\/event-stream/);
+    expect(response.headers['x-request-id']).to.match(/^[0-9a-f-]{36}$/);
+    expect(logged.map(({ route, status }) => [route, status])).to.deep.equal([['/test', 200]]);
+    expect((await call(`http://127.0.0.1:${server.port}/healthz`)).status).to.equal(200);
+  });
+
+  it('is ended at a stop, which does not wait for it', async () => {
+    const all = [];
+    for (let count = 0; count < 10; count++) all.push(await open());
+    const ends = all.map(({ response }) => once(response.resume(), 'end'));
+    const closed = stop();
+    // As a timer of the part might still do.
+    for (const { stream } of all) stream.send(eventText(2, 'late'));
+    await Promise.all([closed, ...ends]);
+    // Ended in order, not cut off.
+    expect(new Set(all.map(({ response }) => response.complete))).to.deep.equal(new Set([true]));
+  });
+
+  it('is ended at once where it opens during a stop', async () => {
+    let letGo = () => {};
+    const gate = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const hasArrived = new Promise<void>((resolve) => {
+      beforeOpen = () => {
+        resolve();
+        return gate;
+      };
+    });
+    const answered = once(get(), 'response') as Promise<[IncomingMessage]>;
+    await hasArrived;
+    const closed = stop();
+    letGo();
+    const [response] = await answered;
+    await once(response.resume(), 'end');
+    expect(response.complete).to.equal(true);
+    await closed;
+  });
+
+  it('is cut off at a stop where its client does not read', async () => {
+    const { socket, stream, closed } = await openRaw();
+    socket.pause();
+    // More than the buffers of a connection hold.
+    stream.send('x'.repeat(32_000_000));
+    await Promise.all([closed, stop()]);
+    socket.destroy();
+  });
+
+  it('ends when its client closes its side, or is gone', async () => {
+    const [gone, halfClosed] = [await open(), await openRaw()];
+    gone.request.destroy();
+    halfClosed.socket.end();
+    await Promise.all([gone.closed, halfClosed.closed]);
+    expect(streams.count).to.equal(0);
+  });
+
+  it('is only its headers for HEAD', async () => {
+    const [response] = (await once(get({ method: 'HEAD' }), 'response')) as [IncomingMessage];
+    await once(response.resume(), 'end');
+    expect(response.statusCode).to.equal(200);
+    await lastOpened().closed;
+    expect(streams.count).to.equal(0);
+  });
+
   it('is ended when its client leaves more than 64 kB unread, and no other stream is', async () => {
-    const [reading, stalled] = [await open(), await openAndStall()];
+    const [reading, stalled] = [await open(), await openRaw()];
+    stalled.socket.pause();
     expect(streams.count).to.equal(2);
 
     let isClosed = false;
@@ -85,22 +170,24 @@ describe('the stream of a page', () => {
 
   it('is counted no longer when its client has reset the connection before it began', async () => {
     for (let count = 1; count <= 3; count++) {
-      reset = net.connect({ port: server.port, host: '127.0.0.1' });
-      reset.on('error', () => {}).write('GET /test/reset HTTP/1.1\r\nHost: x\r\n\r\n');
+      const socket = net.connect({ port: server.port, host: '127.0.0.1' });
+      beforeOpen = async ({ res }) => {
+        socket.resetAndDestroy();
+        await once(res, 'close');
+      };
+      socket.on('error', () => {}).write('GET /test HTTP/1.1\r\nHost: x\r\n\r\n');
       while (opened.length < count) await nextTurn();
-      await opened.at(-1)?.closed;
+      await lastOpened().closed;
     }
     expect(streams.count).to.equal(0);
+    beforeOpen = async () => {};
     for (let count = 0; count < 10; count++) expect((await open()).response.statusCode).to.equal(200);
   });
 
-  it('is refused with 429 beyond the limit, and taken again when another has ended', async () => {
+  it('is refused with 429 beyond the limit, and accepted again when another has ended', async () => {
     const all = [];
     for (let count = 0; count < 10; count++) all.push(await open());
-    const [refused] = (await once(
-      http.get({ port: server.port, host: '127.0.0.1', path: '/test', agent: false }),
-      'response',
-    )) as [IncomingMessage];
+    const [refused] = (await once(get(), 'response')) as [IncomingMessage];
     expect(refused.statusCode).to.equal(429);
     expect(Number(refused.headers['retry-after'])).to.be.at.least(1);
     refused.resume();

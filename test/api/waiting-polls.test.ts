@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
 import { serve } from '../../api/http/serve.ts';
-import { waitingPolls } from '../../api/partner/waiting-polls.ts';
+import { waitingPolls } from '../../api/streams/waiting-polls.ts';
 import { subscribeToRideChanges } from '../../shared/base/wake.ts';
 import { testContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
@@ -16,7 +16,7 @@ describe('requests that wait for events', () => {
       async handle(request) {
         const [, accountId = '', keyId = ''] = request.path.slice(1).split('/');
         request.state.caller = { keyId, accountId, mode: 'test' };
-        const waiting = polls.wait(request, { keyId, after: null }, 60_000);
+        const waiting = polls.wait(request, { keyId, after: null, readUntil: 0 }, 60_000);
         noteWaiting();
         request.body = { mayHaveEvents: await waiting };
       },

@@ -1,7 +1,7 @@
 import { createApp } from '../../api/app.ts';
+import { pageHeaders } from '../../api/http/security-headers.ts';
 import { type Serving, serve } from '../../api/http/serve.ts';
-import { pageHeaders } from '../../api/pages/headers.ts';
-import { pageError } from '../../api/pages/page-error.ts';
+import { pageError } from '../../api/pages/error-page.tsx';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError, type ErrorCode } from '../../shared/base/errors.ts';
 import { testContext } from '../support/service.ts';

@@ -97,7 +97,7 @@ const wrongForDrivers: readonly PlantedBug[] = [
     what: 'shows an address to drivers who are not chosen',
     edits: [
       {
-        file: 'api/drivers/presenters.js',
+        file: 'api/drivers/list-requests.js',
         find: 'const withoutAddress = ({ lat, lng }) => ({ lat, lng });',
         replace: 'const withoutAddress = (place) => place;',
       },

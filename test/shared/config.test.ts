@@ -43,6 +43,7 @@ describe('the settings', () => {
         repeatMs: 30_000,
       },
       webhookLocalTargets: [],
+      egressAddresses: [],
       trustedProxyHops: 0,
       retention: { eraseDays: 30, rideDays: 396, auditDays: 365 },
     });
@@ -52,7 +53,7 @@ describe('the settings', () => {
 
   it('are frozen, all the way down', () => {
     const config = readConfig(production);
-    for (const part of [config, config.secrets, config.secrets.keys, config.concurrency, config.webhookLocalTargets]) {
+    for (const part of [config, config.secrets, config.secrets.keys, config.concurrency, config.webhookLocalTargets, config.egressAddresses]) {
       expect(Object.isFrozen(part)).to.equal(true);
     }
   });
@@ -188,6 +189,11 @@ describe('the settings', () => {
     ]);
   });
 
+  it('read egress addresses as a list of addresses and ranges', () => {
+    const { egressAddresses } = readConfig({ ...production, EGRESS_ADDRESSES: '203.0.113.10, 2001:db8::/64' });
+    expect(egressAddresses).to.deep.equal(['203.0.113.10', '2001:db8::/64']);
+  });
+
   it('read dispatch rounds as a list of kilometres at seconds', () => {
     const { dispatch } = readConfig({ ...production, DISPATCH_ROUNDS: '1.5@0, 20@7.5', DISPATCH_REPEAT_MS: '1000' });
     expect(dispatch.rounds).to.deep.equal([
@@ -268,6 +274,7 @@ describe('the settings', () => {
     ['DISPATCH_ROUNDS', '3', '3@', '@0', '3@0;6@20', '0@0', '3@0,2@20', '3@0,6@0', '501@0', '3@sEcReT', '3@0,6@3601'],
     ['DISPATCH_REPEAT_MS', '0', 'sEcReT'],
     ['FARE_HINT_PER_KM', '0', '-1', 'sEcReT'],
+    ['EGRESS_ADDRESSES', 'sEcReT', '198.51.100', '203.0.113.10/33', '203.0.113.10;203.0.113.11', '2001:db8::/129'],
     ['WEBHOOK_LOCAL_TARGETS', 'http://127.0.0.1:4000/sEcReT', '127.0.0.1:4999', 'http://sEcReT:x@127.0.0.1', '*'],
   ];
   for (const [name, ...values] of wrong) {

@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { createApp } from '../../api/app.ts';
 import type { commonErrors } from '../../api/docs/error-answers.ts';
-import type { Operation } from '../../api/docs/operation.ts';
+import type { Operation } from '../../api/http/operation.ts';
 import { serve } from '../../api/http/serve.ts';
 import { drivers } from '../../shared/drivers/driver.ts';
 import { keys } from '../../shared/keys/api-key.ts';

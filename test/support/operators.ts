@@ -1,4 +1,4 @@
-import { operatorsPages } from '../../api/ops/operators-pages.ts';
+import { operatorsPages } from '../../api/ops/operators-pages.tsx';
 import type { Context } from '../../shared/base/context.ts';
 import { pingMongo } from '../../shared/base/mongo/connection.ts';
 import { startOpsServer } from '../../shared/process/ops/ops-server.ts';

@@ -1,4 +1,4 @@
-import { jsonError } from '../../api/http/json-error.ts';
+import { jsonError } from '../../api/http/handle-errors.ts';
 import { dataHeaders } from '../../api/http/security-headers.ts';
 import type { Part } from '../../api/part.ts';
 

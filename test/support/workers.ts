@@ -1,5 +1,4 @@
-import type { PoolName } from '../../shared/base/queues.ts';
-import { poolNames } from '../../shared/base/queues.ts';
+import { type PoolName, poolNames } from '../../shared/base/queues.ts';
 import { connectWorkerRedis } from '../../shared/base/redis/redis.ts';
 import { startPool } from '../../workers/pools.ts';
 import { startTestApi, type TestApi } from './service.ts';

@@ -1,10 +1,10 @@
 import { livingSessions } from '../../../shared/accounts/session.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import type { Wake } from '../../../shared/base/wake.ts';
-import { followRides } from '../../pages/followed-rides.ts';
-import { endWithSessions } from '../../pages/session-streams.ts';
-import { createStreams } from '../../pages/streams.ts';
-import type { RequestContext } from '../../types.ts';
+import { followRides } from '../../streams/followed-rides.ts';
+import { endWithSessions } from '../../streams/session-streams.ts';
+import { createStreams } from '../../streams/streams.ts';
+import type { RequestContext } from '../../part.ts';
 import { sessionCookie } from '../session-cookie.ts';
 import { type ConsoleRide, consoleFields } from './console-ride.ts';
 import type { ConsoleState } from './console-state.ts';
@@ -25,7 +25,7 @@ export function consoleStreams(service: Context, wake: Wake): ConsoleStreams {
     stateOf: (ride) => consoleState(service.config, ride),
     isLast: ({ isOver }) => isOver,
     // The outcome of a delivery causes no wake-up.
-    lookMs: 1_000,
+    pollMs: 1_000,
   });
   const cookie = sessionCookie(service.config);
   const sessions = endWithSessions(service, livingSessions);
@@ -34,7 +34,7 @@ export function consoleStreams(service: Context, wake: Wake): ConsoleStreams {
     open(ctx, ride, state) {
       followed.follow(ride, state, () => {
         const stream = streams.open(ctx, ride.accountId);
-        sessions.watch(stream, cookie.read(ctx));
+        sessions.add(stream, cookie.read(ctx));
         return stream;
       });
     },

@@ -1,8 +1,8 @@
 import { AppError } from '../../../shared/base/errors.ts';
 import { type HandStep, plainHandSteps } from '../../../shared/rides/manual-steps.ts';
-import type { Form } from '../../http/form-body.ts';
+import type { Form } from '../../http/body.ts';
 import { faultsIn, validate } from '../../http/validate.ts';
-import { handOfferSchema } from '../../partner/schemas.ts';
+import { manualOfferSchema } from '../../rides/fields.ts';
 import { numberIn } from './ride-form.ts';
 
 /** The step by hand that a form asks for, or what is wrong with it. Throws `not_found` for a step that there is not. */
@@ -18,7 +18,7 @@ const labels: Record<string, string> = { price: 'The price', etaMinutes: 'The mi
 
 function offerIn(form: Form): { step: HandStep } | { fault: string } {
   const typed = { price: numberIn(form.text('price')), etaMinutes: numberIn(form.text('etaMinutes')) };
-  const [fault] = Object.entries(faultsIn(handOfferSchema, typed));
+  const [fault] = Object.entries(faultsIn(manualOfferSchema, typed));
   if (fault) return { fault: `${labels[fault[0]]} ${fault[1]}` };
-  return { step: { step: 'offer', ...validate(handOfferSchema, typed) } };
+  return { step: { step: 'offer', ...validate(manualOfferSchema, typed) } };
 }

@@ -4,8 +4,7 @@ import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
 import { countText, Empty, ModePill, When } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { Pager } from '../rides/pager.tsx';
-import type { Failing } from './failing.tsx';
-import { FailingPill } from './failing.tsx';
+import { type Failing, FailingPill } from './failing.tsx';
 import { keyPath, keysPath, ridesPath } from './paths.ts';
 
 interface KeysPageProps {

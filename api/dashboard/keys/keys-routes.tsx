@@ -24,7 +24,7 @@ import { checkGivenTarget } from '../../../shared/targets/given-target.ts';
 import { ridesByKey } from '../../../shared/usage/usage.ts';
 import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
-import { clientAddress } from '../../http/client-address.ts';
+import { clientAddress } from '../../http/forwarded.ts';
 import type { Faults } from '../forms.tsx';
 import { type Answer, askForCode, type DashboardRoute, type Sending, signedInRoutes, type Visit } from '../visit.ts';
 import { askPage, type Question, seenField } from './ask-page.tsx';

@@ -6,13 +6,12 @@ import {
   type Proof,
   readCode,
 } from '../../../shared/accounts/sign-in.ts';
-import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';
-import { type MailRefusal, reportedWrongCodes } from '../../../shared/accounts/sign-in-limits.ts';
+import { type Browser, type MailRefusal, reportedWrongCodes } from '../../../shared/accounts/sign-in-limits.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { derivedMailId } from '../../../shared/base/ids.ts';
 import { isMailStored, sendMail } from '../../../shared/mail/mail.ts';
-import { clientAddress, clientNetwork } from '../../http/client-address.ts';
-import type { RequestContext } from '../../types.ts';
+import { clientAddress, clientNetwork } from '../../http/forwarded.ts';
+import type { RequestContext } from '../../part.ts';
 import type { Answer } from '../visit.ts';
 import { limitPage } from './limit-page.tsx';
 import { codeMail, wrongCodesMail } from './mails.ts';

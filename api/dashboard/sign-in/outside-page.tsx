@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { renderDocument } from '../../pages/document.tsx';
-import { Mark } from '../../pages/mark.tsx';
+import { renderDocument, Mark } from '../../pages/document.tsx';
 
 interface OutsidePage {
   title: string;

@@ -3,8 +3,8 @@ import { deviceId, newDevice } from '../../../shared/accounts/device.ts';
 import { signInLifetimeMs } from '../../../shared/accounts/sign-in.ts';
 import type { Config } from '../../../shared/base/config.ts';
 import { sha256 } from '../../../shared/base/ids.ts';
-import { type OwnCookie, ownCookie } from '../../http/own-cookie.ts';
-import type { RequestContext } from '../../types.ts';
+import { type OwnCookie, ownCookie } from '../../http/credentials.ts';
+import type { RequestContext } from '../../part.ts';
 import { sessionCookie } from '../session-cookie.ts';
 
 const isToken = (text: string): boolean => /^[\w-]{43}$/.test(text);

@@ -1,8 +1,8 @@
 import { askedEmail, openSignIn, readEmail } from '../../../shared/accounts/sign-in.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { canSendMail } from '../../../shared/mail/mail.ts';
-import { type Form, readForm } from '../../http/form-body.ts';
-import type { Middleware, RequestContext } from '../../types.ts';
+import { type Form, readForm } from '../../http/body.ts';
+import type { Middleware, RequestContext } from '../../part.ts';
 import type { Faults } from '../forms.tsx';
 import { type Answer, type DashboardRoute, findSignedIn, formIdOf, respond } from '../visit.ts';
 import { codeSteps } from './code-steps.ts';

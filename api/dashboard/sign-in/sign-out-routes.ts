@@ -2,8 +2,8 @@ import { audit } from '../../../shared/accounts/audit.ts';
 import { endOtherSessions, endSession, endSessionOf } from '../../../shared/accounts/session.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { derivedAuditId } from '../../../shared/base/ids.ts';
-import { clientAddress } from '../../http/client-address.ts';
-import type { RequestContext } from '../../types.ts';
+import { clientAddress } from '../../http/forwarded.ts';
+import type { RequestContext } from '../../part.ts';
 import { sessionCookie } from '../session-cookie.ts';
 import { type Answer, type DashboardRoute, formIdOf, respond, type Sending, signedInRoutes } from '../visit.ts';
 

@@ -3,7 +3,7 @@ import { kilometers, kindOf, money, timeLeft } from '../words.ts';
 import { mapAddress, onTap, setShown, setText, settle } from './elements.ts';
 import { serverNow } from './gateway.ts';
 
-/** A request that is gone without an offer of this driver is shown for so long, so that nothing moves under a finger. */
+/** A request that ended without an offer of this driver stays visible this long, so the list does not jump while tapping. */
 const goneForMs = 6_000;
 /** From the distance as the crow flies: a third more by road, at 30 km/h. */
 const minutesPerKm = 2.6;
@@ -25,7 +25,7 @@ interface Card {
 
 export const likelyMinutes = (pickupKm: number): number => Math.max(1, Math.ceil(pickupKm * minutesPerKm));
 
-/** The requests, those that end first in front. A card keeps its height and its place, whatever becomes of it. */
+/** The requests, those that end first in front. A card always keeps its height and its place. */
 export function createCards(list: HTMLElement, template: HTMLTemplateElement, biddingMs: number, choices: Choices) {
   const cards = new Map<string, Card>();
 
@@ -51,7 +51,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     return card;
   }
 
-  /** What stays the same, and the buttons. */
+  /** Fills in the texts that never change, and the buttons. */
   function prepare(card: Card): void {
     const { item, request } = card;
     const part = partsOf(item);
@@ -106,7 +106,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
     tick(item, request.biddingEndsAt);
   }
 
-  /** The ride is no longer open. What became of it may be told later. */
+  /** The ride is no longer open. Its end may be shown later. */
   function end(rideId: string): void {
     const card = cards.get(rideId);
     if (!card || card.isGone) return;
@@ -157,7 +157,7 @@ export function createCards(list: HTMLElement, template: HTMLTemplateElement, bi
   return {
     show,
     end,
-    /** Says what became of a ride that has ended; without words there is nothing to say. */
+    /** Shows how a ride has ended, or removes its card without words. */
     tell(rideId: string, words: string | null): void {
       const card = cards.get(rideId);
       if (!card?.isGone) return;
@@ -195,7 +195,7 @@ function setState(item: HTMLElement, state: 'open' | 'offered' | 'gone'): void {
   if (item.dataset.state === state) return;
   item.dataset.state = state;
   settleAll(item);
-  // The button that was used is gone: the one that stands there now is next.
+  // The button with the focus is hidden: the one in its place is next.
   if (had) item.querySelector<HTMLElement>(`.choice[data-for="${state}"] button`)?.focus();
 }
 

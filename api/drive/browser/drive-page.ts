@@ -1,12 +1,12 @@
-import type { ShownOutcome, ShownRequest, ShownRide } from '../../drivers/shown.ts';
+import type { ShownRequest, ShownRide } from '../../drivers/fields.ts';
 import { type Action, type RequestOnPage, type Step, withOffers, withSteps } from '../actions.ts';
 import { actionWords, endedByOthers, endedBySelf, lostOffer, type Result, requestWords, rideWords } from '../words.ts';
 import { createCards } from './cards.ts';
-import { element, onTap, setShown, setText } from './elements.ts';
+import { element, onTap, setText } from './elements.ts';
 import { followDriver } from './follow-driver.ts';
-import { type Answer, call, errorOf, serverNow } from './gateway.ts';
+import { type Answer, call, errorOf, outcomeOf, serverNow } from './gateway.ts';
 import { createReports, findPosition, positionFault } from './position.ts';
-import { forgetRide, showRide } from './ride-screen.ts';
+import { buzz, say, showBar, showView } from './screens.ts';
 import { createSending } from './sending.ts';
 import { createWakeLock } from './wake-lock.ts';
 
@@ -20,18 +20,16 @@ const buttons = {
 };
 const dialog = element<HTMLDialogElement>('cancel-dialog');
 
-/** What the service says, as far as this page knows. */
+/** The state of the service, as far as this page knows. */
 let requests: ShownRequest[] = [];
 let ride: ShownRide | null = null;
 /** Unknown until the service has said it. */
 let isOnline: boolean | undefined;
 let isConnected: boolean | undefined;
-/** Rides that this driver has ended here: what comes late of them is no news. */
+/** Rides that this driver has ended here: later news of them is ignored. */
 const ended = new Set<string>();
-/** Rides on which an offer is on its way that is to be withdrawn. */
-const unwanted = new Set<string>();
 let result: Result | null = null;
-/** What is wrong now, in words; the position's is kept apart, since it mends itself. */
+/** The present fault, in words. That of the position is kept apart: it ends when the phone knows its position again. */
 let fault: string | null = null;
 let noPosition: string | null = null;
 
@@ -39,7 +37,7 @@ const wakeLock = createWakeLock();
 const reports = createReports({
   onFault(found) {
     noPosition = found;
-    showBar();
+    refreshBar();
   },
 });
 const sending = createSending(driverId, {
@@ -50,7 +48,10 @@ const sending = createSending(driverId, {
 });
 const cards = createCards(element('cards'), element<HTMLTemplateElement>('card'), Number(biddingMs), {
   onOffer: (rideId, terms) => act({ kind: 'offer', rideId, ...terms }),
-  onWithdraw: withdraw,
+  onWithdraw(request) {
+    if (request.offer?.offerId) fault = null;
+    sending.withdraw(request);
+  },
   onRemoved: show,
 });
 
@@ -59,18 +60,7 @@ function act(action: Parameters<typeof sending.add>[0]): void {
   sending.add(action);
 }
 
-/** An offer that was never sent is dropped; one that is on its way is withdrawn when it has arrived. */
-function withdraw({ rideId, offer }: RequestOnPage): void {
-  if (offer?.offerId) {
-    act({ kind: 'withdraw', rideId, offerId: offer.offerId });
-    return;
-  }
-  const isThis = (action: Action) => action.kind === 'offer' && action.rideId === rideId;
-  sending.drop(isThis);
-  if (sending.waiting().some(isThis)) unwanted.add(rideId);
-}
-
-/** The page shows what is so once the service has all that the driver did. */
+/** The page shows the service's state with the actions that are not sent yet. */
 const shownRide = (): ShownRide | null => withSteps(ride, sending.shown());
 const shownRequests = (): RequestOnPage[] => requests.map((request) => withOffers(request, sending.shown()));
 
@@ -125,9 +115,6 @@ async function tellEnd(rideId: string): Promise<void> {
 function takeAnswer(action: Action): void {
   ride = withSteps(ride, [action]);
   requests = requests.map((request) => withOffers(request, [action]) as ShownRequest);
-  if (action.kind === 'offer' && action.offerId && unwanted.delete(action.rideId)) {
-    act({ kind: 'withdraw', rideId: action.rideId, offerId: action.offerId });
-  }
   if (!ride) void learnAvailability();
   show();
 }
@@ -142,15 +129,10 @@ async function tellRefusal(action: Action, answer: Answer): Promise<void> {
     if (end) return tell(end);
     fault = words;
   }
-  // A driver who was chosen meanwhile sees that.
+  // A driver who was chosen in the meantime sees that.
   if (action.kind === 'offer' && !ride) fault = words;
   if (fault) say(fault);
   show();
-}
-
-async function outcomeOf(rideId: string): Promise<ShownOutcome | null> {
-  const answer = await call('GET', `/requests/${rideId}`);
-  return answer?.ok ? (answer.body as ShownOutcome) : null;
 }
 
 function tell(words: Result): void {
@@ -211,76 +193,16 @@ function signedOut(): void {
   location.replace('/drive');
 }
 
-/** Read out by a screen reader; on the screen it stands where it belongs. */
-function say(words: string): void {
-  setText(element('spoken'), words);
-}
-
-/** A phone in its holder is heard. Browsers allow it once the page was touched. */
-function buzz(): void {
-  if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(200);
-}
-
-let screen = '';
-
 function show(): void {
-  const present = shownRide();
-  const shown = shownRequests();
   const isKnown = isOnline !== undefined || ride !== null;
-  const next = present ? 'ride' : result ? 'result' : !isKnown ? '' : isOnline ? 'waiting' : 'offline';
-  if (present) showRide(present);
-  else forgetRide();
-  if (result) {
-    setText(element('result-title'), result.title);
-    setText(element('result-text'), result.text);
-  }
-  // Offline, only what still stands is shown.
-  const cardsOf = present ? [] : isOnline ? shown : shown.filter(({ offer }) => offer);
-  cards.show(cardsOf);
-  setShown(element('cards'), !present && cards.count > 0);
-  setText(element('waiting-title'), waitingTitle(cardsOf.length));
-  setShown(element('waiting-hint'), cards.count === 0);
-  setShown(element('offers-stand'), cardsOf.length > 0);
-  showScreen(next);
-  showBar();
+  showView({ ride: shownRide(), requests: shownRequests(), result, isKnown, isOnline }, cards);
+  refreshBar();
   wakeLock.want(Boolean(isOnline || ride));
   reports.want(Boolean(isOnline || ride));
 }
 
-const waitingTitle = (count: number): string =>
-  count === 0 ? 'Waiting for requests' : count === 1 ? '1 request' : `${count} requests`;
-
-function showScreen(next: string): void {
-  for (const name of ['offline', 'waiting', 'ride', 'result']) setShown(element(`${name}-screen`), name === next);
-  setShown(buttons.goOnline, next === 'offline');
-  setShown(buttons.goOffline, next === 'waiting');
-  setShown(buttons.cancel, next === 'ride');
-  setShown(buttons.step, next === 'ride');
-  setShown(buttons.goOn, next === 'result');
-  setShown(element('dock'), next !== '');
-  if (next === screen) return;
-  screen = next;
-  if (next !== 'ride' && dialog.open) dialog.close();
-  scrollTo(0, 0);
-  // What was focused is hidden: the title is read next.
-  if (next === 'ride' || next === 'result') element(`${next}-title`).focus({ preventScroll: true });
-}
-
-/** The one line that says whether the service can be reached, what waits, and what is wrong. */
-function showBar(): void {
-  const waiting = sending.waiting().map(actionWords).join(', ');
-  const [kind, words] = barOf(waiting);
-  element('bar').dataset.kind = kind;
-  setText(element('bar'), words);
-}
-
-function barOf(waiting: string): [kind: 'bad' | 'quiet' | 'good', words: string] {
-  if (isConnected === undefined) return ['quiet', 'Connecting…'];
-  if (!isConnected && waiting) return ['bad', `No connection. Kept and sent later: ${waiting}`];
-  if (!isConnected) return ['bad', 'No connection. What you do is kept and sent later.'];
-  if (fault) return ['bad', fault];
-  if (noPosition) return ['bad', noPosition];
-  return waiting ? ['quiet', `Sending: ${waiting}`] : ['good', 'Connected'];
+function refreshBar(): void {
+  showBar({ isConnected, waiting: sending.waiting().map(actionWords).join(', '), fault: fault ?? noPosition });
 }
 
 onTap(buttons.goOnline, () => void goOnline());
@@ -304,7 +226,7 @@ element('sign-out').addEventListener('submit', (event) => {
   event.preventDefault();
   fault = 'Sign out when the connection is back and everything is sent.';
   say(fault);
-  showBar();
+  refreshBar();
 });
 addEventListener('online', sending.send);
 
@@ -319,7 +241,7 @@ followDriver({
       sending.send();
       void learnAvailability();
     }
-    showBar();
+    refreshBar();
   },
   onSignedOut: signedOut,
 });

@@ -1,4 +1,4 @@
-/** After its meaning has changed, a button takes no tap for so long: a second tap was meant for what stood there before. */
+/** A button ignores taps this long after its meaning changed: a second tap was meant for the old button. */
 const settleMs = 500;
 
 export const element = <Kind extends HTMLElement = HTMLElement>(id: string): Kind =>
@@ -9,7 +9,7 @@ export function setText(target: Element, text: string): void {
   if (target.textContent !== text) target.textContent = text;
 }
 
-/** For a moment the button takes no tap. */
+/** For a moment the button ignores taps. */
 export function settle(button: Element): void {
   button.setAttribute('aria-disabled', 'true');
   setTimeout(() => button.removeAttribute('aria-disabled'), settleMs);
@@ -22,7 +22,7 @@ export function setAction(button: HTMLElement, text: string): void {
   settle(button);
 }
 
-/** Shows or hides. What comes up where something else was takes no tap for a moment. */
+/** Shows or hides. A button that appears in the place of another ignores taps for a moment. */
 export function setShown(target: HTMLElement, isShown: boolean): void {
   if (target.hidden === !isShown) return;
   target.hidden = !isShown;

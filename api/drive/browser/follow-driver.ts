@@ -1,4 +1,4 @@
-import type { ShownRequest, ShownRide } from '../../drivers/shown.ts';
+import type { ShownRequest, ShownRide } from '../../drivers/fields.ts';
 import { pause, readStream } from '../../pages/browser/read-stream.ts';
 import { call, learnTime, streamUrl } from './gateway.ts';
 
@@ -11,7 +11,7 @@ interface Following {
   onSignedOut(): void;
 }
 
-/** Keeps the page at what the service knows, also while it is hidden: a driver looks at a map meanwhile. */
+/** Keeps the page at the service's state, also while it is hidden: the driver may be looking at a map. */
 export function followDriver({ onRequests, onRide, onConnection, onSignedOut }: Following): void {
   let stream = new AbortController();
   let waiting = new AbortController();

@@ -1,3 +1,5 @@
+import type { ShownOutcome } from '../../drivers/fields.ts';
+
 /** The routes of the drivers' gateway that this page uses, and the service's clock. */
 
 const base = '/drive/api';
@@ -32,6 +34,12 @@ export async function call(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: stri
 }
 
 export const errorOf = ({ body }: Answer): string => (body as { error?: string } | null)?.error ?? 'It was refused';
+
+/** The outcome of a request for this driver; null where the service does not answer. */
+export async function outcomeOf(rideId: string): Promise<ShownOutcome | null> {
+  const answer = await call('GET', `/requests/${rideId}`);
+  return answer?.ok ? (answer.body as ShownOutcome) : null;
+}
 
 let aheadMs = 0;
 

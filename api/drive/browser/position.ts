@@ -1,6 +1,6 @@
 import { call } from './gateway.ts';
 
-/** The position is reported this often while it changes, and more rarely while the car stands. */
+/** The position is reported this often while it changes, and less often while the car does not move. */
 const reportMs = 2_000;
 const standingMs = 15_000;
 
@@ -22,7 +22,7 @@ export const positionFault = ({ code, PERMISSION_DENIED }: GeolocationPositionEr
     ? "Your position is blocked. Allow it for this site in the browser's settings."
     : 'Your position is not known. It works best under the open sky.';
 
-/** Where the phone is now. Rejects with a GeolocationPositionError. */
+/** The phone's position. Rejects with a GeolocationPositionError. */
 export const findPosition = (): Promise<Place> =>
   new Promise((resolve, reject) =>
     navigator.geolocation.getCurrentPosition((found) => resolve(placeOf(found)), reject, {
@@ -32,7 +32,7 @@ export const findPosition = (): Promise<Place> =>
     }),
   );
 
-/** Reports where the phone is while that is wanted. Of reports that cannot be sent only the latest counts. */
+/** Reports the phone's position while that is wanted. Of reports that cannot be sent, only the latest counts. */
 export function createReports({ onFault }: { onFault(fault: string | null): void }) {
   let watch: number | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;

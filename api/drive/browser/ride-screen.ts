@@ -1,4 +1,4 @@
-import type { ShownRide } from '../../drivers/shown.ts';
+import type { ShownRide } from '../../drivers/fields.ts';
 import { callAddress, kilometers, money, rideWords } from '../words.ts';
 import { element, mapAddress, setAction, setText } from './elements.ts';
 

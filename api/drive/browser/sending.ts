@@ -1,29 +1,31 @@
 import { exclusively } from '../../pages/browser/read-stream.ts';
-import { type Action, type NewAction, rideOf } from '../actions.ts';
+import { type Action, type NewAction, type RequestOnPage, rideOf } from '../actions.ts';
 import { type Answer, call } from './gateway.ts';
 
 /** Between tries while the network is away, longer each time. The page's own signs of a network try at once. */
 const retryMs = [1_000, 2_000, 4_000, 8_000];
-/** For so long an action counts after the service has it: until the stream shows what it did. */
+/** An action is shown this long after the service has it: until the stream shows its effect. */
 const shownForMs = 3_000;
 
 interface Listener {
   /** The list of actions is another one. */
   onChange(): void;
-  /** The service has taken it. */
+  /** The service has accepted it. */
   onDone(action: Action): void;
-  /** The service has refused it, and what the driver did after it in the same ride is dropped with it. */
+  /** The service has refused it. Later actions of the driver in the same ride are dropped with it. */
   onRefused(action: Action, answer: Answer): void;
   onSignedOut(): void;
 }
 
 /**
- * What the driver does is kept in this browser first, and sent in order as soon as the service can be reached. Each is
- * sent until there is an answer: the service takes a step once, however often it is sent.
+ * Keeps the driver's actions in this browser first, and sends them in order as soon as the service can be reached. Each is
+ * sent until there is an answer: a repeat of a step has no effect.
  */
 export function createSending(driverId: string, { onChange, onDone, onRefused, onSignedOut }: Listener) {
   const place = `drive-actions-${driverId}`;
   let lately: Action[] = [];
+  /** Rides whose offer is on its way, and is withdrawn when it has arrived. */
+  const unwanted = new Set<string>();
   let isSending = false;
   /** The id of the action that is on its way: the service may have it already. */
   let underWay: string | undefined;
@@ -43,9 +45,17 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
     if (navigator.onLine) void send();
   }
 
-  /** Drops what is not on its way yet. */
+  /** Drops actions that are not on their way yet. */
   function drop(isDropped: (action: Action) => boolean): void {
     write(read().filter((action) => action.id === underWay || !isDropped(action)));
+  }
+
+  /** An offer that was never sent is dropped; one that is on its way is withdrawn when it has arrived. */
+  function withdraw({ rideId, offer }: RequestOnPage): void {
+    if (offer?.offerId) return add({ kind: 'withdraw', rideId, offerId: offer.offerId });
+    const isThis = (action: Action) => action.kind === 'offer' && action.rideId === rideId;
+    drop(isThis);
+    if (read().some(isThis)) unwanted.add(rideId);
   }
 
   async function send(): Promise<void> {
@@ -73,12 +83,19 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
       if (taken) note(taken);
       const rest = read().filter((other) => other.id !== id);
       write(taken ? rest : rest.filter((other) => !isAfter(action, other)));
-      if (taken) onDone(taken);
+      if (taken) done(taken);
       else onRefused(action, answer);
     }
   }
 
-  /** It stays in what is shown until the stream tells of it. */
+  function done(action: Action): void {
+    onDone(action);
+    if (action.kind === 'offer' && action.offerId && unwanted.delete(action.rideId)) {
+      add({ kind: 'withdraw', rideId: action.rideId, offerId: action.offerId });
+    }
+  }
+
+  /** Shows it until the stream does. */
   function note(action: Action): void {
     lately.push(action);
     setTimeout(() => {
@@ -92,11 +109,12 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
   return {
     add,
     drop,
+    withdraw,
     /** Tries now: the network may be back. */
     send: () => void send(),
-    /** What the service does not have yet. */
+    /** The actions that the service does not have yet. */
     waiting: read,
-    /** And what it has had for a moment. */
+    /** And those that it has just accepted. */
     shown: (): Action[] => [...lately, ...read()],
   };
 }

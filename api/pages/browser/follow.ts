@@ -57,7 +57,7 @@ export function followRide<State extends { now: number }>(
     visible.abort();
   }
 
-  /** In this tab alone among those of the link, until it is hidden or the ride is over. */
+  /** Runs in one tab of the link, until the tab is hidden or the ride is over. */
   async function lead(signal: AbortSignal): Promise<void> {
     for (let failures = 0; !signal.aborted; ) {
       const ended = await withFreeStream(() =>
@@ -95,7 +95,7 @@ export function followRide<State extends { now: number }>(
 
   otherTabs.onmessage = ({ data }) => take(data as State);
   document.addEventListener('visibilitychange', () => (document.hidden ? visible.abort() : start()));
-  // A page that the browser puts aside, to show again at Back, holds nothing meanwhile.
+  // A page that the browser keeps for Back holds nothing open.
   addEventListener('pagehide', () => visible.abort());
   addEventListener('pageshow', ({ persisted }) => persisted && start());
   start();

@@ -10,7 +10,7 @@ interface Reading {
   onOpen(response: Response): void;
 }
 
-/** Reads server-sent events until the stream ends. By fetch, since EventSource does not tell one status from another. */
+/** Reads server-sent events until the stream ends. By fetch, since EventSource hides the status. */
 export async function readStream(url: string, signal: AbortSignal, { onEvent, onOpen }: Reading): Promise<StreamEnd> {
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), silenceMs);

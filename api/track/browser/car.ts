@@ -1,5 +1,5 @@
 import { placeOnLeg } from '../../../shared/rides/position.ts';
-import { metersBetween } from '../geometry.ts';
+import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import type { TrackState } from '../track-state.ts';
 import { oldReportMs } from '../words.ts';
 
@@ -14,15 +14,15 @@ export interface CarView {
 
 type Report = NonNullable<TrackState['position']>;
 
-/** A real car is drawn so much later than it was, so that there is a report on either side to draw it between. */
+/** A real car is drawn with this delay, between two reports. */
 const trailMs = 2_500;
-/** What lies between two reports that are further apart is not known, and not drawn. */
+/** Between reports that are further apart, the way is unknown and not drawn. */
 const maxGapMs = 10_000;
-const maxJumpMeters = 500;
+const maxJumpKm = 0.5;
 /** A report that is this much older than the last one is not a late one: the service's clock was set back. */
 const clockStepMs = 60_000;
 
-/** Where to draw the car at any time (Unix ms, server's clock). A simulated one follows its leg, a real one its reports. */
+/** The car's place on the map at a time (Unix ms, server's clock). A simulated car follows its leg, a real one its reports. */
 export function createCar() {
   let leg: TrackState['leg'];
   let reports: Report[] = [];
@@ -52,7 +52,7 @@ function between(reports: readonly Report[], time: number): Report {
   const next = reports.findIndex(({ at }) => at > time);
   const [before, after] = [reports[next === -1 ? reports.length - 1 : next - 1], reports[next]];
   if (!before || !after) return (before ?? after) as Report;
-  if (after.at - before.at > maxGapMs || metersBetween(before, after) > maxJumpMeters) return before;
+  if (after.at - before.at > maxGapMs || greatCircleKm(before, after) > maxJumpKm) return before;
   const share = (time - before.at) / (after.at - before.at);
   return {
     lat: before.lat + (after.lat - before.lat) * share,

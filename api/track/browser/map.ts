@@ -12,11 +12,17 @@ import {
   polyline,
   tileLayer,
 } from 'leaflet';
-import { pathBetween } from '../geometry.ts';
+import { initialBearing, pointAt } from '../../../shared/rides/position.ts';
+import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import type { TrackState } from '../track-state.ts';
 import { type CarView, shorterWay } from './car.ts';
 
-const place = ({ lat, lng }: { lat: number; lng: number }): [number, number] => [lat, lng];
+interface Place {
+  lat: number;
+  lng: number;
+}
+
+const place = ({ lat, lng }: Place): [number, number] => [lat, lng];
 
 /** The map: route, pickup, destination and car, on tiles where there are any and on a plain ground where not. */
 export function createMap(container: HTMLElement, first: TrackState) {
@@ -118,7 +124,7 @@ function point(at: { lat: number; lng: number }, kind: string, label: string) {
 const carShape =
   '<svg viewBox="0 0 40 40" width="40" height="40" aria-hidden="true"><path class="car-casing" d="M20 3l13 32-13-7-13 7z"/><path class="car-shape" d="M20 7l9.500 24-9.500-5-9.500 5z"/></svg>';
 
-/** The car turns by the shorter way: the angle goes on counting past 360. */
+/** The car turns by the shorter way: the angle continues past 360. */
 function createCarMarker(map: LeafletMap) {
   const icon = divIcon({ className: 'car', iconSize: [40, 40], html: carShape });
   const car = marker([0, 0], { icon, keyboard: false, interactive: false, zIndexOffset: 1_000 });
@@ -161,4 +167,14 @@ function recenterButton(onClick: () => void): Control {
     return element;
   };
   return button;
+}
+
+/** Points along the great circle between two places, close enough to draw a line through. */
+function pathBetween(from: Place, to: Place): Place[] {
+  const km = greatCircleKm(from, to);
+  const pieces = Math.min(64, Math.max(1, Math.ceil(km / 50)));
+  const inner = Array.from({ length: pieces - 1 }, (_, index) =>
+    pointAt(from, (km * (index + 1)) / pieces, initialBearing({ from, to })),
+  );
+  return [from, ...inner, to];
 }

@@ -18,7 +18,7 @@ export function createPanel() {
     setText('headline', headline);
     setText('status', status);
     document.title = document.title.replace(/^.* - /, `${headline} - `);
-    // What the page began with has been read with the page.
+    // The first texts were read out with the page.
     if (!spokenFirst) setText('spoken', `${headline}. ${status}`);
     spokenFirst = false;
     const seen = seenWords(state, now);

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { createApp } from '../../../api/app.ts';
-import { commonErrors, type DocumentedError } from '../../../api/docs/error-answers.ts';
-import type { Operation } from '../../../api/docs/operation.ts';
+import { commonErrors } from '../../../api/docs/error-answers.ts';
+import type { Operation } from '../../../api/http/operation.ts';
 import { serve } from '../../../api/http/serve.ts';
-import { partnerOperations } from '../../../api/partner/operations.ts';
-import { publicErrorOf } from '../../../shared/base/errors.ts';
+import { partnerOperations } from '../../../api/partner/routes.ts';
+import { type ErrorCode, publicErrorOf } from '../../../shared/base/errors.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { eventSchemas } from '../../../shared/rides/events.ts';
 import { rides } from '../../../shared/rides/ride.ts';
@@ -36,7 +36,7 @@ describe('the documented answers to partners', () => {
   });
 
   /** Ways to every error that is documented for partners. */
-  const provocations: Partial<Record<DocumentedError, (operation: Operation) => ReturnType<OperationCaller['run']>>> = {
+  const provocations: Partial<Record<ErrorCode, (operation: Operation) => ReturnType<OperationCaller['run']>>> = {
     ride_not_found: (operation) => caller.run(operation),
     offer_not_found: async (operation) => {
       const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
@@ -138,6 +138,7 @@ describe('the documented answers to partners', () => {
       seen.set(name, new Set([...(seen.get(name) ?? []), ...fieldsIn(value)]));
 
     saw('ServiceInformation', (await partner.get('')).body);
+    saw('WebhookSources', (await partner.get('/webhook-sources')).body);
     const addresses = {
       pickup: { ...validRide.pickup, address: 'here' },
       destination: { ...validRide.destination, address: 'there' },

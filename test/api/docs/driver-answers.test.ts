@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { commonErrors, type DocumentedError } from '../../../api/docs/error-answers.ts';
-import type { Operation } from '../../../api/docs/operation.ts';
-import { stepTaken } from '../../../api/drivers/answers.ts';
-import { driverOperations } from '../../../api/drivers/operations.ts';
-import { publicErrorOf } from '../../../shared/base/errors.ts';
+import { commonErrors } from '../../../api/docs/error-answers.ts';
+import { driverOperations } from '../../../api/drivers/routes.ts';
+import { stepTaken } from '../../../api/drivers/steps.ts';
+import type { Operation } from '../../../api/http/operation.ts';
+import { type ErrorCode, publicErrorOf } from '../../../shared/base/errors.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';
@@ -52,7 +52,7 @@ describe('the documented answers to drivers', () => {
   }
 
   /** Ways to every error that is documented for drivers. */
-  const provocations: Partial<Record<DocumentedError, (operation: Operation) => ReturnType<OperationCaller['run']>>> = {
+  const provocations: Partial<Record<ErrorCode, (operation: Operation) => ReturnType<OperationCaller['run']>>> = {
     ride_not_found: (operation) => caller.run(operation),
     offer_not_found: async (operation) => caller.run(operation, { rideId: await openRide() }),
     ride_not_bidding: async (operation) => {

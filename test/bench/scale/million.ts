@@ -1,4 +1,4 @@
-import { cursorOf } from '../../../api/partner/cursor.ts';
+import { cursorOf } from '../../../api/partner/event-feed.ts';
 import { assertAll, assertCount, type Bench, type Measurement } from '../bench.ts';
 import { reading, retrieval } from '../data/requests.ts';
 import type { ClosedLoad, LoadResult } from '../load/load.ts';

@@ -1,0 +1,119 @@
+import { type Limit, take } from '../../shared/accounts/limit.ts';
+import { sessionLifetimeMs } from '../../shared/accounts/session-store.ts';
+import type { Config } from '../../shared/base/config.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { AppError } from '../../shared/base/errors.ts';
+import { type ActiveDriver, batchedFindDriver, hashOfDriverKey, driverSessions } from '../../shared/drivers/driver.ts';
+import { goOffline } from '../../shared/drivers/positions.ts';
+import { type Authenticate, type Authenticators, patienceMs } from '../drivers/authenticate.ts';
+import { readForm } from '../http/body.ts';
+import { type OwnCookie, ownCookie } from '../http/credentials.ts';
+import { clientAddress, clientNetwork } from '../http/forwarded.ts';
+import type { PageRoute } from '../http/route.ts';
+import type { Middleware, RequestContext } from '../part.ts';
+import { drivePage } from './drive-page.tsx';
+import { signInPage, tooManyPage } from './sign-in-page.tsx';
+
+/** Wrong keys from one client's address. Not few: drivers of one mobile network can share an address. */
+const wrongDriverKeys: Limit = { name: 'wrong-driver-keys', most: 20, perMs: 15 * 60_000 };
+
+/** The driver's page, and signing in to it with the driver's key. */
+export function signInRoutes(service: Context): PageRoute[] {
+  const { config } = service;
+  const cookie = driverCookie(config);
+  const { authenticate } = authenticateBySession(service);
+  const findDriver = batchedFindDriver();
+
+  const signedIn = (ctx: RequestContext): Promise<ActiveDriver | null> =>
+    authenticate(ctx).catch((error) => {
+      if (error instanceof AppError && error.status === 401) return null;
+      throw error;
+    });
+
+  const show: Middleware = async (ctx) => {
+    const driver = await signedIn(ctx);
+    // The cookie lives as long as the session: 30 days from the last use.
+    if (driver) cookie.write(ctx, cookie.read(ctx), sessionLifetimeMs);
+    ctx.type = 'html';
+    ctx.body = driver
+      ? drivePage(driver, config.biddingTimeoutMs)
+      : signInPage({ isWrong: ctx.query.wrong !== undefined });
+  };
+
+  const signIn: Middleware = async (ctx) => {
+    const key = (await readForm(ctx)).text('key').trim();
+    const client = clientNetwork(clientAddress(ctx, config.trustedProxyHops));
+    // Counted before it is looked at, so that concurrent tries are not more than the limit.
+    const tried = await take(wrongDriverKeys, client, service.now());
+    if (tried.isFull) return tooMany(ctx, tried.freesMs);
+    const keyHash = hashOfDriverKey(key);
+    const driver = keyHash && (await findDriver(keyHash));
+    // Not a page of its own: a browser that loads it again would offer to send the key again.
+    if (!driver) return see(ctx, '/drive?wrong');
+    await tried.giveBack();
+    await endOwnSession(ctx);
+    const token = await driverSessions.start({ driverId: driver.driverId, keyHash }, service.now());
+    cookie.write(ctx, token, sessionLifetimeMs);
+    see(ctx, '/drive');
+  };
+
+  const signOut: Middleware = async (ctx) => {
+    const driver = await signedIn(ctx);
+    await endOwnSession(ctx);
+    // Nobody is there to answer a request.
+    if (driver) await goOffline(driver.driverId);
+    cookie.clear(ctx);
+    see(ctx, '/drive');
+  };
+
+  async function endOwnSession(ctx: RequestContext): Promise<void> {
+    const token = cookie.read(ctx);
+    if (token) await driverSessions.end(token);
+  }
+
+  return [
+    { method: 'GET', path: '/', handle: show },
+    { method: 'POST', path: '/sign-in', handle: signIn },
+    { method: 'POST', path: '/sign-out', handle: signOut },
+    // For a browser that loads the answer of a form again as a page.
+    { method: 'GET', path: '/sign-in', handle: (ctx) => see(ctx, '/drive') },
+    { method: 'GET', path: '/sign-out', handle: (ctx) => see(ctx, '/drive') },
+  ];
+}
+
+function see(ctx: RequestContext, address: string): void {
+  ctx.redirect(address);
+  ctx.status = 303;
+  ctx.body = '';
+}
+
+function tooMany(ctx: RequestContext, waitMs: number): void {
+  ctx.set('Retry-After', String(Math.ceil(waitMs / 1_000)));
+  ctx.status = 429;
+  ctx.type = 'html';
+  ctx.body = tooManyPage(waitMs);
+}
+
+/** The cookie that holds the token of a driver's session. */
+export const driverCookie = (config: Pick<Config, 'environment'>): OwnCookie => ownCookie(config, 'driver_session');
+
+/**
+ * Lets a driver in by the session's cookie. The session names the hash of the key that it was made with, and that key is
+ * looked up anew each time: it must still be the driver's own, and the driver active.
+ */
+export function authenticateBySession(service: Pick<Context, 'config' | 'now'>): Authenticators {
+  const cookie = driverCookie(service.config);
+  const by = (windowMs: number): Authenticate => {
+    const findOwner = driverSessions.finder(windowMs);
+    const findDriver = batchedFindDriver(windowMs);
+    return async (ctx) => {
+      const token = cookie.read(ctx);
+      const owner = token ? await findOwner(token, service.now()) : null;
+      const driver = owner && (await findDriver(owner.keyHash));
+      if (!driver) throw new AppError('unauthorized', { message: 'Nobody is signed in here' });
+      ctx.state.driver = { driverId: driver.driverId, keyHash: owner.keyHash };
+      return driver;
+    };
+  };
+  return { authenticate: by(0), authenticatePatiently: by(patienceMs) };
+}

@@ -1,0 +1,29 @@
+import type { Shape } from '../../shared/base/json-schema.ts';
+import { goOffline as putOffline } from '../../shared/drivers/positions.ts';
+import { post } from '../http/route.ts';
+import { availability } from './fields.ts';
+import type { DriverOperation } from './operation.ts';
+
+export const goOffline: DriverOperation<'POST'> = {
+  id: 'goOffline',
+  method: 'POST',
+  path: '/me/offline',
+  summary: 'Go offline',
+  description:
+    'No further ride is opened to you. A ride that you are on goes on, and your offers stand. It takes no body.',
+  tag: 'driver',
+  answer: {
+    status: 200,
+    description: 'Offline.',
+    schema: availability,
+    example: { available: false } satisfies Shape<typeof availability>,
+  },
+  errors: [],
+  route: ({ authenticate }) =>
+    post(goOffline, {
+      authenticate,
+      validate: (_ctx, driver) => driver,
+      act: ({ driverId }) => putOffline(driverId),
+      present: (): Shape<typeof availability> => ({ available: false }),
+    }),
+};

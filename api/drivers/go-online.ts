@@ -1,0 +1,52 @@
+import type { Context } from '../../shared/base/context.ts';
+import type { Point } from '../../shared/base/great-circle.ts';
+import type { Shape } from '../../shared/base/json-schema.ts';
+import { durableRead } from '../../shared/base/mongo/durable-read.ts';
+import type { ActiveDriver } from '../../shared/drivers/driver.ts';
+import { goOnline as putOnline } from '../../shared/drivers/positions.ts';
+import { settleDriver } from '../../shared/rides/driver/settle-driver.ts';
+import { latitude, longitude, validate } from '../http/validate.ts';
+import { unauthorized } from '../http/credentials.ts';
+import { readJsonBody } from '../http/body.ts';
+import { bodySchema } from '../http/operation.ts';
+import { post } from '../http/route.ts';
+import { availability, examplePlace } from './fields.ts';
+import type { DriverOperation } from './operation.ts';
+
+const schema = bodySchema<Point>('DriverPlace', { lat: latitude, lng: longitude });
+
+export const goOnline: DriverOperation<'POST'> = {
+  id: 'goOnline',
+  method: 'POST',
+  path: '/me/online',
+  summary: 'Go online',
+  description: 'From now on rides near this place are opened to you, as long as you report where you are.',
+  tag: 'driver',
+  body: { schema, examples: { 'A place': examplePlace } },
+  answer: {
+    status: 200,
+    description: 'Online. `available` is `false` only while you are on a ride.',
+    schema: availability,
+    example: { available: true } satisfies Shape<typeof availability>,
+  },
+  errors: ['payload_too_large'],
+  route: ({ service, authenticate }) =>
+    post(goOnline, {
+      authenticate,
+      validate: async (ctx, driver) => ({ driver, place: validate(schema, await readJsonBody(ctx)) }),
+      act: ({ driver, place }) => goOnlineAt(service, driver, place),
+      present: (available): Shape<typeof availability> => ({ available }),
+    }),
+};
+
+/** Resolves with whether rides are opened to the driver from now on: a driver who is on a ride is available after it. */
+async function goOnlineAt(service: Context, driver: ActiveDriver, place: Point): Promise<boolean> {
+  await putOnline(driver, place, new Date(service.now()));
+  const { rideId, isActive } = await durableRead(
+    () => settleDriver(service, driver.driverId),
+    (settled) => settled.rideId === null && settled.isActive,
+  );
+  // Suspended since the request was authenticated, so offline again.
+  if (!isActive) throw unauthorized();
+  return rideId === null;
+}

@@ -1,0 +1,74 @@
+import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import type { DriverRequest, DriverRides } from '../../shared/rides/driver/driver-rides.ts';
+import type { Location } from '../../shared/rides/ride-types.ts';
+import { get } from '../http/route.ts';
+import { exampleRideId, exampleWish, request, type ShownRequest } from './fields.ts';
+import type { DriverOperation } from './operation.ts';
+
+const answer = objectSchema(
+  {
+    requests: {
+      type: 'array',
+      items: request,
+      description: 'The ride whose bidding ends first is in front. None while you are on a ride.',
+    },
+  },
+  { title: 'DriverRequestList' },
+);
+
+export const listRequests: DriverOperation<'GET'> = {
+  id: 'listRequests',
+  method: 'GET',
+  path: '/requests',
+  summary: 'List the requests',
+  description: 'Lists the rides that are open to you. They have no addresses: these are for the driver who is chosen.',
+  tag: 'requests',
+  answer: {
+    status: 200,
+    description: 'The requests.',
+    schema: answer,
+    example: {
+      requests: [
+        {
+          rideId: exampleRideId,
+          ...exampleWish,
+          pickup: { lat: 40.758, lng: -73.9855 },
+          destination: { lat: 40.7128, lng: -74.006 },
+          pickupKm: 0.78,
+          biddingEndsAt: 1_795_270_199_512,
+          offer: { offerId: 'offer_5Jt2WmKx8QbR1vZc', price: 26, etaMinutes: 4 },
+        },
+      ],
+    } satisfies Shape<typeof answer>,
+  },
+  errors: [],
+  route: ({ authenticate, ridesOf }) =>
+    get(listRequests, {
+      authenticate: async (ctx) => ridesOf((await authenticate(ctx)).driverId),
+      present: presentRequests,
+    }),
+};
+
+/** The rides that are open to a driver. No passenger, notes or address: these are only for the chosen driver. */
+export const presentRequests = ({ requests }: DriverRides): Shape<typeof answer> => ({
+  requests: requests.map(presentRequest),
+});
+
+function presentRequest({ ride, pickupKm, offer }: DriverRequest): ShownRequest {
+  const { _id, fare, carType, rideType, passengerCount, pickup, destination, distanceKm, biddingEndsAt } = ride;
+  return {
+    rideId: _id,
+    fare,
+    carType,
+    rideType,
+    passengerCount,
+    pickup: withoutAddress(pickup),
+    destination: withoutAddress(destination),
+    distanceKm,
+    pickupKm,
+    biddingEndsAt: biddingEndsAt.getTime(),
+    ...(offer && { offer: { offerId: offer.offerId, price: offer.price, etaMinutes: offer.etaMinutes } }),
+  };
+}
+
+const withoutAddress = ({ lat, lng }: Location) => ({ lat, lng });

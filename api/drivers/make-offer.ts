@@ -1,0 +1,56 @@
+import Joi from 'joi';
+import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { makeOffer as offerOn } from '../../shared/rides/driver/driver-actions.ts';
+import { readJsonBody } from '../http/body.ts';
+import { bodySchema } from '../http/operation.ts';
+import { post, rideIdOf } from '../http/route.ts';
+import { validate } from '../http/validate.ts';
+import { originOf } from './authenticate.ts';
+import { offerId } from './fields.ts';
+import type { DriverOperation } from './operation.ts';
+
+const schema = bodySchema<{ price: number; etaMinutes: number }>('DriverOffer', {
+  price: Joi.number().greater(0).required().description('What you ask, in USD.'),
+  etaMinutes: Joi.number().min(0).max(1_440).required().description('Minutes until you can be at the pickup.'),
+});
+
+const answer = objectSchema({ offerId }, { title: 'DriverOfferMade' });
+
+export const makeOffer: DriverOperation<'POST'> = {
+  id: 'makeOffer',
+  method: 'POST',
+  path: '/requests/:rideId/offers',
+  summary: 'Make an offer',
+  description:
+    'Offers to drive at your price. You can have one live offer on a ride. Withdraw it to make another; you can make at most 3 offers on a ride, withdrawn ones included.',
+  tag: 'requests',
+  body: { schema, examples: { 'An offer': { price: 26, etaMinutes: 4 } } },
+  answer: {
+    status: 201,
+    description: 'The offer is made.',
+    schema: answer,
+    example: { offerId: 'offer_5Jt2WmKx8QbR1vZc' } satisfies Shape<typeof answer>,
+  },
+  errors: [
+    'ride_not_found',
+    'ride_not_bidding',
+    'bidding_over',
+    'offer_exists',
+    'driver_offers_full',
+    'offers_full',
+    'on_a_ride',
+    'payload_too_large',
+  ],
+  route: ({ service, authenticate }) =>
+    post(makeOffer, {
+      authenticate,
+      validate: async (ctx, driver) => ({
+        driver,
+        terms: validate(schema, await readJsonBody(ctx)),
+        rideId: rideIdOf(ctx),
+        origin: originOf(ctx),
+      }),
+      act: ({ rideId, terms, driver, origin }) => offerOn(service, rideId, terms, driver, origin),
+      present: ({ offerId }): Shape<typeof answer> => ({ offerId }),
+    }),
+};

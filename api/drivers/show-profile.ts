@@ -1,0 +1,95 @@
+import { carTypes } from '../../shared/base/terms.ts';
+import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import type { ActiveDriver } from '../../shared/drivers/driver.ts';
+import { readPosition, reportLifeMs, type StoredPosition, shownPosition } from '../../shared/drivers/positions.ts';
+import type { DriverRides } from '../../shared/rides/driver/driver-rides.ts';
+import { lat, lng, plate, rating, rideId, vehicle } from '../../shared/rides/public-schemas.ts';
+import { get } from '../http/route.ts';
+import { available, unixMs } from './fields.ts';
+import type { DriverOperation } from './operation.ts';
+
+const answer = objectSchema(
+  {
+    driverId: { type: 'string', description: 'Names you.', examples: ['driver_5Jt2WmKx8QbR1v'] },
+    name: { type: 'string', description: 'Your name, as partners see it.' },
+    rating,
+    vehicle,
+    plate,
+    carType: { type: 'string', enum: carTypes, description: 'The kind of your car.' },
+    seats: { type: 'integer', minimum: 1, description: 'How many passengers it takes.' },
+    available,
+    position: objectSchema(
+      {
+        lat,
+        lng,
+        heading: { type: 'number', minimum: 0, maximum: 360, description: 'Degrees clockwise from north.' },
+        at: unixMs('When you were there'),
+      },
+      { description: 'Where you were last. Present once you were online.' },
+    ),
+    rideId: { ...rideId, description: 'The ride that you are on.' },
+  },
+  { title: 'DriverProfile', optional: ['position', 'rideId'] },
+);
+
+export const showProfile: DriverOperation<'GET'> = {
+  id: 'showDriver',
+  method: 'GET',
+  path: '/me',
+  summary: 'Show yourself',
+  description: 'Says who you are to partners, where you were last, and whether rides are opened to you.',
+  tag: 'driver',
+  answer: {
+    status: 200,
+    description: 'The driver.',
+    schema: answer,
+    example: {
+      driverId: answer.properties.driverId.examples[0],
+      name: 'Dana Okoye',
+      rating: 4.8,
+      vehicle: 'Toyota Prius, blue',
+      plate: 'T 104',
+      carType: 'regular',
+      seats: 4,
+      available: true,
+      position: { lat: 40.7614, lng: -73.9776, heading: 210, at: 1_795_269_600_402 },
+    } satisfies Shape<typeof answer>,
+  },
+  errors: [],
+  route: ({ service, authenticate, ridesOf }) =>
+    get(showProfile, {
+      authenticate: async (ctx) => {
+        const driver = await authenticate(ctx);
+        const { driverId } = driver;
+        const [position, rides] = await Promise.all([readPosition(driverId), ridesOf(driverId)]);
+        return { driver, position, rides };
+      },
+      present: ({ driver, position, rides }) => present(driver, position, rides, service.now()),
+    }),
+};
+
+function present(
+  { driverId, name, rating, vehicle, plate, carType, seats }: ActiveDriver,
+  position: StoredPosition | null,
+  { ride }: DriverRides,
+  nowMs: number,
+): Shape<typeof answer> {
+  const isHeard = position !== null && Math.abs(nowMs - position.seenAt.getTime()) < reportLifeMs;
+  return {
+    driverId,
+    name,
+    rating,
+    vehicle,
+    plate,
+    carType,
+    seats,
+    available: isHeard && position.isOnline && !ride,
+    ...(position && { position: presentPosition(position) }),
+    ...(ride && { rideId: ride._id }),
+  };
+}
+
+function presentPosition(position: StoredPosition) {
+  const { at, ...place } = shownPosition(position);
+  return { ...place, at: at.getTime() };
+}

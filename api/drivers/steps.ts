@@ -1,0 +1,86 @@
+import Joi from 'joi';
+import type { ErrorCode } from '../../shared/base/errors.ts';
+import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { rideId } from '../../shared/rides/public-schemas.ts';
+import { type DriverStep, takeDriverStep } from '../../shared/rides/driver/driver-actions.ts';
+import { readJsonBody } from '../http/body.ts';
+import { bodySchema } from '../http/operation.ts';
+import { post } from '../http/route.ts';
+import { validate } from '../http/validate.ts';
+import { originOf } from './authenticate.ts';
+import { exampleRideId } from './fields.ts';
+import type { DriverOperation } from './operation.ts';
+
+const schema = bodySchema<{ rideId: string }>('DriverStep', {
+  rideId: Joi.string().required().description('The ride that you are on.'),
+});
+
+export const stepTaken = objectSchema(
+  {
+    rideId,
+    status: {
+      type: 'string',
+      enum: ['arrived', 'in_progress', 'completed', 'cancelled'],
+      description: 'The status that the step leads to.',
+    },
+  },
+  { title: 'DriverStepTaken' },
+);
+type StepTaken = Shape<typeof stepTaken>;
+
+const repeated =
+  'A step that you took on this ride before gets the same answer and changes nothing, also after its end. So after a lost answer, send it again.';
+
+function driverStep(
+  name: DriverStep,
+  summary: string,
+  description: string,
+  status: StepTaken['status'],
+  error: ErrorCode = 'illegal_step',
+) {
+  const operation: DriverOperation<'POST'> = {
+    id: `${name}Step`,
+    method: 'POST',
+    path: `/ride/${name}`,
+    summary,
+    description: `${description}\n\n${repeated}`,
+    tag: 'trip',
+    body: { schema, examples: { 'Your ride': { rideId: exampleRideId } } },
+    answer: {
+      status: 200,
+      description: 'The step is taken.',
+      schema: stepTaken,
+      example: { rideId: exampleRideId, status } satisfies StepTaken,
+    },
+    errors: ['not_own_ride', error, 'payload_too_large'],
+    route: ({ service, authenticate }) =>
+      post(operation, {
+        authenticate,
+        validate: async (ctx, { driverId }) => {
+          const { rideId } = validate(schema, await readJsonBody(ctx));
+          return { rideId, driverId, origin: originOf(ctx) };
+        },
+        act: async ({ rideId, driverId, origin }) => ({
+          rideId,
+          // No step leads to another status.
+          status: (await takeDriverStep(service, rideId, name, { driverId }, origin)) as StepTaken['status'],
+        }),
+        present: (taken): StepTaken => taken,
+      }),
+  };
+  return operation;
+}
+
+/** The steps of the chosen driver in the own ride. */
+export const driverSteps: readonly DriverOperation[] = [
+  driverStep('arrive', 'Arrive', 'You are at the pickup.', 'arrived'),
+  driverStep('start', 'Start the trip', 'The passenger is in the car.', 'in_progress'),
+  driverStep('complete', 'Complete the trip', 'The passenger has left the car.', 'completed'),
+  driverStep(
+    'cancel',
+    'Give up the ride',
+    'Cancels the ride for everybody: no other driver is asked.',
+    'cancelled',
+    'ride_ended',
+  ),
+];

@@ -1,0 +1,27 @@
+import type { DriverOperation } from './operation.ts';
+
+/** Both events have the JSON of the operations that they name. `followed-drivers.ts` sends them. */
+export const streamDriver: DriverOperation<'GET'> = {
+  id: 'streamDriver',
+  method: 'GET',
+  path: '/stream',
+  summary: 'Follow requests and ride',
+  description:
+    'Server-sent events `requests` (the answer of List the requests) and `ride` (the answer of Show your ride): both at the start, then each within a second of a change. After a lost connection open a new stream: it begins with how things are.',
+  tag: 'trip',
+  answer: {
+    status: 200,
+    description: 'A stream that goes on until you close it, or until your key is rotated, suspended or revoked.',
+    mediaType: 'text/event-stream',
+    schema: { type: 'string' },
+    example: 'event: requests\ndata: {"requests":[]}\n\nevent: ride\ndata: {"ride":null}\n\n',
+  },
+  errors: ['too_many_streams'],
+  route: ({ authenticate, openStream }) => ({
+    operation: streamDriver,
+    async handle(ctx) {
+      const { driverId } = await authenticate(ctx);
+      openStream(ctx, driverId);
+    },
+  }),
+};

@@ -1,0 +1,21 @@
+import { withdrawOwnOffer } from '../../shared/rides/driver/driver-actions.ts';
+import { paramOf, remove, rideIdOf } from '../http/route.ts';
+import type { DriverOperation } from './operation.ts';
+
+export const withdrawOffer: DriverOperation<'DELETE'> = {
+  id: 'withdrawOffer',
+  method: 'DELETE',
+  path: '/requests/:rideId/offers/:offerId',
+  summary: 'Withdraw an offer',
+  description: 'Takes your offer back. Once more does nothing and is a 204 too.',
+  tag: 'requests',
+  answer: { status: 204, description: 'The offer is withdrawn.' },
+  errors: ['ride_not_found', 'offer_not_found', 'ride_not_bidding'],
+  route: ({ service, authenticate }) =>
+    remove(withdrawOffer, {
+      authenticate,
+      validate: (ctx, { driverId }) => ({ driverId, rideId: rideIdOf(ctx), offerId: paramOf(ctx, 'offerId') }),
+      act: ({ driverId, rideId, offerId }) => withdrawOwnOffer(service, rideId, offerId, { driverId }),
+      present: () => null,
+    }),
+};

@@ -1,0 +1,98 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import bodyParser from 'koa-bodyparser';
+import { AppError } from '../../shared/base/errors.ts';
+import type { Middleware, RequestContext } from '../part.ts';
+import { pauseTimeLimit } from './answer-in-time.ts';
+
+/** Every body is at most this large. */
+const limitBytes = 16_384;
+const limit = limitBytes as unknown as string;
+
+const parseJson = bodyParser({
+  enableTypes: ['json'],
+  // readJsonBody has checked the Content-Type.
+  detectJSON: () => true,
+  jsonLimit: limit,
+  // An unknown field is ignored, and `__proto__` is one.
+  ...({ onProtoPoisoning: 'remove' } as object),
+  onerror: (error) => fail(error, 'The request body is not valid JSON'),
+}) as unknown as Middleware;
+
+const parseForm = bodyParser({
+  enableTypes: ['form'],
+  formLimit: limit,
+  onerror: (error) => fail(error),
+}) as unknown as Middleware;
+
+function fail(error: Error & { status?: number }, message?: string): never {
+  if (error instanceof AppError) throw error;
+  if (error.status === 413) throw new AppError('payload_too_large');
+  throw new AppError('invalid_request', { message });
+}
+
+/** Reads the request's body, a JSON object of at most 16,384 bytes. Throws a 400, 408 or 413. */
+export async function readJsonBody(ctx: RequestContext): Promise<unknown> {
+  if (!ctx.is('json', '+json')) {
+    refuse(ctx.request.length === 0 || !ctx.get('content-type') ? missing : 'Content-Type must be application/json');
+  }
+  // Not supported: a decompressing stream could fail after the request was refused, and nothing would listen to its error.
+  if (!isPlain(ctx)) refuse('Content-Encoding is not supported');
+  if (!/^(utf-?8)?$/i.test(ctx.request.charset)) refuse(notUtf8);
+  await read(ctx, parseJson);
+  if (!ctx.request.rawBody) refuse(missing);
+  if (Array.isArray(ctx.request.body)) refuse('The request body must be a JSON object');
+  return ctx.request.body;
+}
+
+/** The fields of a form that a page sent, each the text that was typed; a missing field is empty. */
+export interface Form {
+  text(name: string): string;
+}
+
+/** Reads the form in the request's body, of at most 16,384 bytes. Throws a 400, 408 or 413. */
+export async function readForm(ctx: RequestContext): Promise<Form> {
+  if (!ctx.is('application/x-www-form-urlencoded') || !isPlain(ctx)) throw new AppError('invalid_request');
+  await read(ctx, parseForm);
+  // Not the parser's own object: it turns `a[b]` into nested ones.
+  const fields = new URLSearchParams(ctx.request.rawBody ?? '');
+  return { text: (name) => fields.get(name) ?? '' };
+}
+
+const isPlain = (ctx: RequestContext): boolean => /^(identity)?$/i.test(ctx.get('content-encoding'));
+
+/** Lets a parser read the body. The time that the body takes to arrive does not count against the answer's time limit. */
+async function read(ctx: RequestContext, parse: Middleware): Promise<void> {
+  // The parser accepts `identity` in lower case only.
+  delete ctx.req.headers['content-encoding'];
+  const error = broken.get(ctx.req);
+  if (error) throw error;
+  const chunks: Buffer[] = [];
+  ctx.req.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const resumeTimeLimit = pauseTimeLimit(ctx);
+  try {
+    await parse(ctx, async () => {});
+  } finally {
+    resumeTimeLimit();
+  }
+  // The parser replaces invalid UTF-8, so a text other than the one that was sent would be stored.
+  if (!isUtf8(Buffer.concat(chunks))) refuse(notUtf8);
+}
+
+const broken = new WeakMap<IncomingMessage, AppError>();
+
+/**
+ * Records that the rest of a request's body cannot be read, and fails a read in progress. The request has begun, so its own
+ * handler answers: a handler that needs the body fails with this error, one that ignores the body proceeds.
+ */
+export function breakBody(request: IncomingMessage, error: AppError): void {
+  broken.set(request, error);
+  if (request.listenerCount('error') > 0) request.emit('error', error);
+}
+
+function refuse(message: string): never {
+  throw new AppError('invalid_request', { message });
+}
+
+const missing = 'The request needs a JSON object as its body, sent as application/json';
+const notUtf8 = 'The request body must be UTF-8';

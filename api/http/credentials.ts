@@ -1,0 +1,49 @@
+import type { Config } from '../../shared/base/config.ts';
+import { AppError } from '../../shared/base/errors.ts';
+import type { Middleware, RequestContext } from '../part.ts';
+
+/** The key in a request's headers, or ''. With the scheme Bearer only Authorization counts, even with an empty token; otherwise X-Api-Key does. */
+export function readApiKey(ctx: RequestContext): string {
+  const bearer = /^Bearer(?:\s+(.*))?$/i.exec(ctx.get('authorization').trim());
+  return bearer ? (bearer[1] ?? '').trim() : ctx.get('x-api-key').trim();
+}
+
+/** The 401 of a request without a valid key. */
+export const unauthorized = () => new AppError('unauthorized', { headers: { 'WWW-Authenticate': 'Bearer' } });
+
+/** A cookie that no script can read and that no other site's form sends. In production browsers bind it to this very host. */
+export interface OwnCookie {
+  read(ctx: RequestContext): string;
+  write(ctx: RequestContext, value: string, lifetimeMs: number): void;
+  clear(ctx: RequestContext): void;
+}
+
+export function ownCookie({ environment }: Pick<Config, 'environment'>, plainName: string): OwnCookie {
+  const secure = environment === 'production';
+  const name = secure ? `__Host-${plainName}` : plainName;
+  const set = (ctx: RequestContext, value: string, maxAge: number) => {
+    // TLS ends at the proxy, so the connection itself is not encrypted.
+    ctx.cookies.secure = secure;
+    ctx.cookies.set(name, value, { httpOnly: true, sameSite: 'lax', secure, path: '/', maxAge, overwrite: true });
+  };
+  return {
+    read: (ctx) => ctx.cookies.get(name) ?? '',
+    write: (ctx, value, lifetimeMs) => set(ctx, value, lifetimeMs),
+    clear: (ctx) => set(ctx, '', 0),
+  };
+}
+
+/**
+ * Refuses a change that another site's page sent from this browser (403): the browser adds the session's cookie to it.
+ * `Sec-Fetch-Site` names the sender's site; older browsers send only `Origin`.
+ */
+export function refuseForeignChanges({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>): Middleware {
+  const ownOrigin = new URL(publicBaseUrl).origin;
+  return (ctx, next) => {
+    if (ctx.method === 'GET' || ctx.method === 'HEAD') return next();
+    const site = ctx.get('sec-fetch-site');
+    const isOwn = site ? site === 'same-origin' || site === 'none' : ctx.get('origin') === ownOrigin;
+    if (!isOwn) throw new AppError('foreign_change');
+    return next();
+  };
+}

@@ -1,0 +1,66 @@
+import ipaddr from 'ipaddr.js';
+import type { Config } from '../../shared/base/config.ts';
+import { AppError } from '../../shared/base/errors.ts';
+import type { Middleware, RequestContext } from '../part.ts';
+
+/**
+ * The client's address, which limits count. Each proxy appends the address that it saw to X-Forwarded-For, so only the last
+ * `trustedHops` entries are trusted: entries further left are client-controlled.
+ */
+export function clientAddress(ctx: RequestContext, trustedHops: number): string {
+  const forwarded = ctx
+    .get('x-forwarded-for')
+    .split(',')
+    .flatMap((address) => address.trim() || []);
+  const trusted = trustedHops > 0 ? forwarded.at(-Math.min(trustedHops, forwarded.length)) : undefined;
+  return trusted ?? ctx.req.socket.remoteAddress ?? 'unknown';
+}
+
+/** One client to a limit: an IPv4 address, or the /64 network of an IPv6 address, since a client has a whole /64. */
+export function clientNetwork(address: string): string {
+  if (!ipaddr.isValid(address)) return address.slice(0, 64);
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/64`)}/64`;
+}
+
+type HttpsSettings = Pick<Config, 'environment' | 'trustedProxyHops'>;
+
+/** In production, refuses a request that did not arrive over HTTPS. It is not redirected: its key has already leaked. */
+export function requireHttps(config: HttpsSettings): Middleware {
+  return (ctx, next) => {
+    if (!isSecure(ctx, config)) throw new AppError('https_required');
+    return next();
+  };
+}
+
+/** In production, answers a page that is requested over plain HTTP with its address under `https:` (308). */
+export function redirectToHttps(config: HttpsSettings & Pick<Config, 'publicBaseUrl'>): Middleware {
+  return (ctx, next) => {
+    if (isSecure(ctx, config)) return next();
+    ctx.status = 308;
+    // From the configured address, never from `Host` or a request target with a host: a client may write anything there.
+    const address = new URL(config.publicBaseUrl);
+    address.pathname = ctx.path;
+    address.search = ctx.search;
+    ctx.redirect(address.href);
+    ctx.body = '';
+  };
+}
+
+/** Whether a request may be answered: outside production always, in production if it arrived over HTTPS. */
+const isSecure = (ctx: RequestContext, { environment, trustedProxyHops }: HttpsSettings): boolean =>
+  environment !== 'production' || cameOverHttps(ctx, trustedProxyHops);
+
+/**
+ * Whether a request arrived over HTTPS. TLS ends at a proxy, which appends to X-Forwarded-Proto or replaces it, so values
+ * left of the trusted hops are the client's own claim.
+ */
+function cameOverHttps(ctx: RequestContext, trustedHops: number): boolean {
+  if (trustedHops === 0) return ctx.secure;
+  const protocols = ctx
+    .get('x-forwarded-proto')
+    .split(',')
+    .map((protocol) => protocol.trim().toLowerCase());
+  return protocols.at(-Math.min(trustedHops, protocols.length)) === 'https';
+}

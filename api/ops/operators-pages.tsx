@@ -1,0 +1,138 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Context } from '../../shared/base/context.ts';
+import { AppError } from '../../shared/base/errors.ts';
+import { sha256 } from '../../shared/base/ids.ts';
+import type { OpsOptions } from '../../shared/process/ops/ops-server.ts';
+import { listenerOf } from '../app.ts';
+import { readForm } from '../http/body.ts';
+import { pageHeaders } from '../http/security-headers.ts';
+import { assetsPart } from '../pages/assets-part.ts';
+import { Mark, renderDocument } from '../pages/document.tsx';
+import { pageError } from '../pages/error-page.tsx';
+import type { Middleware, Part, RequestContext } from '../part.ts';
+import { queueBoard } from './queue-board.ts';
+import { queueBoardPath } from './queue-board-path.ts';
+
+const path = '/ops';
+const cookieName = 'rides_ops';
+const lifetimeMs = 12 * 3_600_000;
+
+/**
+ * The pages at the operators' port of the API: the queues, at `/ops/queues`, for those who have OPS_TOKEN. For all others
+ * the board is a 404; without that setting, so is the sign-in.
+ */
+export async function operatorsPages(service: Context): Promise<OpsOptions['pages']> {
+  const parts = await operatorsParts(service);
+  if (parts.length === 0) return undefined;
+  return {
+    owns: (path) => parts.some((part) => part.owns(path)),
+    listener: listenerOf(service, parts),
+  };
+}
+
+/** The parts of those pages. */
+export async function operatorsParts(service: Context): Promise<Part[]> {
+  const { opsToken } = service.config.secrets;
+  if (!opsToken) return [];
+  const cookie = operatorsCookie(opsToken, Date.now);
+  const admit: Middleware = (ctx, next) => {
+    if (!cookie.isHeld(ctx)) throw new AppError('not_found');
+    return next();
+  };
+  return [await queueBoard(service.queues, admit), signInPart(cookie), assetsPart()];
+}
+
+/** The cookie for which a browser exchanges OPS_TOKEN. It holds its end and a proof, never the token. */
+export function operatorsCookie(token: string, now: () => number) {
+  const proofOf = (until: string) =>
+    createHmac('sha256', token).update(`operators’ cookie ${until}`).digest('base64url');
+  return {
+    isToken: (given: string): boolean => isSame(given, token),
+    write(ctx: RequestContext): void {
+      const until = String(now() + lifetimeMs);
+      // Not `secure`: the operators' port speaks plain HTTP, at loopback or through a tunnel.
+      const options = {
+        httpOnly: true,
+        sameSite: 'strict',
+        path,
+        maxAge: lifetimeMs,
+        overwrite: true,
+      } as const;
+      ctx.cookies.set(cookieName, `${until}.${proofOf(until)}`, options);
+    },
+    isHeld(ctx: RequestContext): boolean {
+      const [until = '', proof = ''] = (ctx.cookies.get(cookieName) ?? '').split('.');
+      return isSame(proof, proofOf(until)) && Number(until) > now();
+    },
+  };
+}
+
+/** In constant time: hashes have one length. */
+const isSame = (a: string, b: string): boolean => timingSafeEqual(Buffer.from(sha256(a)), Buffer.from(sha256(b)));
+
+/** Accepts OPS_TOKEN in a form, since a token in an address would stay in the history, and gives the browser a cookie. */
+function signInPart(cookie: ReturnType<typeof operatorsCookie>): Part {
+  const show = (ctx: RequestContext, isWrong: boolean) => {
+    ctx.status = isWrong ? 403 : 200;
+    ctx.type = 'html';
+    ctx.body = signInPage(isWrong);
+  };
+  return {
+    name: 'operators',
+    owns: (candidate) => candidate === path || candidate === `${path}/`,
+    headers: new Map([...pageHeaders(), ['Cache-Control', 'no-store']]),
+    routes: () => ['GET', 'POST'].map((method) => ({ method, path })),
+    async handle(ctx) {
+      ctx.state.route = path;
+      if (ctx.method === 'GET' || ctx.method === 'HEAD') {
+        if (cookie.isHeld(ctx)) ctx.redirect(queueBoardPath);
+        else show(ctx, false);
+      } else if (ctx.method === 'POST') {
+        const form = await readForm(ctx);
+        if (!cookie.isToken(form.text('token'))) return show(ctx, true);
+        cookie.write(ctx);
+        ctx.status = 303;
+        ctx.redirect(queueBoardPath);
+      } else throw new AppError('method_not_allowed', { headers: { Allow: 'HEAD, GET, POST' } });
+    },
+    renderError: pageError,
+  };
+}
+
+const signInPage = (isWrong: boolean): string =>
+  renderDocument({
+    title: 'Queues',
+    kind: 'message',
+    children: (
+      <main>
+        <Mark />
+        <h1>Queues</h1>
+        <form method="post" action={path} class="form operators-form">
+          <div class="field">
+            <label for="token">Token</label>
+            <p class="hint" id="token-hint">
+              The value of the setting OPS_TOKEN
+            </p>
+            {isWrong && (
+              <p class="fault" id="token-fault" role="alert">
+                This is not the token of this service
+              </p>
+            )}
+            <input
+              id="token"
+              name="token"
+              type="password"
+              autocomplete="current-password"
+              autofocus
+              required
+              aria-describedby={isWrong ? 'token-hint token-fault' : 'token-hint'}
+              aria-invalid={isWrong || undefined}
+            />
+          </div>
+          <button class="btn" type="submit">
+            Show the queues
+          </button>
+        </form>
+      </main>
+    ),
+  });

@@ -1,0 +1,67 @@
+import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { applyAction } from '../../shared/rides/change-ride.ts';
+import { rideId } from '../../shared/rides/public-schemas.ts';
+import { type MovingStatus, movingStatuses } from '../../shared/rides/ride-types.ts';
+import { post, rideIdOf } from '../http/route.ts';
+import { originOf } from './authenticate.ts';
+import { exampleOffer, exampleRideId, offerChoice, success } from './fields.ts';
+import { bodyOf } from './ignored-fields.ts';
+import type { PartnerOperation } from './operation.ts';
+
+const answer = objectSchema(
+  {
+    success,
+    rideId,
+    status: {
+      type: 'string',
+      enum: movingStatuses,
+      description: '`driver_arriving`; when you accept the same offer again, the present status.',
+    },
+  },
+  { title: 'OfferAccepted' },
+);
+
+/** Contract, section 4.4. */
+export const acceptOffer: PartnerOperation<'POST'> = {
+  id: 'acceptOffer',
+  method: 'POST',
+  path: '/rides/:rideId/accept',
+  summary: 'Accept an offer',
+  description:
+    'Takes one offer: its driver is dispatched, all other offers are dropped, and the ride becomes `driver_arriving`.\n\nAccepting the accepted offer again is a 200 that changes nothing, until the ride has ended. So you can repeat the request after a lost answer.',
+  tag: 'rides',
+  body: { schema: offerChoice, examples: { 'An offer': { offerId: exampleOffer.offerId } } },
+  answer: {
+    status: 200,
+    description: 'The offer is accepted.',
+    schema: answer,
+    example: { success: true, rideId: exampleRideId, status: 'driver_arriving' } satisfies Shape<typeof answer>,
+  },
+  errors: [
+    'ride_not_found',
+    'offer_not_found',
+    'ride_not_bidding',
+    'bidding_over',
+    'offer_withdrawn',
+    'driver_busy',
+    'payload_too_large',
+  ],
+  route({ service, findCaller }) {
+    const body = bodyOf(offerChoice);
+    return post(acceptOffer, {
+      authenticate: findCaller,
+      validate: async (ctx, { keyId }) => {
+        const { offerId } = await body(ctx);
+        return { keyId, rideId: rideIdOf(ctx), offerId, origin: originOf(ctx) };
+      },
+      act: ({ keyId, rideId, offerId, origin }) =>
+        applyAction(service, rideId, { action: 'accept', offerId }, { keyId }, origin),
+      present: (ride): Shape<typeof answer> => ({
+        success: true,
+        rideId: ride._id,
+        // Accepting again succeeds only until the ride has ended.
+        status: ride.status as MovingStatus,
+      }),
+    });
+  },
+};

@@ -1,0 +1,151 @@
+import Joi from 'joi';
+import type { Config } from '../../shared/base/config.ts';
+import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import type { Caller } from '../../shared/keys/api-key.ts';
+import type { CreationFields, NewRide } from '../../shared/rides/create-ride.ts';
+import { partnersOwn, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
+import { fare, metadata, reference, rideId, testMode, trackUrl } from '../../shared/rides/public-schemas.ts';
+import { testScenarios } from '../../shared/rides/ride-types.ts';
+import { post } from '../http/route.ts';
+import { validate } from '../http/validate.ts';
+import { newRideSchema, rideRequest } from '../rides/new-ride.ts';
+import type { RequestContext } from '../part.ts';
+import { originOf } from './authenticate.ts';
+import {
+  autoAccept,
+  carType,
+  distanceKm,
+  exampleRideId,
+  exampleTrackUrl,
+  presentAutoAccept,
+  presentTestMode,
+} from './fields.ts';
+import { bodyOf } from './ignored-fields.ts';
+import type { PartnerOperation } from './operation.ts';
+import { warnOfRide } from './warnings.ts';
+
+const scenarioSchema = Joi.valid(...testScenarios)
+  .label('X-Service-Test-Scenario')
+  .description(
+    'The course of a test ride ([all scenarios](https://rides.example/docs/test-mode#scenarios)). A live key ignores it.',
+  );
+
+const idempotencyKeySchema = Joi.string()
+  .max(255)
+  .pattern(/^[\x21-\x7e]+$/, 'printable ASCII')
+  .messages({ 'string.pattern.name': '{{#label}} must be {{#name}} without spaces' })
+  .label('Idempotency-Key')
+  .description(
+    'Names this creation: a repeat within 24 hours gets the same ride, not a second one. Printable ASCII without spaces.',
+  );
+
+const answer = objectSchema(
+  {
+    rideId,
+    status: { const: 'bidding', type: 'string', description: 'A new ride waits for offers.' },
+    fare,
+    carType,
+    distanceKm,
+    trackUrl,
+    autoAccept,
+    reference,
+    metadata,
+    testMode,
+  },
+  { title: 'RideCreated', optional: ['autoAccept', 'reference', 'metadata', 'testMode'] },
+);
+
+/** Contract, section 4.1. */
+export const createRide: PartnerOperation<'POST'> = {
+  id: 'createRide',
+  method: 'POST',
+  path: '/rides',
+  summary: 'Create a ride',
+  description:
+    'Asks for a trip at the fare that you name. The ride is offered to drivers nearby, and their offers come as `offer.received` events and in the list of offers.\n\nSend an `Idempotency-Key`, so that you can repeat the request safely after a lost answer.',
+  tag: 'rides',
+  headers: { 'Idempotency-Key': idempotencyKeySchema, 'X-Service-Test-Scenario': scenarioSchema },
+  body: {
+    // The settings decide which webhook URLs are allowed, not which form they have.
+    schema: newRideSchema({ environment: 'production', webhookLocalTargets: [] }),
+    examples: {
+      'The required fields': {
+        pickup: { lat: 40.758, lng: -73.9855, address: 'Times Square' },
+        destination: { lat: 40.7128, lng: -74.006 },
+        fare: 24.5,
+      },
+      'All fields': {
+        pickup: { lat: 40.758, lng: -73.9855, address: 'Times Square' },
+        destination: { lat: 40.7128, lng: -74.006, address: 'City Hall' },
+        fare: 24.5,
+        carType: 'family',
+        rideType: 'standard',
+        passengerCount: 4,
+        passenger: { name: 'Sam Lee', phone: '+12025550178' },
+        notes: 'Two suitcases; waiting at the main entrance.',
+        distanceKm: 6.2,
+        webhookUrl: 'https://partner.example/rides/events',
+        reference: 'booking-70133',
+        metadata: { desk: 'lobby', room: '1204' },
+        autoAccept: { maxPrice: 26, maxEtaMinutes: 8 },
+      },
+    },
+  },
+  answer: {
+    status: 201,
+    description: 'The ride is made and waits for offers.',
+    schema: answer,
+    headers: ['RateLimit', 'RateLimit-Policy'],
+    example: {
+      rideId: exampleRideId,
+      status: 'bidding',
+      fare: 24.5,
+      carType: 'regular',
+      distanceKm: 5.31,
+      trackUrl: exampleTrackUrl,
+      reference: reference.examples[0],
+      testMode: true,
+    } satisfies Shape<typeof answer>,
+  },
+  errors: ['payload_too_large', 'idempotency_conflict', 'rate_limited'],
+  route: ({ service: { config }, findCaller, creation }) =>
+    post(createRide, {
+      authenticate: findCaller,
+      validate: validateCreation(config),
+      ...creation,
+      present: (ride) => present(config, ride),
+    }),
+};
+
+/** Validates the body, the Idempotency-Key and the test scenario. Throws a 400, 408 or 413. */
+function validateCreation(config: Config) {
+  const body = bodyOf(newRideSchema(config));
+  return async (ctx: RequestContext, key: Caller): Promise<NewRide> => {
+    const request = rideRequest(await body(ctx));
+    warnOfRide(ctx, request);
+    const { 'idempotency-key': idempotencyKey, 'x-service-test-scenario': scenario } = ctx.headers;
+    return {
+      key,
+      request,
+      origin: originOf(ctx),
+      ...(idempotencyKey !== undefined && { idempotencyKey: validate(idempotencyKeySchema, idempotencyKey) }),
+      // A live key ignores the header: its rides have no simulated driver.
+      ...(scenario !== undefined && key.mode === 'test' && { scenario: validate(scenarioSchema, scenario) }),
+    };
+  };
+}
+
+/** A replay gets the first answer again, so the status is always `bidding`. */
+function present({ trackBaseUrl }: Config, ride: CreationFields): Shape<typeof answer> {
+  return {
+    rideId: ride._id,
+    status: 'bidding',
+    fare: ride.firstFare ?? ride.fare,
+    carType: ride.carType,
+    distanceKm: ride.distanceKm,
+    trackUrl: trackUrlOf(trackBaseUrl, ride),
+    ...presentAutoAccept(ride),
+    ...partnersOwn(ride),
+    ...presentTestMode(ride),
+  };
+}

@@ -1,0 +1,133 @@
+import Joi from 'joi';
+import { batch } from '../../shared/base/mongo/batch.ts';
+import { fromBase62, toBase62 } from '../../shared/base/ids.ts';
+import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { type FeedPage, type Place, placeOf, readFeed } from '../../shared/rides/feed/event-feed.ts';
+import type { FeedMark } from '../../shared/rides/feed/feed-mark.ts';
+import { list } from '../http/route.ts';
+import { queryOf } from '../http/validate.ts';
+import { exampleEvent, feedEvent, presentEvent, waitFor, waitSeconds } from './event-fields.ts';
+import { limit, opaque } from './fields.ts';
+import type { PartnerOperation } from './operation.ts';
+
+/** A cursor for this moment: only later events follow it. */
+const nowCursor = 'now';
+
+/** A time, and the end of a ride's id, which is empty if the cursor came from `now`. */
+const cursorForm = /^(now|cur_[0-9A-Za-z]{8}([0-9A-Za-z]{24})?)$/;
+
+const query = Joi.object<{ after?: string; limit: number; waitSeconds: number }>({
+  after: opaque
+    .pattern(cursorForm)
+    .messages({ 'string.pattern.base': '{{#label}} must be the cursor of an earlier answer, or now' })
+    .description(
+      'The `cursor` of an earlier answer, or `now` to begin with this moment. Without it: the first event ever.',
+    ),
+  limit: limit.default(100).description('How many events a page has.'),
+  waitSeconds,
+});
+
+const answer = objectSchema(
+  {
+    events: { type: 'array', items: feedEvent, description: 'By their time, and then by ride.' },
+    cursor: {
+      anyOf: [{ type: 'string' }, { type: 'null' }],
+      description: 'Where to go on: the `after` of your next request. `null` while there never was an event.',
+    },
+    hasMore: { type: 'boolean', description: 'Whether the next page can be read at once.' },
+  },
+  { title: 'EventPage' },
+);
+
+/** Contract, section 10.3. */
+export const listEvents: PartnerOperation<'GET'> = {
+  id: 'listEvents',
+  method: 'GET',
+  path: '/events',
+  summary: 'Read the event feed',
+  description:
+    'Lists the events of all rides of this key, each 3 to 4 seconds after it happened. Keep the `cursor` of each answer, and go on from there with `after`: no event is skipped, and none comes twice.\n\nHow to catch up after an outage: [Webhooks](https://rides.example/docs/webhooks#when-you-missed-one).',
+  tag: 'feed',
+  query,
+  answer: {
+    status: 200,
+    description: 'A page of events, perhaps an empty one.',
+    schema: answer,
+    example: {
+      events: [exampleEvent],
+      cursor: 'cur_0VbcGJ310Uw4cA1k9fZ3xQ7LmT2bVn8Y',
+      hasMore: false,
+    } satisfies Shape<typeof answer>,
+  },
+  errors: ['too_many_waiting'],
+  route({ findCaller, polls }) {
+    const { feed } = polls;
+    const read = sharedReads(feed);
+    return list(listEvents, {
+      authenticate: findCaller,
+      validate: (ctx, { keyId }) => ({ ctx, keyId, ...queryOf(query, ctx) }),
+      async act({ ctx, keyId, after: cursor, limit, waitSeconds }) {
+        const after = cursor === nowCursor ? { at: await feed.shownUntil(), rideId: '' } : placeIn(cursor);
+        const page = await waitFor(
+          ctx,
+          waitSeconds,
+          await read({ keyId, after, limit }),
+          ({ events }) => events.length > 0,
+          (ms, { readUntil }) => polls.wait(ctx, { keyId, after, readUntil }, ms),
+          async () => {
+            await findCaller(ctx);
+            return read({ keyId, after, limit });
+          },
+        );
+        const last = page.events.at(-1);
+        return { ...page, cursor: cursorOf(last ? placeOf(last) : after) };
+      },
+      present: ({ events, cursor, hasMore }): Shape<typeof answer> => ({
+        events: events.map(({ rideId, event }) => presentEvent(rideId, event)),
+        cursor,
+        hasMore,
+      }),
+    });
+  },
+};
+
+/** A place in the feed as an opaque text. */
+export const cursorOf = (place: Place | null): string | null =>
+  place && `cur_${toBase62(place.at, 8)}${place.rideId.replace(/^ride_/, '')}`;
+
+function placeIn(cursor: string | undefined): Place | null {
+  if (cursor === undefined) return null;
+  const ride = cursor.slice(12);
+  return { at: fromBase62(cursor.slice(4, 12)), rideId: ride && `ride_${ride}` };
+}
+
+interface PageRequest {
+  keyId: string;
+  after: Place | null;
+  limit: number;
+}
+
+/** A page, and the position (Unix ms) up to which it was read. */
+type ReadPage = FeedPage & { readUntil: number };
+
+/** Requests that wait at one place are woken together and share one read. */
+function sharedReads(feed: FeedMark): (request: PageRequest) => Promise<ReadPage> {
+  return batch<PageRequest, ReadPage>(async (requests) => {
+    const shownUntil = await feed.shownUntil();
+    const reads = new Map<string, Promise<FeedPage>>();
+    for (const request of requests) {
+      const { keyId, after, limit } = request;
+      const id = JSON.stringify(request);
+      if (!reads.has(id)) reads.set(id, readFeed(keyId, after, limit, shownUntil));
+    }
+    const results = await Promise.allSettled(requests.map((request) => reads.get(JSON.stringify(request))));
+    for (const result of results) {
+      if (result.status === 'fulfilled' && result.value?.unshown) feed.reach(result.value.unshown);
+    }
+    return results.map((result) =>
+      result.status === 'fulfilled'
+        ? { ...(result.value as FeedPage), readUntil: shownUntil }
+        : (result.reason as Error),
+    );
+  });
+}

@@ -1,0 +1,127 @@
+import Joi from 'joi';
+import { type CarType, carTypes } from '../../shared/base/terms.ts';
+import { type Point, greatCircleKm } from '../../shared/base/great-circle.ts';
+import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { type FareHint, fareBases, fareHint as findFareHint, type Quartiles } from '../../shared/fares/fare-hint.ts';
+import { list } from '../http/route.ts';
+import { queryOf } from '../http/validate.ts';
+import { carType } from './fields.ts';
+import type { PartnerOperation } from './operation.ts';
+import { warnOfPlaces } from './warnings.ts';
+
+const pointForm = /^(-?\d{1,2}(?:\.\d+)?),(-?\d{1,3}(?:\.\d+)?)$/;
+
+/** `lat,lng` in a query. */
+const point = (example: string) =>
+  Joi.string()
+    .required()
+    .custom((value: string, helpers) => {
+      const [, lat, lng] = pointForm.exec(value) ?? [];
+      const place = { lat: Number(lat), lng: Number(lng) };
+      return Math.abs(place.lat) <= 90 && Math.abs(place.lng) <= 180 ? place : helpers.error('point.form');
+    })
+    .meta({ openapi: { pattern: pointForm.source } })
+    .messages({ 'point.form': '{{#label}} must be a latitude and a longitude, such as 40.758,-73.9855' })
+    .example(example);
+
+const query = Joi.object<{ pickup: Point; destination: Point; carType: CarType }>({
+  pickup: point('40.758,-73.9855').description('Where the ride would begin: latitude and longitude in degrees.'),
+  destination: point('40.7128,-74.006').description('Where it would end.'),
+  carType: Joi.valid(...carTypes)
+    .empty('')
+    .default('regular')
+    .description('The kind of car.'),
+});
+
+const amount = (description: string) => ({ type: 'number', exclusiveMinimum: 0, description }) as const;
+const quartiles = (description: string) =>
+  ({
+    anyOf: [
+      objectSchema({
+        lower: amount('A quarter of the trips came to less.'),
+        median: amount('Half of the trips came to less.'),
+        upper: amount('A quarter of the trips came to more.'),
+      }),
+      { type: 'null' },
+    ],
+    description,
+  }) as const;
+
+const answer = objectSchema(
+  {
+    carType,
+    distanceKm: { type: 'number', minimum: 0, description: 'The great-circle distance.' },
+    basis: {
+      enum: [...fareBases, null],
+      description:
+        '`rides`: completed rides of several partners. `tariff`: the tariff of the service, where too few rides are known. `sample`: the fixed sample for a test key. `null`: there is no hint.',
+    },
+    perKm: quartiles('In USD per km; `null` if there is no hint.'),
+    fare: quartiles('The same for this distance, in USD. With a tariff, this includes its base.'),
+  },
+  { title: 'FareHint' },
+);
+
+/** Contract, section 10.7. */
+export const fareHint: PartnerOperation<'GET'> = {
+  id: 'fareHint',
+  method: 'GET',
+  path: '/fare-hint',
+  summary: 'Ask what fares come to',
+  description:
+    'Says what completed live rides from near the pickup cost per km in the last 28 days. A test key gets a fixed sample. Which trips these are, and what `basis` means: [Set a fare](https://rides.example/docs/fares#what-fares-come-to).',
+  tag: 'rides',
+  query,
+  answer: {
+    status: 200,
+    description: 'The hint, or `null` in its place.',
+    schema: answer,
+    example: {
+      carType: 'regular',
+      distanceKm: 5.31,
+      basis: 'sample',
+      perKm: { lower: 3.6, median: 4.5, upper: 5.4 },
+      fare: { lower: 19.12, median: 23.9, upper: 28.67 },
+    } satisfies Shape<typeof answer>,
+  },
+  errors: [],
+  route: ({ service, findCaller }) =>
+    list(fareHint, {
+      authenticate: findCaller,
+      validate: (ctx, { mode }) => {
+        const asked = queryOf(query, ctx);
+        warnOfPlaces(ctx, asked.pickup, asked.destination);
+        return { ...asked, mode };
+      },
+      act: async ({ destination, ...trip }) => ({
+        carType: trip.carType,
+        distanceKm: greatCircleKm(trip.pickup, destination),
+        hint: await findFareHint(trip, { tariff: service.config.fareTariff, nowMs: service.now() }),
+      }),
+      present,
+    }),
+};
+
+function present({
+  carType,
+  distanceKm,
+  hint: { basis, base, perKm },
+}: {
+  carType: CarType;
+  distanceKm: number;
+  hint: FareHint;
+}): Shape<typeof answer> {
+  return {
+    carType,
+    distanceKm,
+    basis,
+    perKm: perKm && toPrices(perKm, 0, 1),
+    fare: perKm && toPrices(perKm, base, distanceKm),
+  };
+}
+
+/** In cents, and never 0. */
+function toPrices({ lower, median, upper }: Quartiles, base: number, km: number): Quartiles {
+  const dollars = (perKm: number) => Math.max(0.01, Math.round((base + perKm * km) * 100) / 100);
+  return { lower: dollars(lower), median: dollars(median), upper: dollars(upper) };
+}

@@ -1,0 +1,64 @@
+import Joi from 'joi';
+import { carTypes } from '../../shared/base/terms.ts';
+import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import { bodySchema } from '../http/operation.ts';
+
+/** The fields that several operations share: Joi reads requests, JSON Schema describes answers. */
+
+/** The body that names an offer of the ride in the path. */
+export const offerChoice = bodySchema<{ offerId: string }>('AcceptOffer', {
+  offerId: Joi.string().required().description('From the list of offers.'),
+});
+
+/** The length of a page. */
+export const limit = Joi.number().integer().min(1).max(100).empty('');
+/** The form of a cursor may change, so the documentation does not describe it. */
+export const opaque = Joi.string().empty('').meta({ isOpaque: true });
+
+export const carType = { type: 'string', enum: carTypes, description: 'The kind of car.' } as const;
+
+export const distanceKm = {
+  type: 'number',
+  minimum: 0,
+  description: 'Length of the trip: as you gave it, else the great-circle distance.',
+} as const;
+
+export const autoAccept = objectSchema(
+  {
+    maxPrice: { type: 'number', exclusiveMinimum: 0, description: 'What it may cost at most, in USD.' },
+    maxEtaMinutes: {
+      type: 'number',
+      minimum: 0,
+      description: 'How far away the driver may be, in minutes. Present if you gave it.',
+    },
+  },
+  {
+    description: 'Which offer is accepted by itself, as you gave it. Present if you gave it.',
+    optional: ['maxEtaMinutes'],
+  },
+);
+
+export const presentAutoAccept = (ride: Pick<Ride, 'autoAccept'>) =>
+  ride.autoAccept ? { autoAccept: ride.autoAccept } : {};
+
+export const presentTestMode = (ride: Pick<Ride, 'mode'>) => (ride.mode === 'test' ? { testMode: true as const } : {});
+
+export const success = {
+  const: true,
+  type: 'boolean',
+  description: 'Always `true`: a failure has another status.',
+} as const;
+
+export const bidding = { const: 'bidding', type: 'string', description: 'The ride waits for offers.' } as const;
+
+/** The ride and the offer of all examples. */
+export const exampleRideId = rideId.examples[0];
+export const exampleTrackUrl = 'https://rides.example/track/4kDq0ZrT8mXw2LpNc7VbYa';
+export const exampleOffer: Shape<typeof offerSchema> = {
+  offerId: 'offer_5Jt2WmKx8QbR1vZc',
+  price: 24.5,
+  etaMinutes: 3,
+  driver: { name: 'Alex Rivera', rating: 4.9, plate: 'TST 1043', vehicle: 'Toyota Camry, silver' },
+};

@@ -1,0 +1,47 @@
+import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { publicOffer } from '../../shared/rides/events.ts';
+import { visibleOffers } from '../../shared/rides/offers.ts';
+import { offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import { get } from '../http/route.ts';
+import { authenticateForRide } from './authenticate.ts';
+import { exampleOffer, exampleRideId } from './fields.ts';
+import type { PartnerOperation } from './operation.ts';
+
+const answer = objectSchema(
+  {
+    rideId,
+    offers: {
+      type: 'array',
+      items: offerSchema,
+      description:
+        'While the ride is `bidding` all live offers, the cheapest first; then the accepted one alone; none once it is cancelled.',
+    },
+  },
+  { title: 'OfferList' },
+);
+
+const readFields = { keyId: 1, status: 1, offers: 1, acceptedOfferId: 1 } as const;
+
+/** Contract, section 4.3. */
+export const listOffers: PartnerOperation<'GET'> = {
+  id: 'listOffers',
+  method: 'GET',
+  path: '/rides/:rideId/offers',
+  summary: 'List the offers',
+  description:
+    'Lists the offers of a ride, the cheapest first; of equal prices the one with the shorter ETA first. You may poll it while the ride is `bidding`.',
+  tag: 'rides',
+  answer: {
+    status: 200,
+    description: 'The offers.',
+    schema: answer,
+    example: { rideId: exampleRideId, offers: [exampleOffer] } satisfies Shape<typeof answer>,
+  },
+  errors: ['ride_not_found'],
+  route: ({ service }) =>
+    get(listOffers, {
+      authenticate: authenticateForRide<Pick<Ride, '_id' | keyof typeof readFields>>(service, readFields),
+      present: (ride): Shape<typeof answer> => ({ rideId: ride._id, offers: visibleOffers(ride).map(publicOffer) }),
+    }),
+};

@@ -1,0 +1,95 @@
+import Joi from 'joi';
+import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { listKeyRides } from '../../shared/rides/list-rides.ts';
+import { metadata } from '../../shared/rides/public-schemas.ts';
+import { type Ride, type RideStatus, rideStatuses } from '../../shared/rides/ride-types.ts';
+import { list } from '../http/route.ts';
+import { queryOf } from '../http/validate.ts';
+import { reference } from '../rides/fields.ts';
+import { exampleRideId, limit, opaque } from './fields.ts';
+import type { PartnerOperation } from './operation.ts';
+import { exampleRide, optionalFields, presentFields, type ReadRide, readFields, rideFields } from './ride-fields.ts';
+
+interface ListQuery {
+  status?: RideStatus;
+  createdAfter?: number;
+  createdBefore?: number;
+  reference?: string;
+  limit: number;
+  cursor?: string;
+}
+
+/** Unix ms, up to the year 5138. */
+const time = Joi.number().integer().min(0).max(99_999_999_999_999).empty('');
+
+const query = Joi.object<ListQuery>({
+  status: Joi.valid(...rideStatuses)
+    .empty('')
+    .description('Only rides with this status.'),
+  createdAfter: time.description('Only rides that were created at this time or later, as Unix time in milliseconds.'),
+  createdBefore: time.description('Only rides that were created before this time, as Unix time in milliseconds.'),
+  reference: reference.description('Only rides with exactly this reference.'),
+  limit: limit.default(20).description('How many rides a page has.'),
+  cursor: opaque
+    .pattern(/^ride_[0-9A-Za-z]{24}$/)
+    .messages({ 'string.pattern.base': '{{#label}} must be the nextCursor of an earlier answer' })
+    .description('The `nextCursor` of the page before. Without it: the first page.'),
+});
+
+const listedRide = objectSchema(
+  {
+    ...rideFields,
+    createdAt: { type: 'integer', description: 'When it was created, as Unix time in milliseconds.' },
+  },
+  { title: 'ListedRide', description: 'A ride as the list shows it.', optional: optionalFields },
+);
+
+const answer = objectSchema(
+  {
+    rides: { type: 'array', items: listedRide, description: 'The newest first, each without its live location.' },
+    nextCursor: {
+      anyOf: [{ type: 'string' }, { type: 'null' }],
+      description: 'The `cursor` of the next page; `null` on the last one.',
+    },
+  },
+  { title: 'RideList' },
+);
+
+type ListedRide = ReadRide & Pick<Ride, 'createdAt'>;
+
+/** Contract, section 10.2. */
+export const listRides: PartnerOperation<'GET'> = {
+  id: 'listRides',
+  method: 'GET',
+  path: '/rides',
+  summary: 'List your rides',
+  description:
+    'Lists the rides of this key, the newest first. An empty parameter counts as absent, and an unknown one is ignored. How pages follow each other: [Find your rides](https://rides.example/docs/rides#pages).',
+  tag: 'rides',
+  query,
+  answer: {
+    status: 200,
+    description: 'A page of rides.',
+    schema: answer,
+    example: {
+      rides: [{ ...exampleRide, metadata: metadata.examples[0], testMode: true, createdAt: 1_795_269_600_031 }],
+      nextCursor: exampleRideId,
+    } satisfies Shape<typeof answer>,
+  },
+  errors: [],
+  route: ({ service: { config }, findCaller }) =>
+    list(listRides, {
+      authenticate: findCaller,
+      validate: (ctx, { keyId }) => ({ keyId, ...queryOf(query, ctx) }),
+      act: ({ keyId, limit, cursor: after, createdAfter: from, createdBefore: to, ...filter }) =>
+        listKeyRides<ListedRide>(
+          keyId,
+          { ...filter, from, to, after },
+          { limit, projection: { ...readFields, createdAt: 1 } },
+        ),
+      present: ({ rides, hasOlder }): Shape<typeof answer> => ({
+        rides: rides.map((ride) => ({ ...presentFields(config, ride), createdAt: ride.createdAt.getTime() })),
+        nextCursor: (hasOlder && rides.at(-1)?._id) || null,
+      }),
+    }),
+};

@@ -1,0 +1,160 @@
+import { AppError, type ErrorCode } from '../../shared/base/errors.ts';
+import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { offerSchema, rideId, status } from '../../shared/rides/public-schemas.ts';
+import type { Offer, RideState, RideStatus } from '../../shared/rides/ride-types.ts';
+import { type HandStep, type plainHandSteps, takeHandStep } from '../../shared/rides/manual-steps.ts';
+import { post, rideIdOf } from '../http/route.ts';
+import { manualOfferSchema } from '../rides/fields.ts';
+import type { RequestContext } from '../part.ts';
+import { originOf } from './authenticate.ts';
+import { bidding, exampleOffer, exampleRideId, offerChoice, success } from './fields.ts';
+import { bodyOf } from './ignored-fields.ts';
+import type { PartnerOperation } from './operation.ts';
+
+/** The manual steps in a test ride (contract, section 10.4). A live key is refused. */
+
+const stepTaken = objectSchema(
+  { success, rideId, status: { ...status, description: 'The status after the step.' } },
+  { title: 'StepTaken' },
+);
+
+const offerMade = objectSchema(
+  { success, rideId, status: bidding, offerId: offerSchema.properties.offerId },
+  { title: 'OfferedByHand' },
+);
+
+const exampleStep = (after: RideStatus): Shape<typeof stepTaken> => ({
+  success: true,
+  rideId: exampleRideId,
+  status: after,
+});
+
+const presentStep = (ride: RideState): Shape<typeof stepTaken> => ({
+  success: true,
+  rideId: ride._id,
+  status: ride.status,
+});
+
+/** The offer that the step made is the ride's last. */
+const presentOffer = ({ _id, offers }: RideState): Shape<typeof offerMade> => {
+  const { offerId } = offers.at(-1) as Offer;
+  return { success: true, rideId: _id, status: 'bidding', offerId };
+};
+
+interface StepParts extends Pick<PartnerOperation, 'summary' | 'description' | 'body' | 'answer' | 'errors'> {
+  readStep(ctx: RequestContext): HandStep | Promise<HandStep>;
+  present?(ride: RideState): object;
+}
+
+function manualStep(name: HandStep['step'], { readStep, present = presentStep, ...documented }: StepParts) {
+  const operation: PartnerOperation<'POST'> = {
+    ...documented,
+    id: `${name}ByHand`,
+    method: 'POST',
+    path: `/test/rides/:rideId/${name}`,
+    tag: 'manual',
+    errors: ['live_ride', 'ride_not_found', ...documented.errors],
+    route: ({ service, findCaller }) =>
+      post(operation, {
+        async authenticate(ctx) {
+          const caller = await findCaller(ctx);
+          if (caller.mode !== 'test') throw new AppError('live_ride');
+          return caller;
+        },
+        validate: async (ctx, { keyId }) => ({
+          step: await readStep(ctx),
+          rideId: rideIdOf(ctx),
+          keyId,
+          origin: originOf(ctx),
+        }),
+        act: ({ step, rideId, keyId, origin }) => takeHandStep(service, rideId, step, { keyId }, origin),
+        present,
+      }),
+  };
+  return operation;
+}
+
+/** A step that ignores the body of its request. */
+const plainStep = (
+  name: (typeof plainHandSteps)[number],
+  after: RideStatus,
+  { summary, description, errors }: { summary: string; description: string; errors: readonly ErrorCode[] },
+) =>
+  manualStep(name, {
+    summary,
+    description: `${description} A body is not read.`,
+    answer: { status: 200, description: 'The step is taken.', schema: stepTaken, example: exampleStep(after) },
+    errors,
+    readStep: () => ({ step: name }),
+  });
+
+const readOffer = bodyOf(manualOfferSchema);
+const readOfferChoice = bodyOf(offerChoice);
+
+const hasBody = ({ req: { headers } }: RequestContext): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+export const manualSteps: readonly PartnerOperation[] = [
+  manualStep('offer', {
+    summary: 'Make an offer by hand',
+    description:
+      "Makes an offer of a simulated driver. Without a body, or where a field is missing, price and ETA are those of the ride's scenario. How stepping and scenarios go together: [Be the driver](https://rides.example/docs/test-mode#be-the-driver).",
+    body: {
+      schema: manualOfferSchema,
+      examples: { 'An offer': { price: 26, etaMinutes: 4 }, 'As the scenario says': {} },
+      isOptional: true,
+    },
+    answer: {
+      status: 200,
+      description: 'The offer is made.',
+      schema: offerMade,
+      example: {
+        success: true,
+        rideId: exampleRideId,
+        status: 'bidding',
+        offerId: exampleOffer.offerId,
+      } satisfies Shape<typeof offerMade>,
+    },
+    errors: ['ride_not_bidding', 'bidding_over', 'offers_full', 'payload_too_large'],
+    readStep: async (ctx) => ({ step: 'offer', ...(hasBody(ctx) && (await readOffer(ctx))) }),
+    present: presentOffer,
+  }),
+  manualStep('withdraw', {
+    summary: 'Withdraw an offer by hand',
+    description: 'Takes an offer back, as its driver would. There is no event.',
+    body: { schema: offerChoice, examples: { 'An offer': { offerId: exampleOffer.offerId } } },
+    answer: {
+      status: 200,
+      description: 'The offer is withdrawn.',
+      schema: stepTaken,
+      example: exampleStep('bidding'),
+    },
+    errors: ['offer_not_found', 'ride_not_bidding', 'offer_withdrawn', 'payload_too_large'],
+    readStep: async (ctx) => ({ step: 'withdraw', ...(await readOfferChoice(ctx)) }),
+  }),
+  plainStep('arrive', 'arrived', {
+    summary: 'Arrive by hand',
+    description: 'The driver is at the pickup.',
+    errors: ['illegal_step'],
+  }),
+  plainStep('start', 'in_progress', {
+    summary: 'Start by hand',
+    description: 'The passenger is in the car.',
+    errors: ['illegal_step'],
+  }),
+  plainStep('complete', 'completed', {
+    summary: 'Complete by hand',
+    description: 'The passenger has left the car.',
+    errors: ['illegal_step'],
+  }),
+  plainStep('cancel', 'cancelled', {
+    summary: 'Cancel by hand',
+    description: 'The driver cancels the ride. Before it has a driver there are only offers to withdraw.',
+    errors: ['illegal_step', 'ride_ended'],
+  }),
+  plainStep('expire', 'cancelled', {
+    summary: 'Let the time pass by hand',
+    description: "The time for the ride's status is over, and the ride is cancelled.",
+    errors: ['ride_ended'],
+  }),
+];

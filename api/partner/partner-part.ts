@@ -1,0 +1,40 @@
+import compose from 'koa-compose';
+import type { Context } from '../../shared/base/context.ts';
+import type { Wake } from '../../shared/base/wake.ts';
+import { jsonError } from '../http/handle-errors.ts';
+import { requireHttps } from '../http/forwarded.ts';
+import { isBelow, namesOf, routerOf } from '../http/route.ts';
+import { dataHeaders } from '../http/security-headers.ts';
+import type { Part, Middleware, RequestContext } from '../part.ts';
+import type { RideCreation } from '../rides/creation.ts';
+import { authenticate } from './authenticate.ts';
+import { partnerRoutes } from './routes.ts';
+import { waitingPolls } from '../streams/waiting-polls.ts';
+
+/** The versioned base and its older equivalent (contract, section 9): the same routes, keys, rides and limits. */
+const bases = ['/v1', '/api/v1'];
+
+const headers: ReadonlyMap<string, string> = new Map([...dataHeaders, ['Cache-Control', 'no-store']]);
+
+/** The partner API (contract, section 4), once for each base. Without a key, every path under a base answers 401. */
+export function partnerParts(service: Context, { wake, creation }: { wake: Wake; creation: RideCreation }): Part[] {
+  const polls = waitingPolls(service, wake);
+  const findCaller = authenticate(service);
+  const routes = partnerRoutes({ service, findCaller, creation, polls });
+  const requireKey: Middleware = async (ctx, next) => {
+    await findCaller(ctx);
+    await next();
+  };
+  const httpsOnly = requireHttps(service.config);
+  return bases.map((base) => ({
+    name: 'partner',
+    owns: isBelow(base),
+    headers,
+    routes: () => namesOf(base, routes),
+    // Each route authenticates; requireKey is for the paths and methods that have no route.
+    handle: compose<RequestContext>([httpsOnly, routerOf(base, routes), requireKey]),
+    renderError: jsonError,
+    endHeld: polls.endAll,
+    close: async () => polls.close(),
+  }));
+}

@@ -1,0 +1,60 @@
+import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { withReportedPosition } from '../../shared/rides/read-ride.ts';
+import { positionAt } from '../../shared/rides/position.ts';
+import { lat, lng } from '../../shared/rides/public-schemas.ts';
+import { movingStatuses, type ReportedPosition, type Ride } from '../../shared/rides/ride-types.ts';
+import { get } from '../http/route.ts';
+import { authenticateForRide } from './authenticate.ts';
+import type { PartnerOperation } from './operation.ts';
+import { exampleRide, optionalFields, presentFields, type ReadRide, readFields, rideFields } from './ride-fields.ts';
+
+const answer = objectSchema(
+  {
+    ...rideFields,
+    liveLocation: objectSchema(
+      {
+        lat,
+        lng,
+        heading: { type: 'number', minimum: 0, maximum: 360, description: 'Degrees clockwise from north.' },
+        status: { type: 'string', enum: movingStatuses, description: 'The status of the ride.' },
+        at: { type: 'integer', description: 'When the car is there, as Unix time in milliseconds.' },
+      },
+      { description: 'Where the car is. Present in `driver_arriving`, `arrived` and `in_progress`.' },
+    ),
+  },
+  { title: 'Ride', optional: [...optionalFields, 'liveLocation'] },
+);
+
+type ShownRide = ReadRide & Pick<Ride, 'leg'> & { now: Date; reported?: ReportedPosition };
+
+/** Contract, section 4.2. */
+export const retrieveRide: PartnerOperation<'GET'> = {
+  id: 'retrieveRide',
+  method: 'GET',
+  path: '/rides/:rideId',
+  summary: 'Retrieve a ride',
+  description: 'Shows the ride as it is now. You may poll it.',
+  tag: 'rides',
+  answer: {
+    status: 200,
+    description: 'The ride.',
+    schema: answer,
+    example: {
+      ...exampleRide,
+      liveLocation: { lat: 40.7531, lng: -73.9812, heading: 326.4, status: 'driver_arriving', at: 1_795_269_606_402 },
+      testMode: true,
+    } satisfies Shape<typeof answer>,
+  },
+  errors: ['ride_not_found'],
+  route({ service }) {
+    // MongoDB's clock says where the car is now.
+    const findRide = authenticateForRide<ShownRide>(service, { ...readFields, leg: 1, now: '$$NOW' });
+    return get(retrieveRide, {
+      authenticate: async (ctx) => withReportedPosition(await findRide(ctx)),
+      present: (ride): Shape<typeof answer> => {
+        const liveLocation = positionAt(ride, ride.now.getTime());
+        return { ...presentFields(service.config, ride), ...(liveLocation && { liveLocation }) };
+      },
+    });
+  },
+};

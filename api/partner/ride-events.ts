@@ -1,0 +1,64 @@
+import Joi from 'joi';
+import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { rideId } from '../../shared/rides/public-schemas.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import { list } from '../http/route.ts';
+import { queryOf } from '../http/validate.ts';
+import { authenticateForRide } from './authenticate.ts';
+import { exampleEvent, feedEvent, presentEvent, waitFor, waitSeconds } from './event-fields.ts';
+import { exampleRideId } from './fields.ts';
+import type { PartnerOperation } from './operation.ts';
+
+const query = Joi.object<{ after: number; waitSeconds: number }>({
+  after: Joi.number().integer().min(0).empty('').default(0).description('Only events with a higher `seq`.'),
+  waitSeconds,
+});
+
+const answer = objectSchema(
+  { rideId, events: { type: 'array', items: feedEvent, description: 'By their number.' } },
+  { title: 'RideEvents' },
+);
+
+const readFields = { keyId: 1, events: 1 } as const;
+
+/** Contract, section 10.3. */
+export const listRideEvents: PartnerOperation<'GET'> = {
+  id: 'listRideEvents',
+  method: 'GET',
+  path: '/rides/:rideId/events',
+  summary: 'List the events of a ride',
+  description:
+    'Lists the events of a ride by their number. The same events are sent to your webhook URL; reading takes nothing away.',
+  tag: 'feed',
+  query,
+  answer: {
+    status: 200,
+    description: 'The events, perhaps none.',
+    schema: answer,
+    example: { rideId: exampleRideId, events: [exampleEvent] } satisfies Shape<typeof answer>,
+  },
+  errors: ['ride_not_found', 'too_many_waiting'],
+  route({ service, polls }) {
+    const findRide = authenticateForRide<Pick<Ride, '_id' | keyof typeof readFields>>(service, readFields);
+    return list(listRideEvents, {
+      authenticate: findRide,
+      validate: (ctx, ride) => ({ ctx, ride, ...queryOf(query, ctx) }),
+      async act({ ctx, ride: { _id: rideId, keyId, events }, after, waitSeconds }) {
+        const eventsAfter = (all: Ride['events']) => all.filter(({ seq }) => seq > after);
+        const found = await waitFor(
+          ctx,
+          waitSeconds,
+          eventsAfter(events),
+          ({ length }) => length > 0,
+          (ms) => polls.wait(ctx, { keyId, rideId, afterSeq: after }, ms),
+          async () => eventsAfter((await findRide(ctx)).events),
+        );
+        return { rideId, events: found };
+      },
+      present: ({ rideId, events }): Shape<typeof answer> => ({
+        rideId,
+        events: events.map((event) => presentEvent(rideId, event)),
+      }),
+    });
+  },
+};

@@ -1,0 +1,137 @@
+import type { Config } from '../../shared/base/config.ts';
+import { objectSchema } from '../../shared/base/json-schema.ts';
+import { partnersOwn, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
+import {
+  agreedPrice,
+  cancelledBy,
+  driverName,
+  fare,
+  lat,
+  lng,
+  metadata,
+  offersCount,
+  phone,
+  plate,
+  rating,
+  reference,
+  rideId,
+  status,
+  testMode,
+  trackUrl,
+  vehicle,
+} from '../../shared/rides/public-schemas.ts';
+import type { Driver, Ride } from '../../shared/rides/ride-types.ts';
+import {
+  autoAccept,
+  carType,
+  distanceKm,
+  exampleOffer,
+  exampleRideId,
+  exampleTrackUrl,
+  presentAutoAccept,
+  presentTestMode,
+} from './fields.ts';
+
+/** The fields of a ride that `GET /rides/:rideId` and `GET /rides` both show: schema, example, what is read, what is shown. */
+
+const location = (description: string) =>
+  objectSchema(
+    { lat, lng, address: { type: 'string', description: 'The address as you gave it.' } },
+    { description, optional: ['address'] },
+  );
+
+export const rideFields = {
+  rideId,
+  status,
+  fare,
+  carType,
+  passengerCount: { type: 'integer', minimum: 1, maximum: 7, description: 'How many people ride.' },
+  distanceKm,
+  offersCount,
+  pickup: location('Where the ride begins.'),
+  destination: location('Where it ends.'),
+  driver: objectSchema(
+    { name: driverName, phone, rating, vehicle, plate },
+    { description: 'Who drives. Present from the accepted offer on.' },
+  ),
+  agreedPrice,
+  trackUrl,
+  cancelledBy,
+  autoAccept,
+  reference,
+  metadata,
+  testMode,
+} as const;
+
+export const optionalFields = [
+  'driver',
+  'agreedPrice',
+  'cancelledBy',
+  'autoAccept',
+  'reference',
+  'metadata',
+  'testMode',
+] as const;
+
+export const exampleRide = {
+  rideId: exampleRideId,
+  status: 'driver_arriving',
+  fare: 24.5,
+  carType: 'regular',
+  passengerCount: 1,
+  distanceKm: 5.31,
+  offersCount: 1,
+  pickup: { lat: 40.758, lng: -73.9855, address: 'Times Square' },
+  destination: { lat: 40.7128, lng: -74.006 },
+  driver: { ...exampleOffer.driver, phone: '+12025550143' },
+  agreedPrice: 24.5,
+  trackUrl: exampleTrackUrl,
+  reference: reference.examples[0],
+} as const;
+
+/** A projection of the stored ride. */
+export const readFields = {
+  keyId: 1,
+  mode: 1,
+  status: 1,
+  fare: 1,
+  agreedPrice: 1,
+  carType: 1,
+  passengerCount: 1,
+  distanceKm: 1,
+  pickup: 1,
+  destination: 1,
+  driver: 1,
+  trackToken: 1,
+  cancelledBy: 1,
+  reference: 1,
+  metadata: 1,
+  autoAccept: 1,
+  offersCount: { $size: '$offers' },
+} as const;
+
+export type ReadRide = Pick<Ride, '_id' | Exclude<keyof typeof readFields, 'offersCount'>> & { offersCount: number };
+
+export function presentFields({ trackBaseUrl }: Pick<Config, 'trackBaseUrl'>, ride: ReadRide) {
+  return {
+    rideId: ride._id,
+    status: ride.status,
+    fare: ride.fare,
+    carType: ride.carType,
+    passengerCount: ride.passengerCount,
+    distanceKm: ride.distanceKm,
+    offersCount: ride.offersCount,
+    pickup: ride.pickup,
+    destination: ride.destination,
+    ...(ride.driver && { driver: presentDriver(ride.driver), agreedPrice: ride.agreedPrice }),
+    trackUrl: trackUrlOf(trackBaseUrl, ride),
+    ...(ride.cancelledBy && { cancelledBy: ride.cancelledBy }),
+    ...presentAutoAccept(ride),
+    ...partnersOwn(ride),
+    ...presentTestMode(ride),
+  };
+}
+
+function presentDriver({ name, phone, rating, vehicle, plate }: Driver) {
+  return { name, phone, rating, vehicle, plate };
+}

@@ -1,0 +1,149 @@
+import type { Context } from '../../shared/base/context.ts';
+import { AppError, describeError, limitReached } from '../../shared/base/errors.ts';
+import { randomBase62, sha256 } from '../../shared/base/ids.ts';
+import { type CreationFields, createRide, findReplay, type NewRide, UnconfirmedRide } from '../../shared/rides/create-ride.ts';
+import type { ChangeSteps } from '../http/route.ts';
+import type { RequestContext } from '../part.ts';
+import {
+  accountWindows,
+  type Creation,
+  keyWindows,
+  localLog,
+  redisLog,
+  type Window,
+  type WindowCount,
+  type WindowCounts,
+} from './sliding-log.ts';
+
+/** The steps of a creation after its validation, the same for the partner API and the dashboard's console, with one limit. */
+export type RideCreation = Required<ChangeSteps<NewRide, CreationFields>>;
+
+/** Creates rides in this process (contract, sections 4.1 and 8). */
+export function rideCreation(service: Context): RideCreation {
+  return {
+    replay: (ride) => findReplay(service, ride),
+    limit: limitCreations(service),
+    act: (ride) => createRide(service, ride),
+  };
+}
+
+interface Charge {
+  /** The draft RateLimit fields of the answer. */
+  headers: Record<string, string>;
+  /** Refunds the charge of a creation that failed, unless another request shares it. Never fails. */
+  refund(): Promise<void>;
+}
+
+/**
+ * Counts a key's creations (contract, section 8), exactly over all processes; while Redis is away, only in this process. Where
+ * the operator has set a limit for accounts, all keys of an account are counted together, too. Only a creation that succeeds is
+ * charged. Throws `rate_limited` with Retry-After: the seconds until the longer exhausted window frees. Requests with the same
+ * Idempotency-Key are one creation, even concurrent ones.
+ */
+function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config'>) {
+  const chargeKey = chargeCreations(service, keyWindows);
+  const { ridesPerAccountMinute } = service.config;
+  const chargeAccount = ridesPerAccountMinute > 0 && chargeCreations(service, accountWindows(ridesPerAccountMinute));
+
+  /** Two keys of a Redis Cluster can be in two places, so one charge follows the other: a refusal refunds the first. */
+  async function charge({ key: { keyId, accountId }, idempotencyKey }: NewRide): Promise<Charge> {
+    // The same Idempotency-Key of two keys is two creations.
+    const ofAccount = idempotencyKey === undefined ? undefined : `${keyId} ${idempotencyKey}`;
+    const account = chargeAccount && (await chargeAccount(accountId, ofAccount));
+    try {
+      const charged = await chargeKey(keyId, idempotencyKey);
+      return account ? both(charged, account) : charged;
+    } catch (error) {
+      if (account) await account.refund();
+      throw error;
+    }
+  }
+
+  return async (ctx: RequestContext, input: NewRide, create: (input: NewRide) => Promise<CreationFields>) => {
+    const charged = await charge(input);
+    try {
+      const ride = await create(input);
+      ctx.set(charged.headers);
+      return ride;
+    } catch (error) {
+      if (error instanceof UnconfirmedRide) void refundUnlessMade(error, input, charged);
+      // After a conflict the charge stays: it belongs to the ride that the other request with this Idempotency-Key created.
+      else if (!(error instanceof AppError && error.code === 'idempotency_conflict')) await charged.refund();
+      throw error;
+    }
+  };
+}
+
+const both = (one: Charge, other: Charge): Charge => ({
+  headers: Object.fromEntries(
+    Object.entries(one.headers).map(([name, value]) => [name, `${value}, ${other.headers[name]}`]),
+  ),
+  async refund() {
+    await Promise.all([one.refund(), other.refund()]);
+  },
+});
+
+/** With an Idempotency-Key, retries share this charge, so it is not refunded. */
+async function refundUnlessMade(error: UnconfirmedRide, input: NewRide, charged: Charge): Promise<void> {
+  if (input.idempotencyKey === undefined && !(await error.isMade())) await charged.refund();
+}
+
+function chargeCreations(
+  { redis, now, log: logger }: Pick<Context, 'redis' | 'now' | 'log'>,
+  windows: readonly Window[],
+) {
+  const shared = redisLog(redis, windows);
+  const local = localLog(now, windows);
+  let isShared = true;
+
+  return async function charge(id: string, idempotencyKey?: string): Promise<Charge> {
+    const creation: Creation =
+      idempotencyKey === undefined
+        ? { id: randomBase62(16), isRepeatable: false }
+        : { id: sha256(idempotencyKey), isRepeatable: true };
+    let log = shared;
+    let charged: WindowCounts;
+    try {
+      charged = await shared.charge(id, creation);
+      isShared = true;
+    } catch (error) {
+      // An outage of Redis is logged elsewhere; any other failure of the limit is logged here, once until it is over.
+      if (redis.status === 'ready' && isShared)
+        logger.warn({ error: describeError(error) }, 'limit counted here alone');
+      isShared = false;
+      log = local;
+      charged = await local.charge(id, creation);
+    }
+    const counted = countsOf(windows, charged);
+    if (charged.result === 'refused') throw refusal(counted);
+    const refund = async () => {
+      await log.refund(id, creation);
+    };
+    // If the refund fails, the key has one creation less for an hour: better than hiding the first error behind a second.
+    return { headers: limitHeaders(counted), refund: () => refund().catch(() => {}) };
+  };
+}
+
+type Counted = Window & WindowCount;
+
+const countsOf = (windows: readonly Window[], { counts }: WindowCounts): Counted[] =>
+  windows.map((window, index) => ({ ...window, ...(counts[index] as WindowCount) }));
+
+/** Names the exhausted window that frees last. */
+function refusal(windows: readonly Counted[]): AppError {
+  const exhausted = windows.filter(({ count, limit }) => count >= limit);
+  const [last] = exhausted.sort((a, b) => b.freesMs - a.freesMs);
+  const headers = { ...limitHeaders(windows), 'Retry-After': String(seconds(last?.freesMs ?? 0)) };
+  return limitReached('rate_limited', last?.words ?? '', headers);
+}
+
+const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
+
+function limitHeaders(windows: readonly Counted[]): Record<string, string> {
+  const list = (parameters: (window: Counted) => string) =>
+    windows.map((window) => `"${window.name}";${parameters(window)}`).join(', ');
+  return {
+    'RateLimit-Policy': list(({ limit, lengthMs }) => `q=${limit};w=${lengthMs / 1_000}`),
+    RateLimit: list(({ limit, count, freesMs }) => `r=${Math.max(0, limit - count)};t=${seconds(freesMs)}`),
+  };
+}

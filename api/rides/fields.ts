@@ -1,0 +1,31 @@
+import Joi from 'joi';
+import { bodySchema } from '../http/operation.ts';
+
+/** An optional text. `null` counts as absent; an empty text is allowed. */
+export const text = Joi.string()
+  .allow('')
+  .empty(null)
+  .custom((value: string, helpers) => (value.isWellFormed() ? value : helpers.error('text.form')))
+  // A string of JSON Schema is always well-formed Unicode.
+  .meta({ openapi: {} })
+  .messages({ 'text.form': '{{#label}} must be well-formed Unicode' });
+
+/** A text of at most `length` code points. */
+export const textUpTo = (length: number) =>
+  text
+    .custom((value: string, helpers) => ([...value].length > length ? helpers.error('text.length') : value))
+    .meta({ openapi: { maxLength: length } })
+    .messages({ 'text.length': `{{#label}} must be at most ${length} characters` });
+
+/** An empty one counts as absent: nothing could be found by it. */
+export const reference = textUpTo(64).empty(Joi.valid(null, ''));
+
+/** US dollars. */
+export const money = Joi.number().greater(0);
+export const etaMinutes = Joi.number().min(0).max(1_440).empty(null);
+
+/** The body of a manual offer in a test ride (contract, section 10.4). */
+export const manualOfferSchema = bodySchema<{ price?: number; etaMinutes?: number }>('HandOffer', {
+  price: money.empty(null).description("What the driver asks, in USD. Without it: what the ride's scenario says."),
+  etaMinutes: etaMinutes.description('Minutes until the driver can be at the pickup.'),
+});

@@ -1,0 +1,113 @@
+import Joi from 'joi';
+import { carTypes } from '../../shared/base/terms.ts';
+import type { Config } from '../../shared/base/config.ts';
+import { greatCircleKm } from '../../shared/base/great-circle.ts';
+import { type AutoAccept, type Location, type RideRequest, rideTypes } from '../../shared/rides/ride-types.ts';
+import { checkGivenTarget } from '../../shared/targets/given-target.ts';
+import { latitude, longitude } from '../http/validate.ts';
+import { etaMinutes, money, reference, text, textUpTo } from './fields.ts';
+
+const location = Joi.object<Location>({
+  lat: latitude,
+  lng: longitude,
+  address: text.description('Shown to the driver.'),
+});
+
+const metadataName = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/;
+const metadata = Joi.object()
+  .pattern(/^/, textUpTo(100))
+  .max(20)
+  .empty(null)
+  .custom((value: object, helpers) =>
+    Object.keys(value).every((name) => metadataName.test(name)) ? value : helpers.error('metadata.name'),
+  )
+  .meta({ openapi: { propertyNames: { pattern: metadataName.source } } })
+  .messages({
+    'object.max': '{{#label}} must have at most 20 entries',
+    'metadata.name':
+      'Each name in {{#label}} must be a letter and up to 39 more letters, digits, underscores and dashes',
+  });
+
+/** The body of a creation (contract, section 4.1). A field that is not listed here is ignored and never stored. */
+export function newRideSchema(config: Pick<Config, 'environment' | 'webhookLocalTargets'>) {
+  return Joi.object({
+    pickup: location.required().description('Where the ride begins.'),
+    destination: location.required().description('Where it ends; may equal the pickup.'),
+    fare: money.required().description('What you offer to pay, in USD. Drivers take it or ask for more.'),
+    carType: Joi.valid(...carTypes)
+      .empty(null)
+      .default('regular')
+      .description('The kind of car.'),
+    rideType: Joi.valid(...rideTypes)
+      .empty(null)
+      .default('standard')
+      .description('Within a city, or between cities.'),
+    passengerCount: Joi.number().integer().min(1).max(7).empty(null).default(1).description('How many people ride.'),
+    distanceKm: Joi.number()
+      .min(0)
+      .empty(null)
+      .description('Length of the trip. Without it: the great-circle distance, to two decimals.'),
+    passenger: Joi.object({ name: text.description('Their name.'), phone: text.description('Their phone number.') })
+      .empty(null)
+      .description('Tells the driver whom to look for.'),
+    notes: textUpTo(200).description('A note to the driver.'),
+    reference: reference.description(
+      'Your own name for the ride, such as the number of a booking. Rides can be listed by it; it need not be unique.',
+    ),
+    metadata: metadata.description(
+      'Your own entries, each a name with a text of at most 100 characters. A name is a letter and up to 39 more letters, digits, underscores and dashes.',
+    ),
+    autoAccept: Joi.object<AutoAccept>({
+      maxPrice: money.required().description('What it may cost at most, in USD.'),
+      maxEtaMinutes: etaMinutes.description('How far away the driver may be, in minutes. Without it: any.'),
+    })
+      .empty(null)
+      .description('The first offer within these bounds is accepted by itself.'),
+    webhookUrl: Joi.string()
+      .empty(null)
+      .custom((value: string, helpers) => {
+        const refusal = value.isWellFormed() ? checkGivenTarget(config, value) : 'must be well-formed Unicode';
+        return refusal ? helpers.error('target.refused', { refusal }) : value;
+      })
+      .meta({ openapi: { format: 'uri', pattern: '^https://', maxLength: 2048 } })
+      .messages({ 'target.refused': '{{#label}} {{#refusal}}' })
+      .description("Where this ride's events go, instead of the key's default URL. HTTPS, to a public address."),
+  })
+    .required()
+    .meta({ openapi: { title: 'NewRide' } })
+    .label('The request body');
+}
+
+/**
+ * The request in a body that `newRideSchema` has validated. Lists each field in a fixed order: requests with the same
+ * Idempotency-Key are compared by their JSON.
+ */
+export function rideRequest(given: Omit<RideRequest, 'distanceKm'> & { distanceKm?: number }): RideRequest {
+  const { pickup, destination, passenger, notes, webhookUrl, metadata, autoAccept } = given;
+  return {
+    pickup: toLocation(pickup),
+    destination: toLocation(destination),
+    fare: given.fare,
+    carType: given.carType,
+    rideType: given.rideType,
+    passengerCount: given.passengerCount,
+    distanceKm: given.distanceKm ?? greatCircleKm(pickup, destination),
+    ...(notes !== undefined && { notes }),
+    ...(passenger && { passenger: omitUndefined({ name: passenger.name, phone: passenger.phone }) }),
+    ...(webhookUrl !== undefined && { webhookUrl }),
+    ...(given.reference !== undefined && { reference: given.reference }),
+    ...(metadata && { metadata: omitUndefined(Object.fromEntries(Object.entries(metadata).sort(byName))) }),
+    ...(autoAccept && { autoAccept: toLimits(autoAccept) }),
+  };
+}
+
+const byName = ([one]: [string, string], [other]: [string, string]): number => (one < other ? -1 : 1);
+
+const toLimits = ({ maxPrice, maxEtaMinutes }: AutoAccept) => omitUndefined({ maxPrice, maxEtaMinutes });
+
+const toLocation = ({ lat, lng, address }: Location) => omitUndefined({ lat, lng, address });
+
+/** BSON would store an undefined field as null. */
+function omitUndefined<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}

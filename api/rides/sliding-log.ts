@@ -1,0 +1,185 @@
+import type { Result } from 'ioredis';
+import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
+
+/** At most `limit` creations in any `lengthMs`. */
+export interface Window {
+  /** In the RateLimit fields. */
+  name: string;
+  limit: number;
+  lengthMs: number;
+  /** In the message of a refusal. */
+  words: string;
+}
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+/** At most 30 creations in any 60 s and 300 in any 3,600 s for each key (contract, section 8), the longest last. */
+export const keyWindows: readonly Window[] = [
+  { name: 'minute', limit: 30, lengthMs: minuteMs, words: 'at most 30 rides in 60 seconds for each key' },
+  { name: 'hour', limit: 300, lengthMs: hourMs, words: 'at most 300 rides in an hour for each key' },
+];
+
+/** The limit that an operator can set for all keys of an account together. */
+export const accountWindows = (limit: number): readonly Window[] => [
+  { name: 'account', limit, lengthMs: minuteMs, words: `at most ${limit} rides in 60 seconds for each account` },
+];
+
+/** How many creations a window counts, and in how many ms the oldest of them leaves it. */
+export interface WindowCount {
+  count: number;
+  freesMs: number;
+}
+
+export interface WindowCounts {
+  /** `known`: the creation was charged by an earlier request, and is not charged twice. */
+  result: 'charged' | 'known' | 'refused';
+  /** In the order of the log's windows. */
+  counts: WindowCount[];
+}
+
+export interface Creation {
+  id: string;
+  /** Several requests, even concurrent ones, may be this creation. They share one charge, which stays until all have failed. */
+  isRepeatable: boolean;
+}
+
+/** The log of the creations of each key or account, by its id. All windows are tested before the creation is added. */
+export interface SlidingLog {
+  readonly windows: readonly Window[];
+  charge(id: string, creation: Creation): Promise<WindowCounts> | WindowCounts;
+  /** A request that was charged has failed: removes the creation, unless another request shares its charge. */
+  refund(id: string, creation: Creation): Promise<unknown> | unknown;
+}
+
+const chargeScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local limits, lengths = {}, {}
+for i = 3, #ARGV, 2 do
+  limits[#limits + 1] = tonumber(ARGV[i])
+  lengths[#lengths + 1] = tonumber(ARGV[i + 1])
+end
+local longest = lengths[#lengths]
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - longest)
+local counts = {}
+local result = redis.call('ZSCORE', KEYS[1], ARGV[1]) and 'known' or 'charged'
+for i = 1, #limits do
+  counts[i] = redis.call('ZCOUNT', KEYS[1], '(' .. (now - lengths[i]), '+inf')
+  if result == 'charged' and counts[i] >= limits[i] then result = 'refused' end
+end
+if result == 'charged' then
+  redis.call('ZADD', KEYS[1], now, ARGV[1])
+  redis.call('PEXPIRE', KEYS[1], longest)
+  for i = 1, #limits do counts[i] = counts[i] + 1 end
+end
+if ARGV[2] == 'repeatable' and result == 'charged' then redis.call('SET', KEYS[2], 1, 'PX', longest) end
+if ARGV[2] == 'repeatable' and result == 'known' then
+  redis.call('INCR', KEYS[2])
+  redis.call('PEXPIRE', KEYS[2], longest)
+end
+local answer = { result }
+for i = 1, #limits do
+  local frees = 0
+  if counts[i] > 0 then
+    local oldest = redis.call('ZRANGE', KEYS[1], -counts[i], -counts[i], 'WITHSCORES')
+    frees = oldest[2] + lengths[i] - now
+  end
+  answer[#answer + 1] = counts[i]
+  answer[#answer + 1] = frees
+end
+return answer`;
+
+const refundScript = `
+if ARGV[2] == 'repeatable' then
+  if redis.call('DECR', KEYS[2]) > 0 then return 0 end
+  redis.call('DEL', KEYS[2])
+end
+return redis.call('ZREM', KEYS[1], ARGV[1])`;
+
+/** The result, and of each window the count and in how many ms its oldest creation leaves it. */
+type ScriptAnswer = [result: WindowCounts['result'], ...numbers: number[]];
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    chargeCreation(log: string, requests: string, member: string, ...rest: unknown[]): Result<ScriptAnswer, Context>;
+    refundCreation(log: string, requests: string, member: string, repeatable: string): Result<number, Context>;
+  }
+}
+
+/** Counts by Redis's clock, exactly over all processes. Rejects while Redis is away. */
+export function redisLog(redis: RedisClient, windows: readonly Window[]): SlidingLog {
+  if (!('chargeCreation' in redis)) {
+    (redis as RedisClient).defineCommand('chargeCreation', { numberOfKeys: 2, lua: chargeScript });
+    (redis as RedisClient).defineCommand('refundCreation', { numberOfKeys: 2, lua: refundScript });
+  }
+  const limits = windows.flatMap(({ limit, lengthMs }) => [limit, lengthMs]);
+  return {
+    windows,
+    async charge(id, creation) {
+      const [result, ...numbers] = await redis.chargeCreation(
+        ...keysOf(id, creation),
+        creation.id,
+        repeatable(creation),
+        ...limits,
+      );
+      const counts = windows.map((_, index) => {
+        const [count = 0, freesMs = 0] = numbers.slice(2 * index);
+        return { count, freesMs };
+      });
+      return { result, counts };
+    },
+    refund: (id, creation) => redis.refundCreation(...keysOf(id, creation), creation.id, repeatable(creation)),
+  };
+}
+
+/** The log, and how many requests share a creation. The hash tag puts both in one slot of a Redis Cluster. */
+const keysOf = (of: string, { id }: Creation) => [`rides:created:${of}`, `{rides:created:${of}}:${id}`] as const;
+
+const repeatable = ({ isRepeatable }: Creation): string => (isRepeatable ? 'repeatable' : '');
+
+interface LoggedCreation {
+  id: string;
+  at: number;
+  requests: number;
+}
+
+/** Counts only in this process, for use while Redis is away. */
+export function localLog(now: () => number, windows: readonly Window[]): SlidingLog {
+  const logs = new Map<string, LoggedCreation[]>();
+  return {
+    windows,
+    charge(of, { id }) {
+      const at = now();
+      removeOld(logs, at);
+      const log = logs.get(of) ?? [];
+      const since = (lengthMs: number) => log.filter((creation) => creation.at > at - lengthMs);
+      const known = log.find((creation) => creation.id === id);
+      const isFull = windows.some(({ limit, lengthMs }) => since(lengthMs).length >= limit);
+      const result = known ? 'known' : isFull ? 'refused' : 'charged';
+      if (known) known.requests += 1;
+      if (result === 'charged') {
+        log.push({ id, at, requests: 1 });
+        logs.set(of, log);
+      }
+      const countOf = (lengthMs: number): WindowCount => {
+        const [oldest, ...others] = since(lengthMs);
+        return { count: oldest ? others.length + 1 : 0, freesMs: oldest ? oldest.at + lengthMs - at : 0 };
+      };
+      return { result, counts: windows.map(({ lengthMs }) => countOf(lengthMs)) };
+    },
+    refund(of, { id }) {
+      const log = logs.get(of) ?? [];
+      const failed = log.find((creation) => creation.id === id);
+      if (!failed) return;
+      failed.requests -= 1;
+      if (failed.requests === 0) log.splice(log.indexOf(failed), 1);
+    },
+  };
+}
+
+function removeOld(logs: Map<string, LoggedCreation[]>, at: number): void {
+  for (const [of, log] of logs) {
+    while (log[0] && log[0].at <= at - hourMs) log.shift();
+    if (log.length === 0) logs.delete(of);
+  }
+}

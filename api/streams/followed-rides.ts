@@ -1,0 +1,95 @@
+import type { Context } from '../../shared/base/context.ts';
+import { committedReads } from '../../shared/base/mongo/durability.ts';
+import type { Wake } from '../../shared/base/wake.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import { tooMany } from './open-limits.ts';
+import { eventText, type Stream } from './streams.ts';
+import { watch } from './watch.ts';
+
+/** The view of a ride that one kind of page shows. */
+export interface RideView<Read, State> {
+  /** The projection that a ride is read with. */
+  fields: object;
+  /** Adds to a ride what is not stored with it. */
+  complete?(ride: Read): Promise<Read>;
+  /** The ride as it is shown, or null where it is shown no more: then its streams end. Pure. */
+  stateOf(ride: Read): State | null;
+  /** Whether this is the final state. */
+  isLast(state: State): boolean;
+  /** Whether a state is sent even where only its time differs from the last one. */
+  isAlwaysNews?(state: State): boolean;
+  /** Each ride is read at least this often: not every change causes a wake-up. */
+  pollMs: number;
+}
+
+interface Viewer {
+  stream: Stream;
+  /** The last state that was sent, without its time. */
+  shown: string;
+}
+
+export interface FollowedRides<Read, State> {
+  /**
+   * Sends the ride's state now and whenever there is news, and ends the stream after the last state. `open` opens the stream.
+   * Throws `too_many_streams`.
+   */
+  follow(ride: Read, state: State, open: () => Stream): void;
+  close(): void;
+}
+
+/** The rides that this process's viewers look at. */
+export function followRides<Read extends { _id: string }, State extends { now: number }>(
+  { log, config }: Context,
+  wake: Wake,
+  { fields, complete = async (ride) => ride, stateOf, isLast, isAlwaysNews = () => false, pollMs }: RideView<Read, State>,
+): FollowedRides<Read, State> {
+  const followed = watch<Viewer>({
+    async look(watched) {
+      const rideIds = [...watched.keys()];
+      const found = await rides
+        .find<Read>(
+          { _id: { $in: rideIds } },
+          { ...committedReads(), projection: fields, batchSize: rideIds.length + 1 },
+        )
+        .toArray();
+      for (const ride of await Promise.all(found.map(complete))) show(ride, watched.get(ride._id) ?? []);
+    },
+    pollMs,
+    onNews: (note) => wake.onRideChange((rideId) => note(rideId)),
+    log,
+    failure: 'followed rides could not be read',
+  });
+
+  function show(ride: Read, viewers: readonly Viewer[]): void {
+    const state = stateOf(ride);
+    if (state) send(state, viewers);
+    if (!state || isLast(state)) for (const { stream } of viewers) stream.end();
+  }
+
+  /** Writes the state once for all of them. */
+  function send(state: State, viewers: readonly Viewer[]): void {
+    const shown = withoutTime(state);
+    const behind = isAlwaysNews(state) ? viewers : viewers.filter((viewer) => viewer.shown !== shown);
+    if (behind.length === 0) return;
+    const text = stateText(state);
+    for (const viewer of behind) {
+      viewer.stream.send(text);
+      viewer.shown = shown;
+    }
+  }
+
+  return {
+    follow(ride, state, open) {
+      const { perRide } = config.streams;
+      if (followed.count(ride._id) >= perRide) throw tooMany('too_many_streams', `at most ${perRide} for each ride`);
+      const stream = open();
+      stream.onClose(followed.join(ride._id, { stream, shown: withoutTime(state) }));
+      stream.send(stateText(state));
+    },
+    close: followed.close,
+  };
+}
+
+const withoutTime = ({ now: _now, ...content }: { now: number }): string => JSON.stringify(content);
+
+const stateText = (state: { now: number }): string => eventText(state.now, JSON.stringify(state));

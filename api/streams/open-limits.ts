@@ -1,0 +1,41 @@
+import { type AppError, limitReached } from '../../shared/base/errors.ts';
+
+type LimitCode = 'too_many_streams' | 'too_many_waiting';
+
+/** A client that may hold at most `most` open. A refusal calls it a `kind`. */
+export interface LimitedClient {
+  id: string;
+  kind: string;
+  most: number;
+}
+
+/** Counts what this process holds open: streams, or requests that wait. At most `all` in total. */
+export function openLimits(code: LimitCode, all: number) {
+  const counts = new Map<string, number>();
+  let total = 0;
+
+  function leave(clients: readonly LimitedClient[]): void {
+    total -= 1;
+    for (const { id } of clients) {
+      const left = (counts.get(id) ?? 1) - 1;
+      if (left > 0) counts.set(id, left);
+      else counts.delete(id);
+    }
+  }
+
+  return {
+    /** Counts one more for each of these clients. Throws `code` at a limit. Call the returned function once when it is over. */
+    enter(clients: readonly LimitedClient[]): () => void {
+      for (const { id, kind, most } of clients) {
+        if ((counts.get(id) ?? 0) >= most) throw tooMany(code, `at most ${most} for each ${kind}`);
+      }
+      if (total >= all) throw tooMany(code, `at most ${all} in each process of the service`);
+      total += 1;
+      for (const { id } of clients) counts.set(id, (counts.get(id) ?? 0) + 1);
+      return () => leave(clients);
+    },
+  };
+}
+
+/** The 429 of a limit. Any of what is open may end at any time, so there may be room soon. */
+export const tooMany = (code: LimitCode, limit: string): AppError => limitReached(code, limit, { 'Retry-After': '5' });

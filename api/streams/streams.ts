@@ -1,0 +1,113 @@
+import { streamsOpen } from '../../shared/base/metrics.ts';
+import { assertInTime } from '../http/answer-in-time.ts';
+import type { RequestContext } from '../part.ts';
+import { openLimits } from './open-limits.ts';
+
+/** The server closes a connection that is silent for 14 s, and some proxies close it sooner. */
+const beatMs = 10_000;
+/** A client that reads this slowly is better off with a new stream, which begins with the present state. */
+const maxUnsentBytes = 65_536;
+/** After a stop, a client has this long to read the rest of its stream. */
+const defaultLingerMs = 1_000;
+
+/** One client's stream of server-sent events. */
+export interface Stream {
+  /** Sends text in the form of `eventText` or `namedEvent`. Does nothing after the end. */
+  send(text: string): void;
+  end(): void;
+  onClose(listener: () => void): void;
+}
+
+export interface Streams {
+  /** Answers a request with a stream, or throws `too_many_streams`. Streams are counted by `client`. */
+  open(ctx: RequestContext, client: string): Stream;
+  readonly count: number;
+  /**
+   * Ends all streams, and from then on each new one at once: its client connects again, to another process. Cuts off a
+   * client that does not read the rest.
+   */
+  endAll(): void;
+  close(): void;
+}
+
+/** An event in the form of server-sent events. */
+export const namedEvent = (name: string, data: string): string => `event: ${name}\ndata: ${data}\n\n`;
+export const eventText = (id: number, data: string): string => `id: ${id}\ndata: ${data}\n\n`;
+
+/**
+ * The streams that this process holds open for pages: at most `all`, and at most `perClient` of one client, which a refusal
+ * calls a `client`. A stream ends when its client closes its side of the connection, and at a stop.
+ */
+export function createStreams(
+  { all, perClient, client: kind }: { all: number; perClient: number; client: string },
+  lingerMs = defaultLingerMs,
+): Streams {
+  const limits = openLimits('too_many_streams', all);
+  const open = new Set<ServerResponse>();
+  let hasEnded = false;
+  const beat = setInterval(() => {
+    for (const response of open) write(response, ': still here\n\n');
+  }, beatMs).unref();
+
+  return {
+    open(ctx, client) {
+      assertInTime(ctx);
+      const leave = limits.enter([{ id: client, kind, most: perClient }]);
+      const { req, res } = ctx;
+      const end = () => void res.end();
+      const part = { part: ctx.state.part.name };
+      open.add(res);
+      streamsOpen.inc(part);
+      onceClosed(res, () => {
+        open.delete(res);
+        streamsOpen.dec(part);
+        leave();
+        req.socket.off('end', end);
+      });
+      begin(ctx);
+      if (hasEnded || req.method === 'HEAD' || req.socket.readableEnded || res.closed) end();
+      else req.socket.once('end', end);
+      return { send: (text) => write(res, text), end, onClose: (listener) => onceClosed(res, listener) };
+    },
+    get count() {
+      return open.size;
+    },
+    endAll() {
+      hasEnded = true;
+      for (const response of open) response.end();
+      setTimeout(() => {
+        for (const response of open) response.destroy();
+      }, lingerMs).unref();
+    },
+    close: () => clearInterval(beat),
+  };
+}
+
+type ServerResponse = RequestContext['res'];
+
+/** Sends the status and the headers. Koa leaves the rest to the stream. */
+function begin(ctx: RequestContext): void {
+  ctx.set({
+    'Content-Type': 'text/event-stream; charset=utf-8',
+    'Cache-Control': 'no-store, no-transform',
+    'X-Accel-Buffering': 'no',
+  });
+  ctx.respond = false;
+  ctx.status = 200;
+  // No request follows a stream on its connection.
+  ctx.res.shouldKeepAlive = false;
+  // A write after the end emits an error, which would end the process.
+  ctx.res.on('error', () => {});
+  ctx.res.flushHeaders();
+}
+
+/** The client may have reset the connection before the stream began: then `close` was emitted already, and is not again. */
+function onceClosed(response: ServerResponse, listener: () => void): void {
+  if (response.closed) setImmediate(listener);
+  else response.once('close', listener);
+}
+
+function write(response: ServerResponse, text: string): void {
+  if (response.writableLength > maxUnsentBytes) response.destroy();
+  else if (!response.writableEnded) response.write(text);
+}

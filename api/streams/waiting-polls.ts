@@ -1,0 +1,119 @@
+import type { Context } from '../../shared/base/context.ts';
+import { pollsWaiting } from '../../shared/base/metrics.ts';
+import { committedReads } from '../../shared/base/mongo/durability.ts';
+import type { Wake } from '../../shared/base/wake.ts';
+import { isAfter, latestPlaces, type Place } from '../../shared/rides/feed/event-feed.ts';
+import { type FeedMark, followFeedMark } from '../../shared/rides/feed/feed-mark.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import { assertInTime } from '../http/answer-in-time.ts';
+import type { RequestContext } from '../part.ts';
+import { type HeldRequest, HeldRequests } from './held-requests.ts';
+import { openLimits } from './open-limits.ts';
+import { type Watch, watch } from './watch.ts';
+
+const pollMs = 2_000;
+const failure = 'awaited events could not be looked for';
+const maxPolls = { perKey: 200, perAccount: 1_000 };
+
+/** Events of a key after a place of its feed, which was read up to `readUntil` (Unix ms) and had none. */
+interface AfterPlace {
+  after: Place | null;
+  readUntil: number;
+}
+
+/** Events of a ride with a higher number. */
+interface AfterSeq {
+  rideId: string;
+  afterSeq: number;
+}
+
+export type PollTarget = { keyId: string } & (AfterPlace | AfterSeq);
+
+export interface WaitingPolls {
+  /** The position up to which events are shown. */
+  feed: FeedMark;
+  /**
+   * Resolves with true when there may be events to read, and with false after `ms`, at a stop, or when the client has
+   * gone. Throws `too_many_waiting`.
+   */
+  wait(ctx: RequestContext, target: PollTarget, ms: number): Promise<boolean>;
+  endAll(): void;
+  close(): void;
+}
+
+/** The requests of this process that wait for events. */
+export function waitingPolls({ log, config }: Context, wake: Wake, { perKey, perAccount } = maxPolls): WaitingPolls {
+  const feed = followFeedMark();
+  const held = new HeldRequests();
+  const limits = openLimits('too_many_waiting', config.streams.all);
+
+  const ofKeys: Watch<AfterPlace & { held: HeldRequest }> = watch({
+    async look(watched) {
+      const polls = [...watched.values()].flat();
+      const from = polls.reduce((earliest, { readUntil }) => Math.min(earliest, readUntil), Number.POSITIVE_INFINITY);
+      const to = feed.shown();
+      const latest = await latestPlaces([...watched.keys()], from, to);
+      for (const [keyId, waiting] of watched) {
+        const place = latest.get(keyId);
+        for (const poll of waiting) {
+          if (place && isAfter(place, poll.after)) poll.held.release();
+          else poll.readUntil = to;
+        }
+      }
+    },
+    pollMs,
+    onNews: (note) =>
+      wake.onRideChange((_rideId, _driverIds, keyId) => {
+        if (ofKeys.count(keyId) > 0) void feed.written().then(() => note(keyId));
+      }),
+    log,
+    failure,
+  });
+
+  const ofRides = watch<AfterSeq & { held: HeldRequest }>({
+    async look(watched) {
+      const rideIds = [...watched.keys()];
+      const found = await rides
+        .find<Pick<Ride, '_id' | 'seq'>>(
+          { _id: { $in: rideIds } },
+          { ...committedReads(), projection: { seq: 1 }, batchSize: rideIds.length + 1 },
+        )
+        .toArray();
+      for (const { _id, seq } of found) {
+        for (const poll of watched.get(_id) ?? []) if (seq > poll.afterSeq) poll.held.release();
+      }
+    },
+    pollMs,
+    onNews: (note) => wake.onRideChange((rideId) => note(rideId)),
+    log,
+    failure,
+  });
+
+  return {
+    feed,
+    async wait(ctx, target, ms) {
+      assertInTime(ctx);
+      const { keyId } = target;
+      const stopCounting = limits.enter([
+        { id: keyId, kind: 'key', most: perKey },
+        { id: ctx.state.caller?.accountId ?? '', kind: 'account', most: perAccount },
+      ]);
+      const request = held.hold(ctx, ms);
+      const poll = { ...target, held: request };
+      pollsWaiting.inc();
+      const leave = 'rideId' in poll ? ofRides.join(poll.rideId, poll) : ofKeys.join(keyId, poll);
+      const mayHaveEvents = await request.over;
+      leave();
+      pollsWaiting.dec();
+      stopCounting();
+      return mayHaveEvents;
+    },
+    endAll: () => held.endAll(),
+    close() {
+      ofKeys.close();
+      ofRides.close();
+      feed.close();
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { describeError } from '../../shared/base/errors.ts';
+import type { Logger } from '../../shared/base/logger.ts';
+
+/** Ids with news within this time are read together. */
+const batchMs = 50;
+/** At most this many ids without news are read together, so that news never waits for all ids. */
+const maxPolled = 100;
+
+export interface WatchOptions<Watcher> {
+  /** Reads all of these ids in one query, and shows each id's watchers what has changed. */
+  look(watched: ReadonlyMap<string, readonly Watcher[]>): Promise<void>;
+  /** Each id is read at least this often, since news can be lost. */
+  pollMs: number;
+  /** Calls `note` with each id that may have changed, watched or not. Returns a function that ends this. */
+  onNews?(note: (id: string) => void): () => void;
+  log: Logger;
+  /** The text of the log line of a look that has failed. */
+  failure: string;
+}
+
+export interface Watch<Watcher> {
+  /** Adds a watcher of an id. Call the returned function when it leaves. */
+  join(id: string, watcher: Watcher): () => void;
+  /** Reads an id now, or right after the look under way. */
+  lookNow(id: string): void;
+  /** The number of watchers of an id. */
+  count(id: string): number;
+  close(): void;
+}
+
+/**
+ * Shows changes to those who wait for them, e.g. streams and long polls, with few reads:
+ *
+ * - An id is read once for all its watchers, and all ids with news share one read, 50 ms after the first news.
+ * - Without news an id is read every `pollMs`, at most 100 ids in one read.
+ * - Looks never overlap, so a later look shows a later state. A failed look is logged, and the next poll reads its ids again.
+ * - A look shows its result to those who watched when it began. An id that gets a watcher or news during its look is read
+ *   once more, so that nobody misses a change.
+ */
+export function watch<Watcher>({ look, pollMs, onNews, log, failure }: WatchOptions<Watcher>): Watch<Watcher> {
+  const watchers = new Map<string, Set<Watcher>>();
+  const withNews = new Set<string>();
+  const toPoll = new Set<string>();
+  /** The ids of the look under way. */
+  let inLook: ReadonlyMap<string, unknown> | undefined;
+  let batchTimer: NodeJS.Timeout | undefined;
+
+  async function lookAtAll(): Promise<void> {
+    if (inLook) return;
+    while (withNews.size + toPoll.size > 0) {
+      const watched = takeNext();
+      inLook = watched;
+      if (watched.size > 0) await look(watched).catch(report);
+    }
+    inLook = undefined;
+  }
+
+  function takeNext(): ReadonlyMap<string, readonly Watcher[]> {
+    const next = new Map<string, readonly Watcher[]>();
+    for (const id of [...withNews, ...[...toPoll].slice(0, maxPolled)]) {
+      withNews.delete(id);
+      toPoll.delete(id);
+      const present = watchers.get(id);
+      if (present) next.set(id, [...present]);
+    }
+    return next;
+  }
+
+  function report(error: unknown): void {
+    log.warn({ error: describeError(error) }, failure);
+  }
+
+  const stopNews = onNews?.((id) => {
+    if (!watchers.has(id)) return;
+    withNews.add(id);
+    batchTimer ??= setTimeout(() => {
+      batchTimer = undefined;
+      void lookAtAll();
+    }, batchMs).unref();
+  });
+  const pollTimer = setInterval(() => {
+    for (const id of watchers.keys()) toPoll.add(id);
+    void lookAtAll();
+  }, pollMs).unref();
+
+  return {
+    join(id, watcher) {
+      const present = watchers.get(id) ?? new Set();
+      watchers.set(id, present.add(watcher));
+      if (inLook?.has(id)) withNews.add(id);
+      return () => {
+        present.delete(watcher);
+        if (present.size === 0 && watchers.get(id) === present) watchers.delete(id);
+      };
+    },
+    lookNow(id) {
+      withNews.add(id);
+      void lookAtAll();
+    },
+    count: (id) => watchers.get(id)?.size ?? 0,
+    close() {
+      stopNews?.();
+      clearInterval(pollTimer);
+      clearTimeout(batchTimer);
+      withNews.clear();
+      toPoll.clear();
+    },
+  };
+}
