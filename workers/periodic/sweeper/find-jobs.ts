@@ -28,6 +28,8 @@ const scorePerMs = 0x1000;
  * Where these jobs of a queue really are. BullMQ ignores an add while the dedupe key names a job whose hash exists, even if
  * the list that held the job is lost. This removes such leftovers, so that BullMQ accepts the next add. In a list too long
  * to be sure, a job counts as waiting; a later call finds it missing, when the list has moved on.
+ *
+ * The keys that this reads are internal to BullMQ, so package.json pins 6.7.0 exactly.
  */
 export async function findJobs(redis: RedisClient, queue: Queue, wanted: readonly WantedJob[]): Promise<JobState[]> {
   if (wanted.length === 0) return [];
