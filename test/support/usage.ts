@@ -6,8 +6,8 @@ import type { Mode } from '../../shared/base/mode.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
-import type { Pace } from '../../shared/usage/sum-rides.ts';
-import { type Summed, sumAll } from '../../workers/periodic/usage/sum-all.ts';
+import type { Pace } from '../../workers/periodic/turns.ts';
+import { sumUsage, type UsageResult } from '../../workers/periodic/usage/sum-usage.ts';
 import { ownDatabase } from './own-database.ts';
 import { testConfig, testContext } from './service.ts';
 
@@ -60,5 +60,5 @@ async function store(fields: readonly Partial<Ride>[]): Promise<string[]> {
 }
 
 /** Sums what all accounts have used before the start of a day, without rests. */
-export const sumThrough = (until: Date, pace: Pace = async () => {}): Promise<Summed> =>
-  sumAll(createLogger('silent', 'test'), until, pace);
+export const sumThrough = (until: Date, pace: Pace = async () => {}): Promise<UsageResult> =>
+  sumUsage(createLogger('silent', 'test'), until, pace);

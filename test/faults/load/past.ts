@@ -9,8 +9,8 @@ import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { dayMs, startOfMonth } from '../../../shared/usage/days.ts';
 import { UsageProgressModel } from '../../../shared/usage/progress.ts';
-import { retentionLeaseKey } from '../../../workers/periodic/retention/retention.ts';
-import { usageLeaseKey } from '../../../workers/periodic/usage/usage-sums.ts';
+import { retention } from '../../../workers/periodic/retention/retention.ts';
+import { usageSums } from '../../../workers/periodic/usage/sum-usage.ts';
 import { redisUrlsOf } from '../world/redis-urls.ts';
 import type { World } from '../world/world.ts';
 import { canaries } from './canaries.ts';
@@ -144,7 +144,7 @@ export async function makeTurnsDue(world: Pick<World, 'redis' | 'redisGroup'>): 
     const client = new Redis(url, { maxRetriesPerRequest: 1, retryStrategy: () => null });
     client.on('error', () => {});
     // In a Cluster each server has some of the keys, and refuses the others.
-    for (const key of [usageLeaseKey, retentionLeaseKey]) await client.del(key).catch(() => {});
+    for (const key of [usageSums.leaseKey, retention.leaseKey]) await client.del(key).catch(() => {});
     client.disconnect();
   }
 }

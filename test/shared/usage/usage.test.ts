@@ -7,9 +7,9 @@ import { createRide } from '../../../shared/rides/create-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { dayMs, dayOf } from '../../../shared/usage/days.ts';
 import { isClosed, isSumDue, isSummed, noteSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
-import { countByDay } from '../../../shared/usage/sum-rides.ts';
+import { countByDay } from '../../../workers/periodic/usage/sum-rides.ts';
 import { ridesByKey, usageOf, usageSummary } from '../../../shared/usage/usage.ts';
-import { Ended } from '../../../workers/periodic/pace.ts';
+import { TurnOverError } from '../../../workers/periodic/turns.ts';
 import { newRide } from '../../support/rides.ts';
 import { until as eventually } from '../../support/until.ts';
 import { at, newKey, ridesAt, sumThrough, usageContext, type Whose } from '../../support/usage.ts';
@@ -119,7 +119,7 @@ describe('the usage of an account', () => {
         for (let steps = 0, isDone = false; !isDone; steps++) {
           let left = steps;
           isDone = await sumThrough(until, async () => {
-            if (left-- === 0) throw new Ended();
+            if (left-- === 0) throw new TurnOverError();
           }).then(
             () => true,
             () => false,

@@ -1,10 +1,10 @@
-import { committedReads } from '../base/mongo/durability.ts';
-import { insertOnce } from '../base/mongo/insert-once.ts';
-import { dayOf, endOfMonth, monthOf, startOfMonth } from './days.ts';
-import { linesPerPart, statementParts } from './statement-parts.ts';
-import type { Pace } from './sum-rides.ts';
-import { type TripSums, tripSums } from './trip-sums.ts';
-import { noTrips, sumOf, type TripTotal, tripPages } from './trips.ts';
+import { committedReads } from '../../../shared/base/mongo/durability.ts';
+import { insertOnce } from '../../../shared/base/mongo/insert-once.ts';
+import { dayOf, endOfMonth, monthOf, startOfMonth } from '../../../shared/usage/days.ts';
+import { linesPerPart, statementParts } from '../../../shared/usage/statement-parts.ts';
+import { type TripSums, tripSums } from '../../../shared/usage/trip-sums.ts';
+import { noTrips, sumOf, type TripTotal, tripPages } from '../../../shared/usage/trips.ts';
+import type { Pace } from '../turns.ts';
 
 const pageSize = 1_000;
 

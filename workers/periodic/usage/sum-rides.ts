@@ -1,12 +1,10 @@
-import { committedReads } from '../base/mongo/durability.ts';
-import { insertOnce } from '../base/mongo/insert-once.ts';
-import type { ApiKey } from '../keys/api-key.ts';
-import { createdIndex, rides } from '../rides/ride.ts';
-import { dayMs, dayOf, dayOfMonth, monthOf } from './days.ts';
-import { type RideSums, rideSums } from './ride-sums.ts';
-
-/** Called before each query of the summing. Waits so that requests are not slowed, and throws where the work must end. */
-export type Pace = () => Promise<void>;
+import { committedReads } from '../../../shared/base/mongo/durability.ts';
+import { insertOnce } from '../../../shared/base/mongo/insert-once.ts';
+import type { ApiKey } from '../../../shared/keys/api-key.ts';
+import { createdIndex, rides } from '../../../shared/rides/ride.ts';
+import { dayMs, dayOf, dayOfMonth, monthOf } from '../../../shared/usage/days.ts';
+import { type RideSums, rideSums } from '../../../shared/usage/ride-sums.ts';
+import type { Pace } from '../turns.ts';
 
 interface DayCount {
   /** The start of the day. */
