@@ -10,8 +10,7 @@ import { settleDriver } from '../shared/rides/driver/settle-driver.ts';
 import { fireTimer } from '../shared/rides/fire-timer.ts';
 import { readRide } from '../shared/rides/read-ride.ts';
 import type { AskedDriver, Offer, RideState } from '../shared/rides/ride-types.ts';
-import { type Handler, type JobResult, timerOutcome } from './handler.ts';
-import { withLine } from './job-line.ts';
+import { type Handler, type JobResult, timerOutcome, withLine } from './handler.ts';
 
 /** The jobs of the queue `dispatch`: the rounds of a live ride, and what follows when it gets a driver or ends. */
 export const dispatchRide: Handler<TimerJob> = (ctx, { rideId, timer }, { pool }) =>

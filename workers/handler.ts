@@ -1,10 +1,11 @@
 import type { Context } from '../shared/base/context.ts';
+import type { Logger } from '../shared/base/logging/logger.ts';
 import type { PoolName } from '../shared/base/queues.ts';
 import type { TimerResult } from '../shared/rides/fire-timer.ts';
 
 /**
- * A job kind is a function. It can run twice, late or never without harm, because MongoDB says what is left to do. It
- * throws only unexpected errors.
+ * Handles the jobs of one kind. Handlers are idempotent: MongoDB holds the pending work, so duplicate, late or lost jobs are
+ * harmless. A handler throws only unexpected errors.
  */
 export type Handler<Job> = (ctx: Context, job: Job, run: Run) => Promise<JobResult>;
 
@@ -40,3 +41,20 @@ export function timerOutcome(timer: TimerResult): JobResult {
   if (timer.result === 'early') return { againInMs: timer.remainingMs, why: 'early' };
   return timer;
 }
+
+const lined = new WeakSet<JobResult>();
+
+/** Logs the one line of a run with fields of its kind, instead of the line that every other run gets (run-job.ts). */
+export function withLine<Result extends JobResult>(
+  log: Logger,
+  result: Result,
+  fields: object,
+  message: string,
+  level: 'info' | 'warn' = 'info',
+): Result {
+  log[level](fields, message);
+  lined.add(result);
+  return result;
+}
+
+export const hasLine = (result: JobResult): boolean => lined.has(result);

@@ -6,8 +6,7 @@ import type { MailJob } from '../shared/base/queues.ts';
 import { type MailText, openMail } from '../shared/mail/mail.ts';
 import { type MailRow, type MailState, mails } from '../shared/mail/mail-row.ts';
 import { pause } from './abort-signal.ts';
-import type { Handler, JobResult, Run, RunAgain } from './handler.ts';
-import { withLine } from './job-line.ts';
+import { type Handler, type JobResult, type Run, type RunAgain, withLine } from './handler.ts';
 import { type MailTry, submit } from './mail-transport.ts';
 
 /** A mail server that is away is asked again for this long after the first try. */

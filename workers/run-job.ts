@@ -5,8 +5,7 @@ import { describeError } from '../shared/base/errors.ts';
 import { jobDuration, jobs } from '../shared/base/metrics/metrics.ts';
 import { isOutageOfMongo } from '../shared/base/mongo/outage.ts';
 import { pause } from './abort-signal.ts';
-import type { Finished, Handler, JobResult, Run, RunAgain } from './handler.ts';
-import { hasLine } from './job-line.ts';
+import { type Finished, type Handler, hasLine, type JobResult, type Run, type RunAgain } from './handler.ts';
 
 const outagePauseMs = 1_000;
 

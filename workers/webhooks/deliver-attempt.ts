@@ -8,8 +8,7 @@ import type { Ride, RideEvent } from '../../shared/rides/ride-types.ts';
 import { enqueueAttempt, enqueueNextRedeliveries, nextRedeliveries } from '../../shared/webhooks/attempt-jobs.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 import { eraseAttemptsOfErased } from '../../shared/webhooks/erase-attempts.ts';
-import type { Handler, JobResult, Run } from '../handler.ts';
-import { withLine } from '../job-line.ts';
+import { type Handler, type JobResult, type Run, withLine } from '../handler.ts';
 import { type Attempted, attempt, deliverySettingsOf, type Outgoing, type SettingsOrOutcome } from './attempt.ts';
 import { renewableClaim } from './claim.ts';
 import {
