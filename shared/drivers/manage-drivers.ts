@@ -3,6 +3,7 @@ import type mongoose from 'mongoose';
 import { type CarType, carTypes } from '../base/car-types.ts';
 import { AppError } from '../base/errors.ts';
 import { newDriverId, sha256 } from '../base/ids.ts';
+import { mongoNow } from '../base/mongo/clock.ts';
 import { keyHint, newDriverKey } from '../keys/key-format.ts';
 import { DriverModel, type DriverRecord, drivers } from './driver.ts';
 import { driverSessions } from './driver-session.ts';
@@ -35,7 +36,7 @@ export async function createDriver(input: NewDriver): Promise<{ driverId: string
   if (error) throw new AppError('invalid_request', { message: error.message });
   const driverId = newDriverId();
   const key = newDriverKey();
-  await DriverModel.create({ _id: driverId, ...value, ...hashed(key), createdAt: new Date() });
+  await DriverModel.create({ _id: driverId, ...value, ...hashed(key), createdAt: await mongoNow() });
   return { driverId, key };
 }
 
@@ -50,7 +51,7 @@ export async function listDrivers(): Promise<Omit<DriverRecord, 'hash'>[]> {
  * revoked.
  */
 export async function suspendDriver(driverId: string): Promise<void> {
-  const now = new Date();
+  const now = await mongoNow();
   await change(driverId, { $set: { suspendedAt: now, leavesSince: now } });
   await driverSessions.endAll(driverId);
 }
@@ -58,14 +59,14 @@ export async function suspendDriver(driverId: string): Promise<void> {
 /** Gives the driver a new secret key and returns it; the old one is dead at once. A ride goes on. */
 export async function rotateDriverKey(driverId: string): Promise<{ driverId: string; key: string }> {
   const key = newDriverKey();
-  await change(driverId, { $set: { ...hashed(key), rotatedAt: new Date() } });
+  await change(driverId, { $set: { ...hashed(key), rotatedAt: await mongoNow() } });
   await driverSessions.endAll(driverId);
   return { driverId, key };
 }
 
 /** Ends a driver for good, like a suspension that is never lifted. */
 export async function revokeDriver(driverId: string): Promise<void> {
-  const now = new Date();
+  const now = await mongoNow();
   await change(driverId, { $set: { revokedAt: now, leavesSince: now } });
   await driverSessions.endAll(driverId);
 }
