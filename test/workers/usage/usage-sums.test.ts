@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/base/context.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
-import { isSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
+import { UsageProgressModel } from '../../../shared/usage/progress.ts';
 import { rideSums } from '../../../shared/usage/ride-sums.ts';
 import { startPacedWork, takePacedTurn } from '../../../workers/periodic/turns.ts';
 import { usageSums } from '../../../workers/periodic/usage/sum-usage.ts';
 import { until } from '../../support/until.ts';
-import { at, newKey, ridesAt, usageContext, type Whose } from '../../support/usage.ts';
+import { at, isSummed, newKey, ridesAt, usageContext, type Whose } from '../../support/usage.ts';
 
 describe('summing the usage', () => {
   let ctx: Context;
