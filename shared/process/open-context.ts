@@ -1,11 +1,11 @@
 import type { Config } from '../base/config.ts';
 import type { Context } from '../base/context.ts';
-import { createLogger } from '../base/logging/logger.ts';
+import { createLogger, type Logger } from '../base/logging/logger.ts';
 import { followMongoClock } from '../base/mongo/clock.ts';
 import { connectMongo, disconnectMongo } from '../base/mongo/connection.ts';
 import { createQueues, poolNames } from '../base/queues.ts';
 import { connectRedis, redisReady } from '../base/redis/redis.ts';
-import { startTracing } from '../base/tracing/tracing.ts';
+import type { Tracing } from '../base/tracing/tracing.ts';
 import { assertMigrated } from './migrate.ts';
 
 /**
@@ -35,4 +35,15 @@ export async function openContext(config: Readonly<Config>, processName: string)
       await Promise.all([disconnectMongo(), tracing?.stop()]);
     },
   };
+}
+
+/** Without OTEL_EXPORTER_OTLP_ENDPOINT there are no traces, and OpenTelemetry is not loaded. */
+async function startTracing(
+  { traces }: Pick<Config, 'traces'>,
+  processName: string,
+  log: Logger,
+): Promise<Tracing | undefined> {
+  if (!traces) return undefined;
+  const { openTelemetry } = await import('../base/tracing/open-telemetry.ts');
+  return openTelemetry(traces, processName, log);
 }

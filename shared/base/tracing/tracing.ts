@@ -1,6 +1,4 @@
 import type { Telemetry } from 'bullmq';
-import type { Config } from '../config.ts';
-import type { Logger } from '../logging/logger.ts';
 
 /** The traces of a process. Spans have the fields that log lines may have (log-fields.ts) and no others. */
 export interface Tracing {
@@ -27,17 +25,6 @@ export interface SpanEnd {
   name?: string;
   hasFailed: boolean;
   fields: object;
-}
-
-/** Starts the traces of this process. Without OTEL_EXPORTER_OTLP_ENDPOINT there are none, and OpenTelemetry is not loaded. */
-export async function startTracing(
-  { traces }: Pick<Config, 'traces'>,
-  processName: string,
-  log: Logger,
-): Promise<Tracing | undefined> {
-  if (!traces) return undefined;
-  const { openTelemetry } = await import('./open-telemetry.ts');
-  return openTelemetry(traces, processName, log);
 }
 
 /** Runs `work` in a span if this process has traces, and otherwise as it is. */
