@@ -29,7 +29,7 @@ const deliver: Handler<DeliveryJob | AttemptJob> = (ctx, job, run) =>
 const bidding: Handler<TimerJob> = (ctx, job, run) =>
   job.timer === 'auto_accept' ? autoAccept(ctx, job, run) : expireBidding(ctx, job, run);
 
-/** The handler of each pool's jobs. A pool takes its jobs from the queue of the same name. */
+/** The handler of each pool's jobs, which are in the queue of the same name. */
 const handlers = {
   bidding,
   simulator: simulateStep,

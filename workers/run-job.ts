@@ -10,8 +10,8 @@ import { type Finished, type Handler, hasLine, type JobResult, type Run, type Ru
 const outagePauseMs = 1_000;
 
 /**
- * Runs a job once, logs one line for it, and tells BullMQ its result: completed, failed, or delayed. `lock` is BullMQ's token for
- * the job.
+ * Runs a job once, logs one line for it, and reports its result to BullMQ: completed, failed, or delayed. `lock` is BullMQ's
+ * token for the job.
  */
 export async function runJob(
   ctx: Context,
@@ -47,9 +47,9 @@ export async function runJob(
 }
 
 /**
- * Calls the handler, again and again while MongoDB is unavailable: the run keeps its token, so a claim that it holds stays
- * its own. Logs any other error and throws one with its name and code alone: BullMQ keeps an error's text in Redis, and the
- * text may quote a value.
+ * Calls the handler until MongoDB is available: the run keeps its token, so a claim that it holds stays its own. Logs any
+ * other error and throws one with only its name and code: BullMQ keeps an error's text in Redis, and the text may quote a
+ * value.
  */
 async function handle(ctx: Context, handler: Handler<unknown>, job: Job, run: Run): Promise<JobResult> {
   const { pool, stopping } = run;

@@ -41,8 +41,8 @@ export async function sumRidesOf(key: Key, sums: Summed | undefined, until: Date
 }
 
 /**
- * The rides of one key between two starts of days, for each day that has some. By short queries, whatever number there are: a
- * query counts `atOnce` rides, or one day.
+ * The rides of one key between two starts of days, for each day that has some. Each query is short: it counts `atOnce` rides,
+ * or one day.
  */
 export async function countByDay(
   keyId: string,

@@ -39,8 +39,8 @@ export async function sumTripsOf(accountId: string, sums: Known | undefined, unt
 
 /**
  * Closes the months of an account that end by `until`, all of whose trips are in its sums: stores the lines of each, and then
- * what they come to. A month is closed once; until then, storing its lines again changes nothing. `known` is what was read
- * of the sums before. Resolves with how many months were closed.
+ * their totals. A month is closed once; until then, storing its lines again changes nothing. `known` is the sums as they were
+ * read before. Resolves with how many months were closed.
  */
 export async function closeMonths(
   accountId: string,
