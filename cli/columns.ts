@@ -6,6 +6,12 @@ export function labelled(answer: object, labels: Readonly<Record<string, string>
   });
 }
 
+/** The printer of an answer as labelled lines, and a last one that says what was done or what to do next. */
+export const labelledBy =
+  (labels: Readonly<Record<string, string>>) =>
+  (lastLine: string) =>
+  (answer: object): string[] => [...labelled(answer, labels), lastLine];
+
 /** Each column as wide as its widest cell, the last as it comes. */
 export function aligned(rows: string[][]): string[] {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];

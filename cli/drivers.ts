@@ -1,3 +1,4 @@
-import { driversCommand } from './drivers-command.ts';
+import { drivers } from './drivers/commands.ts';
+import { runProgram } from './run-program.ts';
 
-process.exitCode = await driversCommand(process.argv.slice(2));
+process.exitCode = await runProgram(drivers, process.argv.slice(2));

@@ -1,3 +1,4 @@
-import { keysCommand } from './keys-command.ts';
+import { keys } from './keys/commands.ts';
+import { runProgram } from './run-program.ts';
 
-process.exitCode = await keysCommand(process.argv.slice(2));
+process.exitCode = await runProgram(keys, process.argv.slice(2));

@@ -20,7 +20,7 @@ start(
   async (args) => {
     takesNoArguments(args);
     const { secrets } = readConfig(undefined, { without: ['REDIS_URL', 'PUBLIC_BASE_URL'] });
-    // An index over many rides takes its time.
+    // Building an index over many rides is slow.
     await connectMongo(secrets.mongoUrl, { timeLimits: false });
     await migrate(secrets.keys);
     await disconnectMongo();

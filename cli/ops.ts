@@ -1,3 +1,4 @@
-import { opsCommand } from './ops-command.ts';
+import { ops } from './ops/commands.ts';
+import { runProgram } from './run-program.ts';
 
-process.exitCode = await opsCommand(process.argv.slice(2));
+process.exitCode = await runProgram(ops, process.argv.slice(2));

@@ -6,7 +6,7 @@ import type { MailText } from '../shared/mail/mail.ts';
 const limitMs = 30_000;
 const timeouts = { dnsTimeout: 5_000, connectionTimeout: 10_000, greetingTimeout: 20_000, socketTimeout: 20_000 };
 
-/** What became of a try: a refusal is final, everything else may be over in a minute. */
+/** The result of a try: a refusal is final, any other failure may be over in a minute. */
 export type MailTry = { sent: true } | { sent: false; isRefused: boolean; reason: string };
 
 /** Gives a mail to the mail server of SMTP_URL. Never throws. */
@@ -17,7 +17,7 @@ export async function submit(config: MailSettings, mailId: string, mail: MailTex
       to: { name: '', address: mail.to },
       subject: mail.subject,
       text: mail.text,
-      // The same at a second try, so that a mailbox can tell a copy.
+      // The same at each try, so that a mailbox recognizes a copy.
       messageId: `<${mailId}@${domainOf(config.mailFrom)}>`,
       headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
       signal: AbortSignal.timeout(limitMs),
@@ -30,7 +30,7 @@ export async function submit(config: MailSettings, mailId: string, mail: MailTex
 
 type MailSettings = Pick<Config, 'environment' | 'mailFrom' | 'secrets'>;
 
-/** A connection for one mail. Where TLS is offered it is used; for a password, in production, it must be. */
+/** A connection for one mail. TLS is used if the server offers it, and required for a password in production. */
 function transportTo({ environment, secrets }: MailSettings) {
   const hasPassword = new URL(secrets.smtpUrl).password !== '';
   return createTransport({
@@ -44,7 +44,7 @@ function transportTo({ environment, secrets }: MailSettings) {
 
 const domainOf = (from: string): string => /@([^\s<>@]+)>?$/.exec(from)?.[1] ?? 'localhost';
 
-/** Codes alone: a mail server's words may name the recipient. */
+/** Only codes: a mail server's words may name the recipient. */
 function described(error: unknown): { isRefused: boolean; reason: string } {
   const { code = 'error', responseCode } = error as { code?: string; responseCode?: number };
   const isOfTheMail = code === 'EENVELOPE' || code === 'EMESSAGE';

@@ -10,12 +10,12 @@ import { startOpsServer } from '../shared/process/ops/ops-server.ts';
 import { startWatch } from '../shared/process/ops/watch.ts';
 import { shutdownOnSignal } from '../shared/process/shutdown.ts';
 import { start } from '../shared/process/start.ts';
-import { startFareDays } from './periodic/fares/fare-turns.ts';
-import { startRetention } from './periodic/retention/retention.ts';
+import { fareCounts } from './periodic/fares.ts';
+import { retention } from './periodic/retention/retention.ts';
 import { startSweeper } from './periodic/sweeper/sweeper.ts';
-import { startUsageSums } from './periodic/usage/usage-sums.ts';
-import { startPool } from './pools.ts';
-import { assertBeating, type Pulse, startPulse } from './pulse.ts';
+import { startPacedWork } from './periodic/turns.ts';
+import { usageSums } from './periodic/usage/sum-usage.ts';
+import { assertBeating, type Pulse, startPool, startPulse } from './pools.ts';
 import { flushAttempts } from './webhooks/report/attempt-log.ts';
 import { flushHealth } from './webhooks/report/health-log.ts';
 import { withinDescriptorLimit } from './webhooks/send/descriptor-limit.ts';
@@ -38,10 +38,7 @@ Examples
 /** A worker process: runs the pools named on the command line, or all of them. */
 start('worker', runPools, usage);
 
-/**
- * Starts the pools, the sweeper, the sums of usage and of fares, and the retention. Throws UsageError for an unknown
- * name.
- */
+/** Starts the pools and the periodic work. Throws UsageError for an unknown name. */
 async function runPools(names: readonly string[]): Promise<void> {
   const pools = names.length > 0 ? names.map(poolNamed) : poolNames;
   const readsSecrets = pools.some((pool) => pool.startsWith('webhooks') || pool === 'mail');
@@ -51,10 +48,7 @@ async function runPools(names: readonly string[]): Promise<void> {
   const concurrency = withinDescriptorLimit(pools, config.concurrency, ctx.log);
   const pulses: Record<string, Pulse> = Object.fromEntries(pools.map((pool) => [pool, startPulse()]));
   const workers = pools.map((pool) => startPool(ctx, connection, pool, concurrency[pool], pulses[pool]));
-  const sweeper = startSweeper(ctx);
-  const usageSums = startUsageSums(ctx);
-  const fareDays = startFareDays(ctx);
-  const retention = startRetention(ctx);
+  const periodic = [startSweeper(ctx), ...[usageSums, fareCounts, retention].map((work) => startPacedWork(ctx, work))];
   const watch = startWatch(ctx);
   const ops = await startOpsServer(ctx, {
     processName: pools.join('+'),
@@ -65,8 +59,7 @@ async function runPools(names: readonly string[]): Promise<void> {
   });
   ctx.log.info({ pools }, 'working');
   shutdownOnSignal(ctx.log, config.shutdownGraceMs, async () => {
-    const turns = [sweeper, usageSums, fareDays, retention];
-    await Promise.all([...turns.map((each) => each.stop()), ...workers.map((worker) => worker.close())]);
+    await Promise.all([...periodic.map((work) => work.stop()), ...workers.map((worker) => worker.close())]);
     await Promise.all([flushAttempts(), flushHealth()]);
     watch.stop();
     await ops?.close();

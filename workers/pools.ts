@@ -16,7 +16,6 @@ import { runBiddingTimer } from './bidding.ts';
 import { dispatchRide } from './dispatch.ts';
 import type { Handler } from './handler.ts';
 import { sendStoredMail } from './mail.ts';
-import type { Pulse } from './pulse.ts';
 import { redisBackendWithClock } from './queue-clock.ts';
 import { runJob } from './run-job.ts';
 import { simulateStep } from './simulated-driver.ts';
@@ -71,4 +70,36 @@ export function startPool(
   worker.on('error', (error) => ctx.log.debug({ pool, error: describeError(error) }, 'worker error'));
   worker.on('stalled', (jobId) => ctx.log.warn({ pool, jobId }, 'job stalled: its worker is gone'));
   return worker;
+}
+
+/**
+ * A pool that neither asked Redis for a job nor ended one for this long hangs. An idle pool asks every 5 s; the longest job, a
+ * mail, takes less than a minute.
+ */
+const silentMs = 60_000;
+
+/** Notes the signs of life of a pool. A process whose pool hangs still answers pings, so a ping proves nothing. */
+export interface Pulse {
+  /** A job was asked for, or has ended. */
+  beat(): void;
+  readonly isBeating: boolean;
+}
+
+/** Starts as beating. */
+export function startPulse(now: () => number = () => performance.now()): Pulse {
+  let lastAt = now();
+  return {
+    beat() {
+      lastAt = now();
+    },
+    get isBeating() {
+      return now() - lastAt < silentMs;
+    },
+  };
+}
+
+/** Rejects while one of the pools hangs. */
+export async function assertBeating(pulses: Readonly<Record<string, Pulse>>): Promise<void> {
+  const hanging = Object.keys(pulses).filter((pool) => !pulses[pool]?.isBeating);
+  if (hanging.length > 0) throw Object.assign(new Error('a pool takes no jobs'), { code: hanging.join('+') });
 }

@@ -9,6 +9,8 @@ const timeIndex: Record<string, number> = { moveToActive: 12, moveToDelayed: 12,
  * and on a host an hour ahead they would all run an hour early. The scripts get MongoDB's time, and the due times that they
  * return are converted to the host's clock, from which BullMQ computes how long to wait. `onAsked` is called whenever Redis
  * has answered the question for a job.
+ *
+ * The scripts' arguments are internal to BullMQ, so package.json pins 6.7.0 exactly.
  */
 export function redisBackendWithClock(
   now: () => number,

@@ -123,7 +123,7 @@ export function signedInRoutes(service: Context) {
       method: 'POST',
       path,
       handle: (ctx) => {
-        const arrivedAt = new Date();
+        const arrivedAt = new Date(service.now());
         return visited(ctx, async (visit) => {
           if (visit.account.suspendedAt && !evenSuspended) return suspended;
           const form = await readForm(ctx);

@@ -34,7 +34,7 @@ export async function operatorsPages(service: Context): Promise<OpsOptions['page
 export async function operatorsParts(service: Context): Promise<Part[]> {
   const { opsToken } = service.config.secrets;
   if (!opsToken) return [];
-  const cookie = operatorsCookie(opsToken, Date.now);
+  const cookie = operatorsCookie(opsToken, service.now);
   const admit: Middleware = (ctx, next) => {
     if (!cookie.isHeld(ctx)) throw new AppError('not_found');
     return next();

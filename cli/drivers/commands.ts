@@ -1,58 +1,142 @@
 import {
   createDriver,
-  listDrivers,
+  type NewDriver,
   revokeDriver,
   rotateDriverKey,
   suspendDriver,
 } from '../../shared/drivers/manage-drivers.ts';
+import { UsageError } from '../../shared/process/command-line.ts';
 import { resumeDriver } from '../../shared/rides/driver/settle-driver.ts';
-import type { DriversArguments } from './arguments.ts';
-import type { CommandName } from './usage.ts';
+import { labelledBy } from '../columns.ts';
+import { commandOf, type Program, type Words } from '../program.ts';
+import { connectTo, type MongoPlace } from '../run-program.ts';
+import { listedDrivers, tableOf } from './list.ts';
 
-/** What each command does in the connected database, and its answer. */
-export const commands: Record<CommandName, (args: DriversArguments) => Promise<object | object[]>> = {
-  create: ({ driver }) => createDriver(driver),
-  list: () => listedDrivers(),
-  async suspend({ driverId }) {
-    await suspendDriver(driverId);
-    return { driverId, suspended: true };
-  },
-  async resume({ driverId }) {
-    await resumeDriver(driverId);
-    return { driverId, suspended: false };
-  },
-  rotate: ({ driverId }) => rotateDriverKey(driverId),
-  async revoke({ driverId }) {
-    await revokeDriver(driverId);
-    return { driverId, revoked: true };
+const command = commandOf<MongoPlace>();
+const driverIdOf = (words: Words) => ({ driverId: words.need('a DRIVERID') });
+const shownWith = labelledBy({
+  driverId: 'Driver id',
+  key: 'Secret key',
+  suspended: 'Suspended',
+  revoked: 'Revoked',
+});
+const needed = (value: string) => ({ type: 'string', value, isNeeded: true }) as const;
+
+/** `npm run drivers`: the drivers and their keys. */
+export const drivers: Program<MongoPlace> = {
+  name: 'drivers',
+  examples: ['PROGRAM list', 'PROGRAM create --help'],
+  connect: connectTo({ needsSecretsKey: false }),
+  commands: {
+    create: command({
+      summary: 'makes a driver and prints the key, once',
+      options: {
+        name: needed('NAME'),
+        phone: needed('PHONE'),
+        vehicle: needed('VEHICLE'),
+        plate: needed('PLATE'),
+        'car-type': needed('regular|comfort|family'),
+        seats: needed('N'),
+        rating: { type: 'string', value: '0..5' },
+      },
+      about: `Creates a driver and prints the driver's secret key. It is
+not shown again.`,
+      rows: {
+        '--name NAME': 'shown to partners, up to 100 characters',
+        '--phone PHONE': 'shown once the driver is chosen',
+        '--vehicle VEHICLE': 'such as "Toyota Prius, blue"',
+        '--plate PLATE': "the car's licence plate",
+        '--car-type TYPE': 'which rides the driver is asked for',
+        '--seats N': 'for how many passengers, 1 to 20',
+        '--rating RATING': '0 to 5; else 5',
+        '--json': 'prints { driverId, key } in one line',
+      },
+      examples: [
+        `PROGRAM create --name "Dana Okoye" \\
+    --phone +12025550100 --vehicle "Toyota Prius, blue" \\
+    --plate "T 104" --car-type regular --seats 4 --json`,
+      ],
+      read(words, { name, phone, vehicle, plate, 'car-type': carType, seats, rating }): NewDriver {
+        words.end();
+        return {
+          name: given('name', name),
+          phone: given('phone', phone),
+          vehicle: given('vehicle', vehicle),
+          plate: given('plate', plate),
+          carType: given('car-type', carType) as NewDriver['carType'],
+          seats: numberIn('seats', given('seats', seats)),
+          rating: rating === undefined ? undefined : numberIn('rating', rating),
+        };
+      },
+      run: (_place, driver) => createDriver(driver),
+      print: shownWith('Keep the secret key: it is not shown again.'),
+    }),
+    list: command({
+      summary: 'lists all drivers, without their keys',
+      about: `Lists all drivers, oldest first, with the last characters of
+each secret key and no more of it.`,
+      examples: ['PROGRAM list', 'PROGRAM list --json'],
+      read: () => null,
+      run: () => listedDrivers(),
+      print: (listed) => tableOf(listed, process.stdout.columns),
+    }),
+    suspend: command({
+      summary: "refuses a driver's key, and ends their ride",
+      forms: ['DRIVERID'],
+      about: `Refuses the driver's key from its next request on. Within
+seconds the driver's offers are withdrawn and the ride that
+the driver is on is cancelled.`,
+      examples: ['PROGRAM suspend driver_1a2B3c4D5e6F7g'],
+      read: driverIdOf,
+      async run(_place, { driverId }) {
+        await suspendDriver(driverId);
+        return { driverId, suspended: true };
+      },
+      print: shownWith('The key is dead on its next request. Offers and ride end within seconds.'),
+    }),
+    resume: command({
+      summary: 'accepts it again',
+      forms: ['DRIVERID'],
+      about: 'Accepts the key of a suspended driver again.',
+      examples: ['PROGRAM resume driver_1a2B3c4D5e6F7g'],
+      read: driverIdOf,
+      async run(_place, { driverId }) {
+        await resumeDriver(driverId);
+        return { driverId, suspended: false };
+      },
+      print: shownWith('The key is accepted again. The driver is offline.'),
+    }),
+    rotate: command({
+      summary: 'gives a driver a new key; the old one is dead',
+      forms: ['DRIVERID'],
+      about: `Gives a driver a new secret key and prints it, once. The old
+one is dead at once; the ride that the driver is on goes on.`,
+      examples: ['PROGRAM rotate driver_1a2B3c4D5e6F7g --json'],
+      read: driverIdOf,
+      run: (_place, { driverId }) => rotateDriverKey(driverId),
+      print: shownWith('Keep the secret key: it is not shown again. The old one is dead.'),
+    }),
+    revoke: command({
+      summary: 'ends a driver for good',
+      forms: ['DRIVERID'],
+      about: 'Ends a driver for good, as a suspension does for a time.',
+      examples: ['PROGRAM revoke driver_1a2B3c4D5e6F7g'],
+      read: driverIdOf,
+      async run(_place, { driverId }) {
+        await revokeDriver(driverId);
+        return { driverId, revoked: true };
+      },
+      print: shownWith('The key is dead on its next request. Offers and ride end within seconds.'),
+    }),
   },
 };
 
-export interface ListedDriver {
-  driverId: string;
-  name: string;
-  phone: string;
-  rating: number;
-  vehicle: string;
-  plate: string;
-  carType: string;
-  seats: number;
-  key: string;
-  createdAt: string;
-  suspendedAt: string | null;
-  revokedAt: string | null;
+function given(option: string, value: string | undefined): string {
+  if (!value) throw new UsageError(`create needs --${option}`);
+  return value;
 }
 
-async function listedDrivers(): Promise<ListedDriver[]> {
-  const found = await listDrivers();
-  return found.map(
-    ({ _id, hint, createdAt, suspendedAt, revokedAt, rotatedAt: _, leavesSince: __, left: ___, ...driver }) => ({
-      driverId: _id,
-      ...driver,
-      key: hint,
-      createdAt: createdAt.toISOString(),
-      suspendedAt: suspendedAt?.toISOString() ?? null,
-      revokedAt: revokedAt?.toISOString() ?? null,
-    }),
-  );
+function numberIn(option: string, value: string): number {
+  if (value.trim() === '' || !Number.isFinite(Number(value))) throw new UsageError(`--${option} takes a number`);
+  return Number(value);
 }

@@ -1,64 +1,15 @@
-import type { Found } from '../../shared/process/ops/full-sweep.ts';
 import type { Backlog, QueueState } from '../../shared/process/ops/queue-states.ts';
 import type { Undelivered } from '../../shared/webhooks/redeliver.ts';
 import type { RideHistory } from '../../shared/webhooks/ride-history.ts';
 import { aligned, labelled, printable } from '../columns.ts';
-import type { CommandName } from './usage.ts';
-
-/** Prints an answer: one line of JSON, or for people lines that say what was done. */
-export function printAnswer(command: CommandName, answer: object, asJson: boolean): void {
-  if (asJson) console.log(JSON.stringify(answer));
-  else console.log(linesOf(command, answer).join('\n'));
-}
-
-function linesOf(command: CommandName, answer: object): string[] {
-  switch (command) {
-    case 'queues':
-      return queueLines(answer as Queues);
-    case 'sweep':
-      return sweepLines(answer as Found);
-    case 'ride':
-      return rideLines(answer as RideHistory & { cancelled?: true });
-    case 'resend':
-      return resendLines(answer as Resent);
-    default:
-      return [...labelled(answer, labels), done(command, answer as Done)];
-  }
-}
-
-const labels: Record<string, string> = {
-  accountId: 'Account id',
-  activeKeys: 'Active keys',
-  keyId: 'Key id',
-  driverId: 'Driver id',
-  rideId: 'Ride id',
-  pool: 'Pool',
-  paused: 'Paused',
-  suspended: 'Suspended',
-  erased: 'Erased',
-};
-
-type Done = { pool?: string; suspended?: boolean; accountId?: string; driverId?: string };
-
-/** What was done, in a sentence. */
-function done(command: CommandName, { pool, driverId, accountId }: Done): string {
-  if (command === 'erase') return 'What was personal in the ride, its events and its attempts is erased.';
-  if (command === 'pause') return 'Its workers take no more jobs until resume.';
-  if (pool) return 'Its workers take jobs again.';
-  const whose = accountId ? 'Its keys are' : 'The key is';
-  if (command === 'resume') return `${whose} accepted again, unless suspended otherwise.`;
-  return driverId
-    ? 'The key is dead on its next request. Offers and ride end within seconds.'
-    : `${whose} dead on the next request. Rides go on.`;
-}
 
 interface Resent {
   keys: Undelivered[];
   sent: number;
 }
 
-/** What failed, by key and reason, and what was done about it. */
-function resendLines({ keys, sent }: Resent): string[] {
+/** The failed events by key and reason, and what is done about them. */
+export function resendLines({ keys, sent }: Resent): string[] {
   if (keys.length === 0) return ['No event failed in this time that has not arrived since.'];
   const rows = keys.flatMap(({ keyId, reasons }) =>
     Object.entries(reasons).map(([reason, events]) => [keyId, String(events), reason]),
@@ -77,7 +28,7 @@ interface Queues {
   backlog: Backlog;
 }
 
-function queueLines({ queues, backlog }: Queues): string[] {
+export function queueLines({ queues, backlog }: Queues): string[] {
   const rows = queues.map(({ pool, waiting, active, delayed, paused }) => [
     pool,
     ...[waiting, active, delayed].map(String),
@@ -94,7 +45,7 @@ function queueLines({ queues, backlog }: Queues): string[] {
   ];
 }
 
-/** Whose events wait, the most first. */
+/** The keys whose events wait, the most rides first. */
 function waitingLines(waiting: Backlog['waitingByKey']): string[] {
   const rows = waiting.map(({ keyId, name = '', rides, failuresInRow, reason }) => [
     keyId,
@@ -105,7 +56,12 @@ function waitingLines(waiting: Backlog['waitingByKey']): string[] {
   return rows.length > 0 ? ['', ...aligned([['EVENTS WAIT OF', 'RIDES', 'FAILED', 'NAME'], ...rows])] : [];
 }
 
-function sweepLines({
+/** What the last stretch of a full sweep found (workers/periodic/sweeper/sweep.ts). */
+export type SweepAnswer = { swept: true; seconds: number } & Partial<
+  Record<'timers' | 'deliveries' | 'attempts' | 'mails' | 'visited' | 'failed', number>
+>;
+
+export function sweepLines({
   seconds,
   timers = 0,
   deliveries = 0,
@@ -113,7 +69,7 @@ function sweepLines({
   mails = 0,
   visited,
   failed,
-}: Found): string[] {
+}: SweepAnswer): string[] {
   return [
     `Looked at ${visited} rides and attempts in ${seconds} s.`,
     `Added ${timers + deliveries + attempts + mails} missing jobs: ${timers} timers, ${deliveries} events, ${attempts} by hand, ${mails} mails.`,
@@ -123,7 +79,7 @@ function sweepLines({
 
 const timeText = (at: Date): string => at.toISOString().slice(0, 19).replace('T', ' ');
 
-function rideLines({
+export function rideLines({
   cancelled,
   events,
   redeliveries,

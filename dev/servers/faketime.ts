@@ -17,22 +17,6 @@ export async function faketimeLibrary(say?: Say): Promise<string> {
   return (await existing(libraryDirs(fetched))) ?? '';
 }
 
-/**
- * The environment of a process whose wall clock differs from the machine's by what `offsetFile` says, in seconds with a
- * sign (`+8`). It is read at each look at the clock. The monotonic clock, and what waits by it, runs as ever.
- */
-export async function shiftedClock(offsetFile: string): Promise<NodeJS.ProcessEnv> {
-  return {
-    LD_PRELOAD: await faketimeLibrary(),
-    FAKETIME_TIMESTAMP_FILE: offsetFile,
-    FAKETIME_NO_CACHE: '1',
-    FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    // Otherwise each journaled write of the engine waits 100 ms.
-    FAKETIME_FORCE_MONOTONIC_FIX: '0',
-    FAKETIME_DISABLE_SHM: '1',
-  };
-}
-
 async function existing(dirs: string[]): Promise<string | undefined> {
   for (const dir of dirs) {
     const file = path.join(dir, library);

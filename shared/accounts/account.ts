@@ -1,5 +1,6 @@
 import mongoose from 'mongoose';
 import { newAccountId } from '../base/ids.ts';
+import { mongoNow } from '../base/mongo/clock.ts';
 
 export interface Account {
   _id: string;
@@ -34,7 +35,7 @@ export const operatorEmail = 'operator@localhost';
 export async function accountOf(email: string): Promise<Account> {
   return AccountModel.findOneAndUpdate(
     { email: email.trim().toLowerCase() },
-    { $setOnInsert: { _id: newAccountId(), createdAt: new Date() } },
+    { $setOnInsert: { _id: newAccountId(), createdAt: await mongoNow() } },
     { upsert: true, returnDocument: 'after', lean: true },
   ).orFail() as unknown as Promise<Account>;
 }

@@ -16,7 +16,6 @@ const findOwner = sessions.finder();
 export const SessionModel = sessions.model;
 export const livingSessions = sessions.living;
 export const endSession = sessions.end;
-export const endAllSessions = sessions.endAll;
 
 /** The browser that signs in, as the account's list of browsers shows it. */
 export type BrowserFacts = Pick<Session, 'browser' | 'network'>;

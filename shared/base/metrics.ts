@@ -9,6 +9,12 @@ export const Gauge = require('prom-client/lib/gauge') as (typeof PromClient)['Ga
 const Histogram = require('prom-client/lib/histogram') as (typeof PromClient)['Histogram'];
 const Registry = require('prom-client/lib/registry') as (typeof PromClient)['Registry'];
 
+type DefaultMetric = (registry: PromClient.Registry) => void;
+/** Start time, memory and open file descriptors of this process. The package's CPU time needs OpenTelemetry. */
+export const defaultMetrics = ['processStartTime', 'osMemoryHeap', 'processOpenFileDescriptors'].map(
+  (name) => require(`prom-client/lib/metrics/${name}`) as DefaultMetric,
+);
+
 /**
  * Every metric of the service. Counting costs no I/O. Labels hold only words of fixed sets: never an id, a URL, a path
  * or anything that a client has sent.

@@ -2,6 +2,7 @@ import Joi from 'joi';
 import type mongoose from 'mongoose';
 import { AppError } from '../base/errors.ts';
 import { newDriverId, sha256 } from '../base/ids.ts';
+import { mongoNow } from '../base/mongo/clock.ts';
 import { type CarType, carTypes } from '../base/terms.ts';
 import { keyHint, newDriverKey } from '../keys/key-format.ts';
 import { DriverModel, type DriverRecord, drivers, driverSessions } from './driver.ts';
@@ -36,7 +37,7 @@ export async function createDriver(input: NewDriver): Promise<{ driverId: string
   if (error) throw new AppError('invalid_request', { message: error.message });
   const driverId = newDriverId();
   const key = newDriverKey();
-  await DriverModel.create({ _id: driverId, ...value, ...hashed(key), createdAt: new Date() });
+  await DriverModel.create({ _id: driverId, ...value, ...hashed(key), createdAt: await mongoNow() });
   return { driverId, key };
 }
 
@@ -51,7 +52,7 @@ export async function listDrivers(): Promise<Omit<DriverRecord, 'hash'>[]> {
  * `not_found` for a driver who is unknown or revoked.
  */
 export async function suspendDriver(driverId: string): Promise<void> {
-  const now = new Date();
+  const now = await mongoNow();
   await change(driverId, { $set: { suspendedAt: now, leavesSince: now } });
   await driverSessions.endAll(driverId);
 }
@@ -59,14 +60,14 @@ export async function suspendDriver(driverId: string): Promise<void> {
 /** Gives the driver a new secret key and returns it; the old one stops working at once. A ride continues. */
 export async function rotateDriverKey(driverId: string): Promise<{ driverId: string; key: string }> {
   const key = newDriverKey();
-  await change(driverId, { $set: { ...hashed(key), rotatedAt: new Date() } });
+  await change(driverId, { $set: { ...hashed(key), rotatedAt: await mongoNow() } });
   await driverSessions.endAll(driverId);
   return { driverId, key };
 }
 
 /** Ends a driver for good, like a suspension that is never lifted. */
 export async function revokeDriver(driverId: string): Promise<void> {
-  const now = new Date();
+  const now = await mongoNow();
   await change(driverId, { $set: { revokedAt: now, leavesSince: now } });
   await driverSessions.endAll(driverId);
 }

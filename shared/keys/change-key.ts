@@ -1,5 +1,6 @@
 import { type AppliedForm, keptForms } from '../accounts/sent-form.ts';
 import { AppError } from '../base/errors.ts';
+import { mongoNow } from '../base/mongo/clock.ts';
 import { type ApiKey, keys } from './api-key.ts';
 
 /**
@@ -33,23 +34,23 @@ export interface ChangedKey {
 const maxRounds = 20;
 
 /**
- * Changes an active key once for each form: the form's id is written in the same update. `decide` sees the key as it was
- * read, and runs again when a field of `on` has changed in the meantime; what it throws is thrown on. Throws `not_found` for
- * a key that is unknown, revoked or of another owner.
+ * Changes an active key once for each form: the form's id is written in the same update. `decide` sees the key as it was read,
+ * and MongoDB's clock. It runs again when a field of `on` has changed in the meantime; its errors are thrown on. Throws
+ * `not_found` for a key that is unknown, revoked or of another owner.
  */
 export async function changeKey(
   keyId: string,
   owner: KeyOwner,
-  decide: (key: ApiKey) => KeyChange,
+  decide: (key: ApiKey, now: Date) => KeyChange,
   form?: string,
 ): Promise<ChangedKey> {
   for (let round = 0; round < maxRounds; round += 1) {
-    const before = await keys.findOne({ _id: keyId, ...ownedBy(owner) });
+    const [before, now] = await Promise.all([keys.findOne({ _id: keyId, ...ownedBy(owner) }), mongoNow()]);
     const earlier = form && before?.forms?.find(({ id }) => id === form);
     if (before && earlier) return { before, applied: earlier, isRepeat: true };
     if (!before || before.revokedAt) throw unknownKey();
-    const { set = {}, unset = {}, on = [], isSame = false } = decide(before);
-    const applied: AppliedForm = { id: form ?? '', at: new Date(), isChange: !isSame };
+    const { set = {}, unset = {}, on = [], isSame = false } = decide(before, now);
+    const applied: AppliedForm = { id: form ?? '', at: now, isChange: !isSame };
     const { matchedCount } = await keys.updateOne(
       { ...activeKeyOf(keyId, owner), ...asRead(before, on), ...(form && { 'forms.id': { $ne: form } }) },
       {

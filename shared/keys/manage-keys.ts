@@ -3,6 +3,7 @@ import type { Config } from '../base/config.ts';
 import { decrypt, encrypt } from '../base/encryption.ts';
 import { AppError } from '../base/errors.ts';
 import { formsKeyId, newKeyId, sha256 } from '../base/ids.ts';
+import { mongoNow } from '../base/mongo/clock.ts';
 import type { Mode } from '../base/terms.ts';
 import { checkGivenTarget } from '../targets/given-target.ts';
 import { type ApiKey, KeyModel, keys } from './api-key.ts';
@@ -41,7 +42,7 @@ const withoutSecrets = { hash: 0, signingSecret: 0, place: 0 } as const;
  * characters or a webhook URL that may not be called.
  */
 export async function createKey(config: KeySettings, wish: KeyWish): Promise<NewKey> {
-  const { record, made } = newRecord(config, wish, newKeyId());
+  const { record, made } = newRecord(config, wish, newKeyId(), await mongoNow());
   await KeyModel.create(record);
   await suspendWithAccount(record);
   return made;
@@ -66,7 +67,7 @@ export async function createKeyByForm(
 ): Promise<KeyOfForm | 'full'> {
   const keyId = formsKeyId(form.id);
   const [key] = apiKeysOf(config.secrets, keyId, wish.mode, form);
-  const { record, made } = newRecord(config, wish, keyId, key);
+  const { record, made } = newRecord(config, wish, keyId, await mongoNow(), key);
   const at = record.createdAt;
   const outcome = await insertInFreePlace({ ...record, forms: [{ id: form.id, at, isChange: true }] }, most);
   if (outcome === 'full') return outcome;
@@ -92,6 +93,7 @@ function newRecord(
   config: KeySettings,
   wish: KeyWish,
   keyId: string,
+  createdAt: Date,
   key = newApiKey(wish.mode),
 ): { record: ApiKey; made: NewKey } {
   const { accountId, mode, webhookUrl } = wish;
@@ -107,7 +109,7 @@ function newRecord(
     hint: keyHint(key),
     ...(webhookUrl !== undefined && { webhookUrl }),
     signingSecret: encrypt(signingSecret, config.secrets.keys, keyId),
-    createdAt: new Date(),
+    createdAt,
   };
   return { record, made: { keyId, key, mode, name, webhookUrl: webhookUrl ?? null, signingSecret } };
 }
@@ -129,12 +131,12 @@ export async function findKey(keyId: string, owner: KeyOwner): Promise<KeyFacts>
  * below, throws `not_found` for a key that is unknown, revoked or of another owner, and is made once for each form.
  */
 export async function revokeKey(keyId: string, owner: KeyOwner, form?: string): Promise<void> {
-  await changeKey(keyId, owner, () => ({ set: { revokedAt: new Date() }, unset: { place: 1 } }), form);
+  await changeKey(keyId, owner, (_key, now) => ({ set: { revokedAt: now }, unset: { place: 1 } }), form);
 }
 
 /** Refuses a key from its next request on, until `resumeKey`. Its rides go on and their events are sent. */
 export async function suspendKey(keyId: string): Promise<void> {
-  await changeKey(keyId, 'anyone', () => ({ set: { suspendedAt: new Date() } }));
+  await changeKey(keyId, 'anyone', (_key, now) => ({ set: { suspendedAt: now } }));
 }
 
 /** Accepts a suspended key again, unless its account is suspended. */

@@ -4,6 +4,7 @@ import type { Config } from '../base/config.ts';
 import { decrypt, encrypt } from '../base/encryption.ts';
 import { AppError } from '../base/errors.ts';
 import { sha256 } from '../base/ids.ts';
+import { mongoNow } from '../base/mongo/clock.ts';
 import type { Mode } from '../base/terms.ts';
 import type { ApiKey } from './api-key.ts';
 import { type ChangedKey, changeKey, type KeyOwner } from './change-key.ts';
@@ -47,7 +48,7 @@ export async function rotateKey(keyId: string, owner: KeyOwner): Promise<{ keyId
     key = newApiKey(mode);
     return key;
   };
-  await rotate(keyId, owner, newSecret, { arrivedAt: new Date() });
+  await rotate(keyId, owner, newSecret, { arrivedAt: await mongoNow() });
   return { keyId, key };
 }
 
@@ -70,11 +71,11 @@ function rotate(keyId: string, owner: KeyOwner, newSecret: (key: ApiKey) => stri
   return changeKey(
     keyId,
     owner,
-    (key) => {
+    (key, now) => {
       if ((read && read.hash !== key.hash) || isStale(form, key, 'rotate')) throw lost('rotate');
       read = key;
       const secret = newSecret(key);
-      const set = { hash: sha256(secret), hint: keyHint(secret), rotatedAt: new Date() };
+      const set = { hash: sha256(secret), hint: keyHint(secret), rotatedAt: now };
       return { set, on: ['hash'] };
     },
     form.id,
@@ -91,7 +92,7 @@ export async function rollSigningSecret(
   owner: KeyOwner,
 ): Promise<{ keyId: string; signingSecret: string }> {
   const signingSecret = newSigningSecret();
-  await roll(config, keyId, owner, signingSecret, { arrivedAt: new Date() });
+  await roll(config, keyId, owner, signingSecret, { arrivedAt: await mongoNow() });
   return { keyId, signingSecret };
 }
 
@@ -122,12 +123,12 @@ function roll(
   return changeKey(
     keyId,
     owner,
-    (key) => {
+    (key, now) => {
       // `rekey` encrypts the same secret anew, which is no roll.
       const isOther = read && read.signingSecret !== key.signingSecret && opened(config, read) !== opened(config, key);
       if (isOther || isStale(form, key, 'roll')) throw lost('roll');
       read = key;
-      const set = { signingSecret: encrypt(signingSecret, config.secrets.keys, keyId), rolledAt: new Date() };
+      const set = { signingSecret: encrypt(signingSecret, config.secrets.keys, keyId), rolledAt: now };
       return { set, on: ['signingSecret'] };
     },
     form.id,

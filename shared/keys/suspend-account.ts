@@ -1,5 +1,6 @@
 import { AccountModel } from '../accounts/account.ts';
 import { AppError } from '../base/errors.ts';
+import { mongoNow } from '../base/mongo/clock.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { type ApiKey, keys } from './api-key.ts';
 
@@ -10,7 +11,7 @@ import { type ApiKey, keys } from './api-key.ts';
  * account.
  */
 export async function suspendAccount(accountId: string): Promise<number> {
-  const at = new Date();
+  const at = await mongoNow();
   await changeAccount(accountId, { $set: { suspendedAt: at } });
   await keys.updateMany({ accountId }, { $set: { accountSuspendedAt: at } });
   return activeKeys(accountId);

@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { collection } from '../base/mongo/collection.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
-import { dayMs, endOfMonth, monthOf, startOfMonth } from './days.ts';
+import { monthOf, startOfMonth } from './days.ts';
 
 /** How far the sums of all accounts go. One document. */
 interface UsageProgress {
@@ -41,16 +41,6 @@ export async function summedThrough(): Promise<Date | undefined> {
   return found?.isAsked ? undefined : found?.through;
 }
 
-/** Whether the rides of a day (`2026-11-05`) are in the sums of every account, so that a ride may be deleted. */
-export async function isSummed(day: string): Promise<boolean> {
-  return isDoneThrough(new Date(Date.parse(`${day}T00:00:00Z`) + dayMs));
-}
-
-/** Whether a month (`2026-11`) is closed for every account: its statements no longer need the rides. */
-export async function isClosed(month: string): Promise<boolean> {
-  return isDoneThrough(endOfMonth(month));
-}
-
 /**
  * From this time on the sums and statements may still need the rides: the days before it are summed, and its months closed.
  * Null while that is not known.
@@ -58,9 +48,4 @@ export async function isClosed(month: string): Promise<boolean> {
 export async function ridesNeededFrom(): Promise<Date | null> {
   const found = await progress.findOne(usage, timeLimit());
   return found?.through && !found.isAsked ? startOfMonth(monthOf(found.through)) : null;
-}
-
-async function isDoneThrough(end: Date): Promise<boolean> {
-  const found = await progress.findOne(usage, timeLimit());
-  return found?.through !== undefined && found.through >= end;
 }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { expect } from 'chai';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { endAllSessions } from '../../shared/accounts/session.ts';
+import { SessionModel } from '../../shared/accounts/session.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
@@ -163,7 +163,7 @@ describe('the test console in a browser', () => {
     const rideId = await start(page, 'no_offers');
     const isSignIn = (url: string) => new URL(url).searchParams.get('next') === `/dashboard/console/${rideId}`;
     const signIn = page.waitForRequest((request) => isSignIn(request.url()));
-    await endAllSessions(visitor.account._id);
+    await SessionModel.deleteMany({ accountId: visitor.account._id });
     await signIn;
     await page.getByLabel('E-mail').waitFor();
   }).timeout(60_000);

@@ -181,14 +181,14 @@ const wrongBeside: readonly PlantedBug[] = [
   },
   {
     what: 'counts a ride too few',
-    edits: [{ file: 'shared/usage/sum-rides.js', find: 'rides: all, firstDay', replace: 'rides: all - 1, firstDay' }],
+    edits: [{ file: 'workers/periodic/usage/sum-rides.js', find: 'rides: all, firstDay', replace: 'rides: all - 1, firstDay' }],
     caughtAs: /the usage of key_\w+ is \d+ \(\d+ by day\) of \d+ rides/,
   },
   {
     what: 'closes a statement a cent too low',
     edits: [
       {
-        file: 'shared/usage/sum-trips.js',
+        file: 'workers/periodic/usage/sum-trips.js',
         find: '{ ...total, parts }',
         replace: '{ ...total, cents: total.cents - 1, parts }',
       },

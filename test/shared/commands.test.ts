@@ -28,6 +28,15 @@ describe('the commands', () => {
     }
   });
 
+  it('name their compiled file in the help of a build', async () => {
+    const programs = ['keys', 'drivers', 'ops'];
+    const answers = await Promise.all(programs.map((program) => run(`cli/${program}`, ['--help'])));
+    for (const [index, program] of programs.entries()) {
+      expect(answers[index]).to.include({ code: 0, stderr: '' });
+      expect(answers[index]?.stdout).to.match(new RegExp(`^Usage: node dist/cli/${program}\\.js COMMAND\n`));
+    }
+  });
+
   it('answer a wrong command line with exit code 2, a line that says what is wrong, and how it is right', async () => {
     const { code, stdout, stderr } = await run('cli/migrate', ['--nonsense']);
     expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { tableOf } from '../../cli/keys/print.ts';
-import { commandNames } from '../../cli/keys/usage.ts';
-import { keysCommand } from '../../cli/keys-command.ts';
+import { keys } from '../../cli/keys/commands.ts';
+import { tableOf } from '../../cli/keys/list.ts';
+import { runProgram } from '../../cli/run-program.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
 import { auditOf, commandLine } from '../../shared/accounts/audit.ts';
 import { settingsMaxAgeMs } from '../../shared/keys/delivery-settings.ts';
@@ -9,6 +9,8 @@ import { isWellFormedKey } from '../../shared/keys/key-format.ts';
 import { rollSigningSecret, rotateKey } from '../../shared/keys/replace-secret.ts';
 import { mailsTo } from '../support/mails.ts';
 import { testConfig, testContext } from '../support/service.ts';
+
+const commandNames = Object.keys(keys.commands);
 
 describe('the command line of keys', () => {
   before(async () => {
@@ -33,7 +35,7 @@ describe('the command line of keys', () => {
     console.log = (line: unknown) => void out.push(String(line));
     console.table = (rows: unknown) => void out.push(JSON.stringify(rows));
     console.error = (line: unknown) => void err.push(String(line));
-    const code = await keysCommand(argv, settings()).finally(() => Object.assign(console, { log, error, table }));
+    const code = await runProgram(keys, argv, settings()).finally(() => Object.assign(console, { log, error, table }));
     return { code, out, err, json: () => JSON.parse(out[0] ?? '') };
   }
   const create = async (...more: string[]) =>
@@ -296,7 +298,7 @@ describe('the command line of keys', () => {
   it('ends at a wrong setting with exit code 1 and one line that names it', async () => {
     const lines: string[] = [];
     console.error = (line: unknown) => void lines.push(String(line));
-    const code = await keysCommand(['list'], { ...settings(), SECRETS_KEY: 'sEcReT' });
+    const code = await runProgram(keys, ['list'], { ...settings(), SECRETS_KEY: 'sEcReT' });
     expect(code).to.equal(1);
     expect(lines).to.have.lengthOf(1);
     expect(lines[0]).to.include('SECRETS_KEY').and.not.include('sEcReT');

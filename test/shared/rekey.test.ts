@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { keysCommand } from '../../cli/keys-command.ts';
+import { keys as keysProgram } from '../../cli/keys/commands.ts';
+import { runProgram } from '../../cli/run-program.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
 import type { Config } from '../../shared/base/config.ts';
 import { encrypt, SecretDamaged, type SecretsKeys, secretsKey } from '../../shared/base/encryption.ts';
@@ -132,7 +133,7 @@ describe('rekey', () => {
     async function run(secretsKeys: number[], ...argv: string[]) {
       const lines: string[] = [];
       console.log = console.error = (line: unknown) => void lines.push(String(line));
-      const code = await keysCommand(argv, {
+      const code = await runProgram(keysProgram, argv, {
         SERVICE_ENV: 'development',
         MONGO_URL: database.url,
         REDIS_URL: process.env.TEST_REDIS_URL,

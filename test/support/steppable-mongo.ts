@@ -1,7 +1,7 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { shiftedClock } from '../../dev/servers/faketime.ts';
+import { faketimeLibrary } from '../../dev/servers/faketime.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
 import { type Restartable, restartable } from './restartable.ts';
 
@@ -45,4 +45,20 @@ export async function startSteppableMongo(): Promise<SteppableMongo> {
 export function describeOnLinux(title: string, suite: (this: Mocha.Suite) => void): void {
   if (process.platform === 'linux') describe(title, suite);
   else describe.skip(title, suite);
+}
+
+/**
+ * The environment of a process whose wall clock differs from the machine's by what `offsetFile` says, in seconds with a
+ * sign (`+8`). It is read at each look at the clock. The monotonic clock, and what waits by it, runs as ever.
+ */
+async function shiftedClock(offsetFile: string): Promise<NodeJS.ProcessEnv> {
+  return {
+    LD_PRELOAD: await faketimeLibrary(),
+    FAKETIME_TIMESTAMP_FILE: offsetFile,
+    FAKETIME_NO_CACHE: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    // Otherwise each journaled write of the engine waits 100 ms.
+    FAKETIME_FORCE_MONOTONIC_FIX: '0',
+    FAKETIME_DISABLE_SHM: '1',
+  };
 }

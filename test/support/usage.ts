@@ -6,8 +6,11 @@ import type { Mode } from '../../shared/base/terms.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
-import type { Pace } from '../../shared/usage/sum-rides.ts';
-import { type Summed, sumAll } from '../../workers/periodic/usage/sum-all.ts';
+import { dayMs, endOfMonth } from '../../shared/usage/days.ts';
+import { UsageProgressModel } from '../../shared/usage/progress.ts';
+import { noDays, summaryOf, type UsageSummary, usageOf } from '../../shared/usage/usage.ts';
+import type { Pace } from '../../workers/periodic/turns.ts';
+import { sumUsage, type UsageResult } from '../../workers/periodic/usage/sum-usage.ts';
 import { ownDatabase } from './own-database.ts';
 import { testConfig, testContext } from './service.ts';
 
@@ -60,5 +63,21 @@ async function store(fields: readonly Partial<Ride>[]): Promise<string[]> {
 }
 
 /** Sums what all accounts have used before the start of a day, without rests. */
-export const sumThrough = (until: Date, pace: Pace = async () => {}): Promise<Summed> =>
-  sumAll(createLogger('silent', 'test'), until, pace);
+export const sumThrough = (until: Date, pace: Pace = async () => {}): Promise<UsageResult> =>
+  sumUsage(createLogger('silent', 'test'), until, pace);
+
+/** Whether the rides of a day (`2026-11-05`) are in the sums of every account. */
+export const isSummed = (day: string): Promise<boolean> =>
+  isDoneThrough(new Date(Date.parse(`${day}T00:00:00Z`) + dayMs));
+
+/** Whether a month (`2026-11`) is closed for every account. */
+export const isClosed = (month: string): Promise<boolean> => isDoneThrough(endOfMonth(month));
+
+async function isDoneThrough(end: Date): Promise<boolean> {
+  const progress = await UsageProgressModel.findById('usage').lean<{ through?: Date }>();
+  return progress?.through !== undefined && progress.through >= end;
+}
+
+/** The figures over all keys of an account. */
+export const usageSummary = async (accountId: string, nowMs: number): Promise<UsageSummary> =>
+  summaryOf((await usageOf(accountId, noDays, nowMs)).keys);

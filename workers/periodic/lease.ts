@@ -1,35 +1,33 @@
 import { randomBase62 } from '../../shared/base/ids.ts';
 import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
 
-/** The sweeper's keys share a hash tag, so that one command can read them in a Redis Cluster. */
-export const leaseKey = '{rides:sweeper}:lease';
-/** How long a sweeping process holds the lease between two renewals. If it dies, another takes the lease after this time. */
+/** How long a process holds a lease between two renewals. If it dies, another takes the lease after this time. */
 const leaseMs = 4_000;
-/** The value of the lease between two sweeps. */
+/** The value of a lease between two turns. */
 const resting = 'resting';
 
 export interface Lease {
   isMine(): Promise<boolean>;
   /** Renews the lease. False when it is lost. */
   keep(): Promise<boolean>;
-  /** Ends the sweep. No process begins another one within `ms`, unless it takes the lease with `interruptRest`. */
+  /** Ends the turn. No process begins another one within `ms`, unless it takes the lease with `interruptRest`. */
   rest(ms: number): Promise<void>;
 }
 
-interface LeaseOptions {
-  /** Whose lease it is. */
-  key?: string;
-  /** Takes the lease within the interval after the last one, too. */
+export interface LeaseOptions {
+  /** Its key in Redis. */
+  key: string;
+  /** Takes the lease between two turns, too. */
   interruptRest?: boolean;
 }
 
 /**
- * Takes the lease, which lets one process at a time sweep, or resolves with null. The lease lasts through the interval after
- * a sweep, so that many processes sweep no more often than one.
+ * Takes a lease, which admits one process at a time to a kind of work, or resolves with null. The lease lasts through the
+ * interval after a turn, so that many processes take no more turns than one.
  */
 export async function takeLease(
   redis: RedisClient,
-  { key = leaseKey, interruptRest = false }: LeaseOptions = {},
+  { key, interruptRest = false }: LeaseOptions,
 ): Promise<Lease | null> {
   const token = randomBase62(12);
   const isFree = (await redis.set(key, token, 'PX', leaseMs, 'NX')) === 'OK';

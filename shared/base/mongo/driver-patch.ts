@@ -17,6 +17,8 @@ let isPatched = false;
  * ever for `drain`, and the socket's time limit does not apply. It happens when the server dies under load; when it
  * hits the driver's monitor, the process never finds the server again. With the patch the wait ends with the socket,
  * and the command fails like any other on a broken connection. The patch also holds writes to their send limits.
+ *
+ * The patched class is internal to the driver, so package.json pins mongoose 9.12.1, which brings it, exactly.
  */
 export function endWritesWithTheirSocket(): void {
   if (isPatched) return;

@@ -1,6 +1,5 @@
-import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Counter, Gauge, registry } from '../../base/metrics.ts';
+import { Counter, defaultMetrics, Gauge, registry } from '../../base/metrics.ts';
 
 const nanosecondsPerSecond = 1e9;
 const resolutionMs = 20;
@@ -31,34 +30,13 @@ export function measureProcess(processName: string): void {
       delay.reset();
     },
   });
-  const startedAt = Date.now() / 1_000 - process.uptime();
-  new Gauge({
-    name: 'process_start_time_seconds',
-    help: 'When the process started, in Unix seconds',
-    registers,
-  }).set(startedAt);
-  new Gauge({
-    name: 'process_resident_memory_bytes',
-    help: 'Resident memory of the process',
-    registers,
-    collect() {
-      this.set(process.memoryUsage.rss());
-    },
-  });
+  for (const measure of defaultMetrics) measure(registry);
   new Gauge({
     name: 'nodejs_heap_used_bytes',
     help: 'Memory in use on the heap of JavaScript',
     registers,
     collect() {
       this.set(process.memoryUsage().heapUsed);
-    },
-  });
-  new Gauge({
-    name: 'process_open_fds',
-    help: 'Open file descriptors; NaN where the system does not tell',
-    registers,
-    collect() {
-      this.set(openDescriptors());
     },
   });
   let counted = 0;
@@ -72,12 +50,4 @@ export function measureProcess(processName: string): void {
       counted = (user + system) / 1e6;
     },
   });
-}
-
-function openDescriptors(): number {
-  try {
-    return readdirSync('/proc/self/fd').length;
-  } catch {
-    return Number.NaN;
-  }
 }

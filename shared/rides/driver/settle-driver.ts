@@ -1,5 +1,6 @@
 import type { Context } from '../../base/context.ts';
 import { AppError } from '../../base/errors.ts';
+import { mongoNow } from '../../base/mongo/clock.ts';
 import { timeLimit } from '../../base/mongo/durability.ts';
 import { type Commitment, drivers, isActive, driverSessions } from '../../drivers/driver.ts';
 import { unknownDriver } from '../../drivers/manage-drivers.ts';
@@ -58,7 +59,7 @@ export async function resumeDriver(driverId: string): Promise<void> {
     const { matchedCount } = await drivers.updateOne(
       { _id: driverId, suspendedAt: driver.suspendedAt, revokedAt: { $exists: false } },
       left.length > 0
-        ? { $set: { left, leavesSince: new Date() }, $unset: { suspendedAt: '' } }
+        ? { $set: { left, leavesSince: await mongoNow() }, $unset: { suspendedAt: '' } }
         : { $unset: { suspendedAt: '', leavesSince: '', left: '' } },
     );
     if (matchedCount > 0) return;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { browserName } from '../../../api/dashboard/sign-in/browser-name.ts';
-import { keysCommand } from '../../../cli/keys-command.ts';
+import { keys } from '../../../cli/keys/commands.ts';
+import { runProgram } from '../../../cli/run-program.ts';
 import { audit } from '../../../shared/accounts/audit.ts';
 import { newAccountId } from '../../../shared/base/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
@@ -157,7 +158,7 @@ describe('the dashboard: what the operator did on the command line', () => {
     const { log } = console;
     console.log = () => {};
     const create = ['create', '--name', 'By the operator', '--mode', 'live', '--account', email];
-    const code = await keysCommand(create, testSettings()).finally(() => Object.assign(console, { log }));
+    const code = await runProgram(keys, create, testSettings()).finally(() => Object.assign(console, { log }));
     expect(code).to.equal(0);
     api = await startTestApi();
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { firstValues } from '../../../api/dashboard/console/ride-form.ts';
-import { endAllSessions } from '../../../shared/accounts/session.ts';
+import { SessionModel } from '../../../shared/accounts/session.ts';
 import { newKeyId } from '../../../shared/base/ids.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
 import { createKey, type NewKey, revokeKey } from '../../../shared/keys/manage-keys.ts';
@@ -372,7 +372,7 @@ describe('the test console', () => {
       const second = await signedIn(api, visitor.account.email);
       const stream = await follow(rideId);
       await stream.next();
-      await endAllSessions(visitor.account._id);
+      await SessionModel.deleteMany({ accountId: visitor.account._id });
       visitor = await signedIn(api, visitor.account.email);
       const other = await follow(rideId);
       expect(await nextWith(stream, 'never')).to.equal(null);

@@ -4,7 +4,7 @@ import { suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { isMoving } from '../../../shared/rides/transitions.ts';
-import { settleDrivers } from '../../../workers/periodic/sweeper/settle-drivers.ts';
+import { settleDrivers } from '../../../workers/periodic/sweeper/mongo-work.ts';
 import type { Answer } from '../../support/client.ts';
 import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';

@@ -5,8 +5,8 @@ import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { dayMs, overUntil } from '../../../shared/usage/days.ts';
 import { noteSummed } from '../../../shared/usage/progress.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
-import { retentionLeaseKey } from '../../../workers/periodic/retention/retention.ts';
-import { usageLeaseKey } from '../../../workers/periodic/usage/usage-sums.ts';
+import { retention as retentionWork } from '../../../workers/periodic/retention/retention.ts';
+import { usageSums } from '../../../workers/periodic/usage/sum-usage.ts';
 import { assertAll, assertCount, type Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { creation } from '../data/requests.ts';
@@ -29,8 +29,8 @@ export const retention: Measurement = async ({ stack, say, quick }) => {
   await addOldRides(size, say);
   await noteSummed(overUntil(Date.now()));
   // A sum of these rides is no part of it.
-  await stack.redis.set(usageLeaseKey, 'the bench', 'PX', 3_600_000);
-  await stack.redis.set(retentionLeaseKey, 'the bench', 'PX', 3_600_000);
+  await stack.redis.set(usageSums.leaseKey, 'the bench', 'PX', 3_600_000);
+  await stack.redis.set(retentionWork.leaseKey, 'the bench', 'PX', 3_600_000);
   const load = await stack.start('load', 'test/bench/load/load.js');
   const api = await stack.startApi();
   const startWorker = () => stack.start('mail', 'workers/main.js', { args: ['mail'] });
@@ -44,7 +44,7 @@ export const retention: Measurement = async ({ stack, say, quick }) => {
   const loaded = load.ask<LoadResult[]>('open', options);
   await setTimeout((startSeconds + seconds) * 1_000);
   await idle.stop();
-  await stack.redis.del(retentionLeaseKey);
+  await stack.redis.del(retentionWork.leaseKey);
   const worker = await startWorker();
   await setTimeout(startSeconds * 1_000 - 1_500);
   const before = await leftOf(size);

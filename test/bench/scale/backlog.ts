@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { sweptKey } from '../../../shared/process/ops/full-sweep.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { enqueueNextDelivery } from '../../../shared/rides/ride-jobs.ts';
-import { leaseKey } from '../../../workers/periodic/lease.ts';
 import { progressKey } from '../../../workers/periodic/sweeper/progress.ts';
+import { sweeperLeaseKey } from '../../../workers/periodic/sweeper/turn.ts';
 import { assertCount, type Bench, type Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { insertRides, unsettledRide } from '../data/rides.ts';
@@ -127,10 +126,10 @@ async function sweepingCost(bench: Bench, processes: readonly Program[], size: n
 
 /** The bench holds the sweepers' lease meanwhile. */
 async function withoutSweeps(stack: Stack, processes: readonly Program[], seconds: number): Promise<Taken> {
-  await stack.redis.set(leaseKey, 'the bench', 'PX', 3_600_000);
+  await stack.redis.set(sweeperLeaseKey, 'the bench', 'PX', 3_600_000);
   await setTimeout(settleMs);
   const taken = await coresTaken(stack, processes, seconds);
-  await stack.redis.del(leaseKey);
+  await stack.redis.del(sweeperLeaseKey);
   return taken;
 }
 

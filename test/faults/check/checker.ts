@@ -2,7 +2,7 @@ import type { Config } from '../../../shared/base/config.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { Fault } from '../faults-log.ts';
 import type { FleetLog } from '../load/fleet.ts';
-import type { Call } from '../load/partners.ts';
+import type { Call } from '../load/request.ts';
 import type { Manner, Receipt } from '../world/receivers.ts';
 import { type BesideEvidence, besideViolations } from './beside.ts';
 import { deliveryViolations } from './deliveries.ts';

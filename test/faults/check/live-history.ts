@@ -2,7 +2,7 @@ import type { Config } from '../../../shared/base/config.ts';
 import type { Ride, RideEvent, RideStatus } from '../../../shared/rides/ride-types.ts';
 import { type Fault, hasSteps, overlaps } from '../faults-log.ts';
 import type { FleetLog } from '../load/fleet.ts';
-import type { Call } from '../load/partners.ts';
+import type { Call } from '../load/request.ts';
 
 /** What the drivers' side of a run is judged by. */
 export interface DriverEvidence {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { expect } from 'chai';
 import type { Fault } from '../faults-log.ts';
-import type { Call } from '../load/partners.ts';
+import type { Call } from '../load/request.ts';
 import { type MachineWatchOptions, startMachineWatch } from '../world/machine-watch.ts';
 import { type Evidence, violationsIn } from './checker.ts';
 import { standstillSummary, standstillViolations } from './standstills.ts';

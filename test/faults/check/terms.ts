@@ -1,6 +1,6 @@
 import type { Offer, Ride } from '../../../shared/rides/ride-types.ts';
 import type { Fault } from '../faults-log.ts';
-import type { Call, ManualStep } from '../load/partners.ts';
+import type { Call, ManualStep } from '../load/request.ts';
 import { grouped } from './grouped.ts';
 import { biddingEndOf, isCalm, promptMs, timeOf, tripOf } from './live-history.ts';
 

@@ -5,26 +5,8 @@ import type { TestScenario } from '../../../shared/rides/ride-types.ts';
 import { between, oneOf, type Random } from '../random.ts';
 import type { World } from '../world/world.ts';
 import { canaries } from './canaries.ts';
-import { type Answered, request } from './request.ts';
+import { type Call, type More, request } from './request.ts';
 import { liveWays, testWays } from './side-ways.ts';
-
-/** One request of a partner and its answer: the partner's own journal, which is evidence. */
-export interface Call extends Answered {
-  operation: 'create' | 'retrieve' | 'offers' | 'accept' | 'cancel' | 'raise' | 'step';
-  /** The creation that it belongs to; it stands in the ride's notes. */
-  tag: string;
-  keyId: string;
-  /** The process that was asked. */
-  api: string;
-  rideId?: string;
-  offerId?: string;
-  /** Of a raise: the fare that is asked for. */
-  fare?: number;
-  /** Of a step: which one. */
-  step?: ManualStep;
-}
-
-export type ManualStep = 'offer' | 'withdraw' | 'arrive' | 'start' | 'complete' | 'cancel' | 'expire';
 
 export interface Partners {
   journal: Call[];
@@ -190,8 +172,3 @@ function pathOf({ operation, rideId, step }: Asked): string {
 
 type Asked = Pick<Call, 'operation' | 'tag' | 'rideId' | 'offerId' | 'fare' | 'step'>;
 type CallOf = (key: NewKey, asked: Asked, more?: More) => Promise<Call>;
-
-export interface More {
-  headers?: Record<string, string>;
-  body?: unknown;
-}

@@ -1,18 +1,19 @@
 import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { AccountModel } from '../../../shared/accounts/account.ts';
+import type { Config } from '../../../shared/base/config.ts';
 import { newAccountId, newRideId, newTrackToken } from '../../../shared/base/ids.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
 import { keys as keyRecords } from '../../../shared/keys/api-key.ts';
-import { createKey, setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
+import { createKey, type NewKey, setWebhookUrl } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { dayMs, startOfMonth } from '../../../shared/usage/days.ts';
 import { UsageProgressModel } from '../../../shared/usage/progress.ts';
-import { retentionLeaseKey } from '../../../workers/periodic/retention/retention.ts';
-import { usageLeaseKey } from '../../../workers/periodic/usage/usage-sums.ts';
-import { redisUrlsOf } from '../world/redis-urls.ts';
-import type { World } from '../world/world.ts';
+import { retention } from '../../../workers/periodic/retention/retention.ts';
+import { usageSums } from '../../../workers/periodic/usage/sum-usage.ts';
+import type { Receivers } from '../world/receivers.ts';
+import { type RedisServers, redisUrlsOf } from '../world/redis-urls.ts';
 import { canaries } from './canaries.ts';
 
 /** Old rides that were put into the database, each as it was inserted, by what must become of it. */
@@ -50,6 +51,14 @@ export const allOf = ({ toErase, unsent, underWay, toDelete, trips }: Past): Rid
   ...trips,
 ];
 
+/** The part of a world that has a past. */
+interface PastWorld {
+  config: Readonly<Config>;
+  past: Past;
+  receivers: Receivers;
+  keys: Map<string, NewKey>;
+}
+
 type Old = Partial<Ride> & Pick<Ride, 'status' | 'statusAt'>;
 
 /**
@@ -57,7 +66,7 @@ type Old = Partial<Ride> & Pick<Ride, 'status' | 'statusAt'>;
  * it that no ride is created in a month that is closed.
  */
 export async function addPast(
-  { config, past, receivers, keys }: Pick<World, 'config' | 'past' | 'receivers' | 'keys'>,
+  { config, past, receivers, keys }: PastWorld,
   { isFirst = false } = {},
 ): Promise<void> {
   const accountId = newAccountId();
@@ -138,19 +147,19 @@ function pastRide(whose: Pick<Ride, 'accountId' | 'keyId' | 'mode'>, old: Old): 
 }
 
 /** Redis loses when the sums and the retention had their last turn, and MongoDB how far the sums of all go: both are due anew. */
-export async function makeTurnsDue(world: Pick<World, 'redis' | 'redisGroup'>): Promise<void> {
+export async function makeTurnsDue(world: RedisServers): Promise<void> {
   await UsageProgressModel.collection.updateOne({ _id: 'usage' } as never, { $set: { isAsked: true } });
   for (const url of await redisUrlsOf(world)) {
     const client = new Redis(url, { maxRetriesPerRequest: 1, retryStrategy: () => null });
     client.on('error', () => {});
     // In a Cluster each server has some of the keys, and refuses the others.
-    for (const key of [usageLeaseKey, retentionLeaseKey]) await client.del(key).catch(() => {});
+    for (const key of [usageSums.leaseKey, retention.leaseKey]) await client.del(key).catch(() => {});
     client.disconnect();
   }
 }
 
 /** Adds to the past again and again, and makes the turns due. What a fault prevents is left out. */
-export async function keepAdding(world: World, stopping: AbortSignal, everyMs = 15_000): Promise<void> {
+export async function keepAdding(world: PastWorld & RedisServers, stopping: AbortSignal, everyMs = 15_000): Promise<void> {
   while (!stopping.aborted) {
     await setTimeout(everyMs, undefined, { signal: stopping }).catch(() => {});
     if (stopping.aborted) return;

@@ -20,6 +20,30 @@ export interface Answered {
   ms: number;
 }
 
+/** One request of a partner and its answer: the partner's own journal, which is evidence. */
+export interface Call extends Answered {
+  operation: 'create' | 'retrieve' | 'offers' | 'accept' | 'cancel' | 'raise' | 'step';
+  /** The creation that it belongs to; the ride's notes have it. */
+  tag: string;
+  keyId: string;
+  /** The process that was asked. */
+  api: string;
+  rideId?: string;
+  offerId?: string;
+  /** Of a raise: the fare that is asked for. */
+  fare?: number;
+  /** Of a step: which one. */
+  step?: ManualStep;
+}
+
+export type ManualStep = 'offer' | 'withdraw' | 'arrive' | 'start' | 'complete' | 'cancel' | 'expire';
+
+/** What a call sends besides its path. */
+export interface More {
+  headers?: Record<string, string>;
+  body?: unknown;
+}
+
 /** The longest time a client waits. The checker reports an answer that took far less. */
 const patienceMs = 20_000;
 

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { RideRequest, TestScenario } from '../../../shared/rides/ride-types.ts';
 import { between, oneOf, type Random } from '../random.ts';
-import type { Call, ManualStep, More } from './partners.ts';
+import type { Call, ManualStep, More } from './request.ts';
 
 /** One ride of a partner, and the requests that are made for it. */
 interface Use {

@@ -1,6 +1,11 @@
-import type { World } from './world.ts';
+import type { RedisGroup } from '../../support/redis-group.ts';
+
+export interface RedisServers {
+  redis: { url: string };
+  redisGroup?: Pick<RedisGroup, 'primaries'>;
+}
 
 /** The servers that hold Redis's data now. */
-export async function redisUrlsOf({ redis, redisGroup }: Pick<World, 'redis' | 'redisGroup'>): Promise<string[]> {
+export async function redisUrlsOf({ redis, redisGroup }: RedisServers): Promise<string[]> {
   return redisGroup ? (await redisGroup.primaries()).map(({ url }) => url) : [redis.url];
 }

@@ -1,11 +1,13 @@
 import { expect } from 'chai';
-import { tableOf } from '../../../cli/drivers/print.ts';
-import { commandNames } from '../../../cli/drivers/usage.ts';
-import { driversCommand } from '../../../cli/drivers-command.ts';
+import { drivers } from '../../../cli/drivers/commands.ts';
+import { tableOf } from '../../../cli/drivers/list.ts';
+import { runProgram } from '../../../cli/run-program.ts';
 import { connectMongo, disconnectMongo } from '../../../shared/base/mongo/connection.ts';
 import { DriverModel } from '../../../shared/drivers/driver.ts';
 import { isWellFormedDriverKey } from '../../../shared/keys/key-format.ts';
 import { testContext } from '../../support/service.ts';
+
+const commandNames = Object.keys(drivers.commands);
 
 describe('the command line of drivers', () => {
   before(async () => {
@@ -23,7 +25,7 @@ describe('the command line of drivers', () => {
     console.log = (line: unknown) => void out.push(String(line));
     console.error = (line: unknown) => void err.push(String(line));
     const settings = { SERVICE_ENV: 'development', MONGO_URL: process.env.TEST_MONGO_URL };
-    const code = await driversCommand(argv, settings).finally(() => Object.assign(console, { log, error }));
+    const code = await runProgram(drivers, argv, settings).finally(() => Object.assign(console, { log, error }));
     return { code, out, err, json: () => JSON.parse(out[0] ?? '') };
   }
   const dana = ['--name', 'Dana', '--phone', '+12025550100', '--vehicle', 'Prius, blue', '--plate', 'T 1'];

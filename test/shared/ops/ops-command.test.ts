@@ -1,8 +1,10 @@
 import { expect } from 'chai';
-import { commandNames } from '../../../cli/ops/usage.ts';
-import { opsCommand } from '../../../cli/ops-command.ts';
+import { ops } from '../../../cli/ops/commands.ts';
+import { runProgram } from '../../../cli/run-program.ts';
 import { newRide } from '../../support/rides.ts';
 import { testContext, testSettings } from '../../support/service.ts';
+
+const commandNames = Object.keys(ops.commands);
 
 describe('the command line of operators', () => {
   let rideId: string;
@@ -22,7 +24,7 @@ describe('the command line of operators', () => {
     console.log = (line: unknown) => void out.push(String(line));
     console.error = (line: unknown) => void err.push(String(line));
     const { SECRETS_KEY: _, ...settings } = testSettings();
-    const code = await opsCommand(argv, { ...settings, LOG_LEVEL: 'trace', ...more }).finally(() =>
+    const code = await runProgram(ops, argv, { ...settings, LOG_LEVEL: 'trace', ...more }).finally(() =>
       Object.assign(console, { log, error }),
     );
     return { code, out, err };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { readArguments } from '../../../cli/ops/arguments.ts';
-import { commands } from '../../../cli/ops/commands.ts';
+import { ops as program } from '../../../cli/ops/commands.ts';
+import { readCommandLine } from '../../../cli/program.ts';
 import { AccountModel, operatorEmail } from '../../../shared/accounts/account.ts';
 import { AuditModel } from '../../../shared/accounts/audit.ts';
 import { AppError } from '../../../shared/base/errors.ts';
@@ -34,8 +34,8 @@ describe('the operator', () => {
   /** Runs a command as its command line does. */
   // biome-ignore lint/suspicious/noExplicitAny: each command has an answer of its own.
   async function ops(line: string): Promise<any> {
-    const args = readArguments([...line.split(' '), '--by', 'Grace']);
-    return commands[args.command](api.ctx, args);
+    const { run } = readCommandLine(program, [...line.split(' '), '--by', 'Grace']);
+    return (await run(api.ctx)).answer;
   }
   const refusal = (line: string) =>
     ops(line).then(

@@ -6,7 +6,7 @@ import { linesPerPart } from '../../../shared/usage/statement-parts.ts';
 import { allLines, monthTotals, readStatement } from '../../../shared/usage/statements.ts';
 import { tripSums } from '../../../shared/usage/trip-sums.ts';
 import type { TripLine } from '../../../shared/usage/trips.ts';
-import { Ended } from '../../../workers/periodic/pace.ts';
+import { TurnOverError } from '../../../workers/periodic/turns.ts';
 import { rideIn } from '../../support/rides.ts';
 import { at, newKey, ridesAt, sumThrough, tripsAt, usageContext, type Whose } from '../../support/usage.ts';
 
@@ -104,7 +104,7 @@ describe('a statement', () => {
     for (let steps = 0, isDone = false; !isDone; steps++) {
       let left = steps;
       isDone = await sumThrough(afterOctober, async () => {
-        if (left-- === 0) throw new Ended();
+        if (left-- === 0) throw new TurnOverError();
       }).then(
         () => true,
         () => false,

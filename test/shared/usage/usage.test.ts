@@ -6,13 +6,23 @@ import { rotateKey } from '../../../shared/keys/replace-secret.ts';
 import { createRide } from '../../../shared/rides/create-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { dayMs, dayOf } from '../../../shared/usage/days.ts';
-import { isClosed, isSumDue, isSummed, noteSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
-import { countByDay } from '../../../shared/usage/sum-rides.ts';
-import { ridesByKey, usageOf, usageSummary } from '../../../shared/usage/usage.ts';
-import { Ended } from '../../../workers/periodic/pace.ts';
+import { isSumDue, noteSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
+import { countByDay } from '../../../workers/periodic/usage/sum-rides.ts';
+import { ridesByKey, usageOf } from '../../../shared/usage/usage.ts';
+import { TurnOverError } from '../../../workers/periodic/turns.ts';
 import { newRide } from '../../support/rides.ts';
 import { until as eventually } from '../../support/until.ts';
-import { at, newKey, ridesAt, sumThrough, usageContext, type Whose } from '../../support/usage.ts';
+import {
+  at,
+  isClosed,
+  isSummed,
+  newKey,
+  ridesAt,
+  sumThrough,
+  usageContext,
+  usageSummary,
+  type Whose,
+} from '../../support/usage.ts';
 
 const now = at('2026-11-21 12:00').getTime();
 const november = { from: at('2026-11-01 00:00'), to: at('2026-12-01 00:00') };
@@ -119,7 +129,7 @@ describe('the usage of an account', () => {
         for (let steps = 0, isDone = false; !isDone; steps++) {
           let left = steps;
           isDone = await sumThrough(until, async () => {
-            if (left-- === 0) throw new Ended();
+            if (left-- === 0) throw new TurnOverError();
           }).then(
             () => true,
             () => false,

@@ -7,7 +7,8 @@ import { faresPerKm, type Quartiles } from '../../../shared/fares/fare-hint.ts';
 import { pointAt } from '../../../shared/rides/position.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
-import { faresLeaseKey, startFareDays, takeFareTurn } from '../../../workers/periodic/fares/fare-turns.ts';
+import { fareCounts } from '../../../workers/periodic/fares.ts';
+import { startPacedWork, takePacedTurn } from '../../../workers/periodic/turns.ts';
 import { somewhere } from '../../support/drivers.ts';
 import { newDriver } from '../../support/rides.ts';
 import { until } from '../../support/until.ts';
@@ -20,7 +21,7 @@ describe('the fares of the days that are over', () => {
   });
   after(() => ctx.close());
   beforeEach(async () => {
-    await ctx.redis.del(faresLeaseKey);
+    await ctx.redis.del(fareCounts.leaseKey);
     await FareProgressModel.deleteMany({});
     await fareDays.deleteMany({});
     await rides.deleteMany({});
@@ -28,8 +29,8 @@ describe('the fares of the days that are over', () => {
 
   const now = '2026-11-06 01:00';
   async function count(text = now, signal = new AbortController().signal): Promise<void> {
-    await ctx.redis.del(faresLeaseKey);
-    await takeFareTurn({ ...ctx, now: () => at(text).getTime() }, { intervalMs: 60_000, signal });
+    await ctx.redis.del(fareCounts.leaseKey);
+    await takePacedTurn({ ...ctx, now: () => at(text).getTime() }, fareCounts, signal);
   }
   const hint = (pickup: Ride['pickup'], carType: Ride['carType'] = 'regular', text = now): Promise<Quartiles | null> =>
     faresPerKm(pickup, carType, at(text).getTime());
@@ -193,8 +194,8 @@ describe('the fares of the days that are over', () => {
     await trips(place, prices(20), 10);
     await count(now, AbortSignal.abort());
     expect(await fareDays.countDocuments()).to.equal(0);
-    await until(async () => (await ctx.redis.get(faresLeaseKey)) === null);
-    const running = startFareDays({ ...ctx, now: () => at(now).getTime() });
+    await until(async () => (await ctx.redis.get(fareCounts.leaseKey)) === null);
+    const running = startPacedWork({ ...ctx, now: () => at(now).getTime() }, fareCounts);
     await until(async () => (await hint(place)) !== null);
     await running.stop();
   });

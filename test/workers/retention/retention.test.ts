@@ -23,14 +23,8 @@ import { dayMs, monthOf, overUntil, startOfMonth } from '../../../shared/usage/d
 import { askForSums, isSumDue, noteSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
 import { type RideSums, rideSums } from '../../../shared/usage/ride-sums.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
-import { Ended } from '../../../workers/periodic/pace.ts';
-import {
-  type Retained,
-  retainOnly,
-  retentionLeaseKey,
-  startRetention,
-  takeRetentionTurn,
-} from '../../../workers/periodic/retention/retention.ts';
+import { startPacedWork, TurnOverError, takePacedTurn } from '../../../workers/periodic/turns.ts';
+import { type RetentionResult, retention, runRetention } from '../../../workers/periodic/retention/retention.ts';
 import { storedAttempts } from '../../support/attempts.ts';
 import { endedRide, personal, personalIn } from '../../support/ended-rides.ts';
 import { withLogLines } from '../../support/log-lines.ts';
@@ -51,14 +45,14 @@ describe('the retention', () => {
   beforeEach(async () => {
     await Promise.all([rides.deleteMany({}), attempts.deleteMany({})]);
     await Promise.all([UsageProgressModel.deleteMany({}), RetentionProgressModel.deleteMany({})]);
-    await ctx.redis.del(retentionLeaseKey);
+    await ctx.redis.del(retention.leaseKey);
   });
   afterEach(() => {
     rides.updateMany = updateMany;
   });
 
   const daysAgo = (days: number) => new Date(ctx.now() - days * dayMs);
-  const retain = (nowMs = ctx.now(), pace = async () => {}): Promise<Retained> => retainOnly(ctx, nowMs, pace);
+  const retain = (nowMs = ctx.now(), pace = async () => {}): Promise<RetentionResult> => runRetention(ctx, nowMs, pace);
   const minuteMs = 60_000;
 
   describe('erases', () => {
@@ -122,9 +116,9 @@ describe('the retention', () => {
 
     it('a ride again that it died at, since a ride counts as erased after its attempts', async () => {
       const { _id } = await endedRide(ctx, 31);
-      rides.updateMany = () => Promise.reject(new Ended());
+      rides.updateMany = () => Promise.reject(new TurnOverError());
       const died = await retain().catch((error: unknown) => error);
-      expect(died).to.be.instanceOf(Ended);
+      expect(died).to.be.instanceOf(TurnOverError);
       rides.updateMany = updateMany;
       expect(await personalIn(_id)).to.include('Ada Lovelace');
       expect((await retain()).ridesErased).to.equal(1);
@@ -300,7 +294,7 @@ describe('the retention', () => {
   });
 
   describe('in its turn', () => {
-    const turn = (signal = new AbortController().signal) => takeRetentionTurn(ctx, { intervalMs: minuteMs, signal });
+    const turn = (signal = new AbortController().signal) => takePacedTurn(ctx, retention, signal);
     const erasedCount = () => rides.countDocuments({ erasedAt: { $exists: true } });
 
     it('is done by one process in each interval', async () => {
@@ -308,7 +302,7 @@ describe('the retention', () => {
       await endedRide(ctx, 31);
       await turn();
       expect(await erasedCount()).to.equal(0);
-      await ctx.redis.del(retentionLeaseKey);
+      await ctx.redis.del(retention.leaseKey);
       await turn();
       expect(await erasedCount()).to.equal(1);
     });
@@ -316,7 +310,7 @@ describe('the retention', () => {
     it('says in one log line how much has gone', async () => {
       await endedRide(ctx, 31);
       const logged = withLogLines(ctx);
-      await takeRetentionTurn(logged.ctx, { intervalMs: minuteMs, signal: new AbortController().signal });
+      await takePacedTurn(logged.ctx, retention, new AbortController().signal);
       expect(logged.lines).to.have.lengthOf(1);
       expect(logged.lines[0]).to.include({ msg: 'retention', ridesErased: 1, ridesDeleted: 0, expired: 0, failed: 0 });
     });
@@ -325,14 +319,14 @@ describe('the retention', () => {
       await endedRide(ctx, 31);
       await turn(AbortSignal.abort());
       expect(await erasedCount()).to.equal(0);
-      await until(async () => (await ctx.redis.get(retentionLeaseKey)) === null);
+      await until(async () => (await ctx.redis.get(retention.leaseKey)) === null);
       await turn();
       expect(await erasedCount()).to.equal(1);
     });
 
     it('starts with the process, and stops while nothing is to do', async () => {
       await endedRide(ctx, 31);
-      const running = startRetention(ctx);
+      const running = startPacedWork(ctx, retention);
       await until(async () => (await erasedCount()) === 1);
       await running.stop();
     });

@@ -8,10 +8,9 @@ import { rides } from '../../../shared/rides/ride.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/ride-jobs.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
-import { leaseKey } from '../../../workers/periodic/lease.ts';
 import { progressKey } from '../../../workers/periodic/sweeper/progress.ts';
 import { startSweeper } from '../../../workers/periodic/sweeper/sweeper.ts';
-import { takeTurn } from '../../../workers/periodic/sweeper/turn.ts';
+import { sweeperLeaseKey, takeSweepTurn } from '../../../workers/periodic/sweeper/turn.ts';
 import { newRide } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
 import { jobFor, makeDue } from '../../support/stored-rides.ts';
@@ -38,9 +37,9 @@ describe('the sweeper', () => {
   const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000);
   const turn = (more: { lastLossAt?: number; redisReturnedAt?: number } = {}) => {
     const times = { now: Date.now(), lastLossAt: 0, redisReturnedAt: 0, intervalMs, soonMs: intervalMs, ...more };
-    return takeTurn(ctx, { ...times, signal: new AbortController().signal });
+    return takeSweepTurn(ctx, { ...times, signal: new AbortController().signal });
   };
-  const intervalIsOver = () => ctx.redis.del(leaseKey);
+  const intervalIsOver = () => ctx.redis.del(sweeperLeaseKey);
   /** Redis has its data, as far as the sweeper knows. */
   const everythingIsSwept = () => ctx.redis.set(sweptKey, Date.now());
 
@@ -86,7 +85,7 @@ describe('the sweeper', () => {
       expect(found).to.have.length(1);
       for (let times = 0; times < 20; times++) await turn();
       expect(found).to.have.length(1);
-      expect(await ctx.redis.pttl(leaseKey)).to.be.within(1, intervalMs);
+      expect(await ctx.redis.pttl(sweeperLeaseKey)).to.be.within(1, intervalMs);
       await intervalIsOver();
       await Promise.all(Array.from({ length: 20 }, () => turn()));
       expect(found).to.have.length(2);
@@ -154,7 +153,7 @@ describe('the sweeper', () => {
       const log = { ...ctx.log, warn: (fields: object) => void logged.push(fields), info: () => {} };
       const listening = { ...ctx, log: log as unknown as Context['log'] };
       const times = { now: Date.now(), lastLossAt: 0, redisReturnedAt: 0, intervalMs, soonMs: 1 };
-      await takeTurn(listening, { ...times, signal: new AbortController().signal });
+      await takeSweepTurn(listening, { ...times, signal: new AbortController().signal });
       expect(await jobFor(ctx, 'bidding', `${whole}_expire`)).not.to.equal(undefined);
       expect(await ctx.redis.get(sweptKey)).to.equal(String(times.now));
       expect(JSON.stringify(logged)).to.include(broken).and.to.include(stuck);

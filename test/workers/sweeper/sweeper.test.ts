@@ -4,10 +4,9 @@ import type { Context } from '../../../shared/base/context.ts';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
 import { type PoolName, queuePrefix } from '../../../shared/base/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { leaseKey } from '../../../workers/periodic/lease.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { startSweeper } from '../../../workers/periodic/sweeper/sweeper.ts';
-import { takeTurn } from '../../../workers/periodic/sweeper/turn.ts';
+import { sweeperLeaseKey, takeSweepTurn } from '../../../workers/periodic/sweeper/turn.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';
 import { markSlow } from '../../../workers/webhooks/slow-lane.ts';
 import { newKey } from '../../support/deliveries.ts';
@@ -31,11 +30,11 @@ describe('the sweeper', () => {
   const lose = async (pool: PoolName, id: string) => (await jobFor(ctx, pool, id))?.remove();
   const takeATurn = () => {
     const times = { now: Date.now(), lastLossAt: 0, redisReturnedAt: 0, intervalMs: 60_000, soonMs: 60_000 };
-    return takeTurn(ctx, { ...times, signal: new AbortController().signal });
+    return takeSweepTurn(ctx, { ...times, signal: new AbortController().signal });
   };
   /** A turn of a process, when the interval is over. */
   const oneSweep = async () => {
-    await ctx.redis.del(leaseKey);
+    await ctx.redis.del(sweeperLeaseKey);
     await takeATurn();
   };
   const rideWhoseEventIs = async (seconds: number) => {
@@ -120,13 +119,13 @@ describe('the sweeper', () => {
 
     it('does nothing while another process holds the lease', async () => {
       const { rideId } = await rideWhoseEventIs(60);
-      await ctx.redis.set(leaseKey, 'another process', 'PX', 60_000);
+      await ctx.redis.set(sweeperLeaseKey, 'another process', 'PX', 60_000);
       try {
         await takeATurn();
         expect(await jobFor(ctx, 'webhooks', `${rideId}_1`)).to.equal(undefined);
-        expect(await ctx.redis.get(leaseKey)).to.equal('another process');
+        expect(await ctx.redis.get(sweeperLeaseKey)).to.equal('another process');
       } finally {
-        await ctx.redis.del(leaseKey);
+        await ctx.redis.del(sweeperLeaseKey);
       }
       await oneSweep();
       expect(await jobFor(ctx, 'webhooks', `${rideId}_1`)).not.to.equal(undefined);
@@ -134,11 +133,11 @@ describe('the sweeper', () => {
 
     it('adds all at once after a reconnect, also when another process held the lease just then', async () => {
       const { rideId } = await rideWhoseEventIs(0);
-      await ctx.redis.set(leaseKey, 'a process that was killed', 'PX', 60_000);
+      await ctx.redis.set(sweeperLeaseKey, 'a process that was killed', 'PX', 60_000);
       const sweeper = startSweeper(ctx);
       ctx.redis.emit('ready');
       await ctx.redis.ping();
-      await ctx.redis.del(leaseKey);
+      await ctx.redis.del(sweeperLeaseKey);
       await until(async () => (await jobFor(ctx, 'webhooks', `${rideId}_1`)) !== undefined);
       await sweeper.stop();
     });

@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import type { Context } from '../../../shared/base/context.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
-import { isSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
+import { UsageProgressModel } from '../../../shared/usage/progress.ts';
 import { rideSums } from '../../../shared/usage/ride-sums.ts';
-import { startUsageSums, takeUsageTurn, usageLeaseKey } from '../../../workers/periodic/usage/usage-sums.ts';
+import { startPacedWork, takePacedTurn } from '../../../workers/periodic/turns.ts';
+import { usageSums } from '../../../workers/periodic/usage/sum-usage.ts';
 import { until } from '../../support/until.ts';
-import { at, newKey, ridesAt, usageContext, type Whose } from '../../support/usage.ts';
-
-const intervalMs = 60_000;
+import { at, isSummed, newKey, ridesAt, usageContext, type Whose } from '../../support/usage.ts';
 
 describe('summing the usage', () => {
   let ctx: Context;
@@ -17,7 +16,7 @@ describe('summing the usage', () => {
   after(() => ctx.close());
   const { find } = keys;
   beforeEach(async () => {
-    await ctx.redis.del(usageLeaseKey);
+    await ctx.redis.del(usageSums.leaseKey);
     await UsageProgressModel.deleteMany({});
   });
   afterEach(() => {
@@ -26,8 +25,8 @@ describe('summing the usage', () => {
 
   const clockAt = (text: string): Context => ({ ...ctx, now: () => at(text).getTime() });
   const turn = (service: Context, signal = new AbortController().signal) =>
-    takeUsageTurn(service, { intervalMs, signal });
-  const intervalIsOver = () => ctx.redis.del(usageLeaseKey);
+    takePacedTurn(service, usageSums, signal);
+  const intervalIsOver = () => ctx.redis.del(usageSums.leaseKey);
   const summedOf = async ({ keyId }: Whose) => (await rideSums.findOne({ _id: keyId }))?.rides;
 
   /** How often all keys were gone through. */
@@ -73,7 +72,7 @@ describe('summing the usage', () => {
     await turn(clockAt('2026-11-06 01:00'), AbortSignal.abort());
     expect(await summedOf(key)).to.equal(undefined);
     expect(await isSummed('2026-11-04')).to.equal(false);
-    await until(async () => (await ctx.redis.get(usageLeaseKey)) === null);
+    await until(async () => (await ctx.redis.get(usageSums.leaseKey)) === null);
     await turn(clockAt('2026-11-06 01:00'));
     expect(await summedOf(key)).to.equal(1);
   });
@@ -100,7 +99,7 @@ describe('summing the usage', () => {
   it('starts with the process, and stops while nothing is to do', async () => {
     const key = await newKey();
     await ridesAt(key, at('2026-11-04 10:00'));
-    const running = startUsageSums(clockAt('2026-11-06 01:00'));
+    const running = startPacedWork(clockAt('2026-11-06 01:00'), usageSums);
     await until(() => isSummed('2026-11-05'));
     await running.stop();
     expect(await summedOf(key)).to.equal(1);

@@ -1,28 +1,32 @@
-import type mongoose from 'mongoose';
 import { AuditModel } from '../../../shared/accounts/audit.ts';
 import { LimitModel } from '../../../shared/accounts/limit.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { SignInModel } from '../../../shared/accounts/sign-in-row.ts';
 import { SubmissionModel } from '../../../shared/accounts/submission.ts';
 import { firstRideId } from '../../../shared/base/ids.ts';
+import { collection } from '../../../shared/base/mongo/collection.ts';
 import { timeLimit } from '../../../shared/base/mongo/durability.ts';
 import { drivers, driverSessions } from '../../../shared/drivers/driver.ts';
 import { positions } from '../../../shared/drivers/positions.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { MailModel } from '../../../shared/mail/mail-row.ts';
-import { createdIndex, rides } from '../../../shared/rides/ride.ts';
+import { createdIndex, RideModel, rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { ridesNeededFrom } from '../../../shared/usage/progress.ts';
 import { rideSums } from '../../../shared/usage/ride-sums.ts';
-import type { Pace } from '../../../shared/usage/sum-rides.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
+import type { Pace } from '../turns.ts';
+import { pagesById } from '../walk.ts';
 
 const atOnce = 200;
 /** Each has several attempts, which are deleted with it. */
 const ridesAtOnce = 50;
 
-const expiring = [SignInModel, SessionModel, driverSessions.model, SubmissionModel, LimitModel, MailModel];
+type Rows = ReturnType<typeof collection<{ _id: unknown }>>;
+const expiring: Rows[] = [SignInModel, SessionModel, driverSessions.model, SubmissionModel, LimitModel, MailModel].map(
+  (model) => collection(model),
+);
 
 /**
  * Deletes sign-in codes, sessions of people and of drivers, submissions and limits that have expired, and mails that were
@@ -30,50 +34,44 @@ const expiring = [SignInModel, SessionModel, driverSessions.model, SubmissionMod
  */
 export async function deleteExpired(now: Date, pace: Pace): Promise<number> {
   let deleted = 0;
-  for (const { collection } of expiring) deleted += await deleteBefore(collection, 'expiresAt', now, pace);
+  for (const rows of expiring) deleted += await deleteBefore(rows, 'expiresAt', now, pace);
   return deleted;
 }
 
-/** Deletes the entries of what was done in accounts before a time. Resolves with how many. */
+/** Deletes the audit entries of before a time. Resolves with how many. */
 export const deleteOldAudit = (before: Date, pace: Pace): Promise<number> =>
-  deleteBefore(AuditModel.collection, 'at', before, pace);
+  deleteBefore(collection(AuditModel), 'at', before, pace);
 
-/** The time is part of the deletion too: meanwhile a session may have been used and live on. */
-async function deleteBefore(
-  { collectionName, conn }: { collectionName: string; conn: mongoose.Connection },
+const deleteBefore = (rows: Rows, field: string, before: Date, pace: Pace): Promise<number> =>
+  changeBefore(rows, field, before, pace, async (old) => (await rows.deleteMany(old, timeLimit())).deletedCount);
+
+/** Removes the Idempotency-Keys that have expired from their rides. Resolves with how many. */
+export const dropOldIdempotencyKeys = (now: Date, pace: Pace): Promise<number> =>
+  changeBefore(collection(RideModel), 'idempotency.expiresAt', now, pace, async (old) => {
+    const { modifiedCount } = await rides.updateMany(old, { $unset: { idempotency: '' } }, timeLimit());
+    return modifiedCount;
+  });
+
+/**
+ * Changes the documents whose time is before a time, in batches. The filter of a change has the time too: in the meantime a
+ * session may have been used, and lives longer. Resolves with how many documents `change` counted.
+ */
+async function changeBefore(
+  rows: Rows,
   field: string,
   before: Date,
   pace: Pace,
+  change: (old: object) => Promise<number>,
 ): Promise<number> {
-  const collection = conn.collection<{ _id: unknown }>(collectionName);
   const isOld = { [field]: { $lt: before } };
   const order = { [field]: 1 } as const;
   const page = { projection: { _id: 1 }, sort: order, hint: order, limit: atOnce, batchSize: atOnce } as const;
-  for (let deleted = 0; ; ) {
+  for (let changed = 0; ; ) {
     await pace();
-    const old = await collection.find(isOld, { ...page, ...timeLimit() }).toArray();
-    if (old.length === 0) return deleted;
-    const { deletedCount } = await collection.deleteMany(
-      { _id: { $in: old.map(({ _id }) => _id) }, ...isOld },
-      timeLimit(),
-    );
-    deleted += deletedCount;
-    if (old.length < atOnce) return deleted;
-  }
-}
-
-/** Takes the Idempotency-Keys that have expired off their rides. Resolves with how many. */
-export async function dropOldIdempotencyKeys(now: Date, pace: Pace): Promise<number> {
-  const isOld = { 'idempotency.expiresAt': { $lt: now } };
-  const order = { 'idempotency.expiresAt': 1 } as const;
-  const page = { projection: { _id: 1 }, sort: order, hint: order, limit: atOnce, batchSize: atOnce } as const;
-  for (let dropped = 0; ; ) {
-    await pace();
-    const old = await rides.find(isOld, { ...page, ...timeLimit() }).toArray();
-    if (old.length === 0) return dropped;
-    const which = { _id: { $in: old.map(({ _id }) => _id) }, ...isOld };
-    dropped += (await rides.updateMany(which, { $unset: { idempotency: '' } }, timeLimit())).modifiedCount;
-    if (old.length < atOnce) return dropped;
+    const old = await rows.find(isOld, { ...page, ...timeLimit() }).toArray();
+    if (old.length === 0) return changed;
+    changed += await change({ _id: { $in: old.map(({ _id }) => _id) }, ...isOld });
+    if (old.length < atOnce) return changed;
   }
 }
 
@@ -82,11 +80,9 @@ export async function dropOldIdempotencyKeys(now: Date, pace: Pace): Promise<num
  * position, in the order of the ids: there is one for each driver. Resolves with how many were deleted.
  */
 export async function deleteOldPositions(before: Date, pace: Pace): Promise<number> {
-  const page = { projection: { seenAt: 1 }, sort: { _id: 1 }, limit: atOnce, batchSize: atOnce } as const;
   let deleted = 0;
-  for (let after = ''; ; ) {
-    await pace();
-    const found = await positions.find({ _id: { $gt: after } }, { ...page, ...timeLimit() }).toArray();
+  const range = { pageSize: atOnce, projection: { seenAt: 1 }, options: timeLimit() };
+  for await (const found of pagesById<{ _id: string }>(positions, range, pace)) {
     const ids = found.map(({ _id }) => _id);
     const revoked = await drivers
       .find(
@@ -99,10 +95,8 @@ export async function deleteOldPositions(before: Date, pace: Pace): Promise<numb
       { _id: { $in: revoked.map(({ _id }) => _id) }, rideId: { $exists: false } },
     ];
     deleted += (await positions.deleteMany({ $or: isGone }, timeLimit())).deletedCount;
-    const last = ids.at(-1);
-    if (!last || ids.length < atOnce) return deleted;
-    after = last;
   }
+  return deleted;
 }
 
 /** Deletes the keys that were revoked before a time and never had a ride: no statement or sum names them. */
@@ -143,17 +137,15 @@ export async function deleteOldRides(before: Date, pace: Pace): Promise<number> 
   const neededFrom = await ridesNeededFrom();
   if (!neededFrom) return 0;
   const end = before < neededFrom ? before : neededFrom;
+  // An id begins with the time of creation, so these were created before that time, too.
+  const range = {
+    before: firstRideId(end.getTime()),
+    pageSize: atOnce,
+    projection: { status: 1, statusAt: 1, unsettled: 1 },
+    options: timeLimit(),
+  };
   let deleted = 0;
-  // An id begins with the time of creation, so these were created, too, before that time.
-  const page = { projection: { status: 1, statusAt: 1, unsettled: 1 }, sort: { _id: 1 }, limit: atOnce } as const;
-  for (let after = ''; ; ) {
-    await pace();
-    const found = await rides
-      .find<OldRide>(
-        { _id: { $gt: after, $lt: firstRideId(end.getTime()) } },
-        { ...page, batchSize: atOnce, ...timeLimit() },
-      )
-      .toArray();
+  for await (const found of pagesById<OldRide>(rides, range, pace)) {
     const old = found.filter(({ status, statusAt, unsettled }) => hasEnded(status) && statusAt < end && !unsettled);
     for (let start = 0; start < old.length; start += ridesAtOnce) {
       const ids = old.slice(start, start + ridesAtOnce).map(({ _id }) => _id);
@@ -161,8 +153,6 @@ export async function deleteOldRides(before: Date, pace: Pace): Promise<number> 
       await attempts.deleteMany({ rideId: { $in: ids } }, timeLimit());
       deleted += (await rides.deleteMany({ _id: { $in: ids } }, timeLimit())).deletedCount;
     }
-    const last = found.at(-1);
-    if (!last || found.length < atOnce) return deleted;
-    after = last._id;
   }
+  return deleted;
 }

@@ -3,34 +3,43 @@ import { timeLimit } from '../../../shared/base/mongo/durability.ts';
 import { eraseRides } from '../../../shared/retention/erase-rides.ts';
 import { erasedThrough, noteErased } from '../../../shared/retention/progress.ts';
 import { erasable, rides } from '../../../shared/rides/ride.ts';
-import type { Pace } from '../../../shared/usage/sum-rides.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { eraseAttempts } from '../../../shared/webhooks/erase-attempts.ts';
-import { walk } from '../sweeper/walk.ts';
-import type { Failed } from './retention.ts';
+import type { Pace } from '../turns.ts';
+import { pagesById, walk } from '../walk.ts';
 
 /** A batch is a short command: no request waits for long behind it. */
 const ridesAtOnce = 50;
 const attemptsAtOnce = 200;
 
 /**
- * Erases the rides that ended before a time, the first in front. A batch that fails is tried ride by ride, so that one ride
- * keeps none of the others. Resolves with how many were erased.
+ * Erases the rides that ended before a time, the oldest end first. A batch that fails is tried ride by ride, so that one ride
+ * does not stop the others. Resolves with how many were erased.
  */
-export async function eraseOldRides(before: Date, pace: Pace, failed: Failed): Promise<number> {
+export async function eraseOldRides(
+  before: Date,
+  pace: Pace,
+  onError: (part: object, error: unknown) => 0,
+): Promise<number> {
   let erased = 0;
-  const count = (rides: number) => {
-    erased += rides;
+  const erase = async (rideIds: readonly string[], onErrorOfBatch: (error: unknown) => unknown) => {
+    await pace();
+    try {
+      erased += await eraseRides(rideIds);
+    } catch (error) {
+      await onErrorOfBatch(error);
+    }
   };
   const eraseOneByOne = async (rideIds: readonly string[]) => {
-    for (const rideId of rideIds) {
-      await pace();
-      await eraseRides([rideId]).then(count, (error) => failed({ rideId }, error));
-    }
+    for (const rideId of rideIds) await erase([rideId], (error) => onError({ rideId }, error));
+  };
+  const mayGoOn = async () => {
+    await pace();
+    return true;
   };
   await walk<{ _id: string }>(
     {
-      collection: rides as never,
+      collection: rides,
       by: 'statusAt',
       filter: erasable,
       projection: { _id: 1 },
@@ -38,55 +47,37 @@ export async function eraseOldRides(before: Date, pace: Pace, failed: Failed): P
       async visit(ended) {
         for (let start = 0; start < ended.length; start += ridesAtOnce) {
           const rideIds = ended.slice(start, start + ridesAtOnce).map(({ _id }) => _id);
-          await pace();
-          await eraseRides(rideIds).then(count, async (error) => {
-            failed({}, error);
-            await eraseOneByOne(rideIds);
+          await erase(rideIds, (error) => {
+            onError({}, error);
+            return eraseOneByOne(rideIds);
           });
         }
         return ended.length;
       },
     },
     'front',
-    {
-      maxIdle: Number.POSITIVE_INFINITY,
-      mayGoOn: async () => {
-        await pace();
-        return true;
-      },
-      onProgress: () => {},
-    },
+    { maxIdle: Number.POSITIVE_INFINITY, mayGoOn },
   );
   return erased;
 }
 
 /**
  * Erases the attempts that were made before a time and are not erased with their rides, such as redeliveries that ended
- * later, and deletes test events, which belong to no ride. Each attempt is looked at once. Resolves with how many were.
+ * later, and deletes test events, which belong to no ride. Each attempt is read once. Resolves with how many were read.
  */
 export async function eraseOldAttempts(before: Date, pace: Pace): Promise<number> {
   const end = firstAttemptId(before.getTime());
-  let looked = 0;
-  for (let after = await erasedThrough(); after < end; ) {
-    await pace();
-    const page = await attempts
-      .find<Pick<AttemptRecord, '_id' | 'kind'>>(
-        { _id: { $gt: after, $lt: end } },
-        {
-          projection: { kind: 1 },
-          sort: { _id: 1 },
-          limit: attemptsAtOnce,
-          batchSize: attemptsAtOnce,
-          ...timeLimit(),
-        },
-      )
-      .toArray();
+  const after = await erasedThrough();
+  if (after >= end) return 0;
+  let read = 0;
+  const range = { after, before: end, pageSize: attemptsAtOnce, projection: { kind: 1 }, options: timeLimit() };
+  for await (const page of pagesById<Pick<AttemptRecord, '_id' | 'kind'>>(attempts, range, pace)) {
     const ids = (isTest: boolean) => page.filter(({ kind }) => (kind === 'test') === isTest).map(({ _id }) => _id);
     await eraseAttempts({ _id: { $in: ids(false) } });
     await attempts.deleteMany({ _id: { $in: ids(true) } }, timeLimit());
-    looked += page.length;
-    after = page.length < attemptsAtOnce ? end : (page.at(-1)?._id ?? end);
-    await noteErased(after);
+    read += page.length;
+    await noteErased(page.at(-1)?._id ?? end);
   }
-  return looked;
+  await noteErased(end);
+  return read;
 }

@@ -13,7 +13,7 @@ export interface NeededJob {
   id: string;
   /** Unix ms. */
   dueAt: number;
-  /** Never throws. Resolves with whether Redis took the job. */
+  /** Never throws. Resolves with whether Redis accepted the job. */
   add(options: { evenIfActive: boolean }): Promise<boolean>;
 }
 
@@ -22,8 +22,8 @@ const toleranceMs = 1_000;
 
 /**
  * Adds the jobs that no queue really holds, in this order. With `distrustActive`, a due job is also added beside an active
- * one, whose worker may never have received it. Resolves with how many jobs Redis took and how many it did not. A queue
- * whose node of a Redis Cluster is away holds up no other queue: its jobs count as not taken.
+ * one, whose worker may never have received it. Resolves with how many jobs Redis accepted and how many it did not. A queue
+ * whose node of a Redis Cluster is away delays no other queue: its jobs count as not accepted.
  */
 export async function addMissing(
   ctx: Context,
@@ -31,15 +31,15 @@ export async function addMissing(
   { nowMs, distrustActive }: { nowMs: number; distrustActive: boolean },
 ): Promise<{ added: number; failed: number }> {
   const states = await statesOf(ctx, needed, nowMs);
-  const taken = await Promise.all(
+  const accepted = await Promise.all(
     needed.flatMap((job, index) => {
       const isDistrusted = distrustActive && states[index] === 'active' && job.dueAt <= nowMs;
       if (states[index] === 'unknown') return false;
       return states[index] === 'missing' || isDistrusted ? job.add({ evenIfActive: isDistrusted }) : [];
     }),
   );
-  const added = taken.filter(Boolean).length;
-  return { added, failed: taken.length - added };
+  const added = accepted.filter(Boolean).length;
+  return { added, failed: accepted.length - added };
 }
 
 async function statesOf(ctx: Context, needed: readonly NeededJob[], nowMs: number): Promise<(JobState | 'unknown')[]> {

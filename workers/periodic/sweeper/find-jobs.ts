@@ -1,6 +1,5 @@
 import type { Queue } from 'bullmq';
 import type { RedisClient } from '../../../shared/base/redis/redis-nodes.ts';
-import { areUnique } from './job-ids.ts';
 
 /** `active`: a worker has the job, or had it and died. BullMQ gives a dead worker's job to another worker. */
 export type JobState = 'missing' | 'waiting' | 'active';
@@ -28,6 +27,8 @@ const scorePerMs = 0x1000;
  * Where these jobs of a queue really are. BullMQ ignores an add while the dedupe key names a job whose hash exists, even if
  * the list that held the job is lost. This removes such leftovers, so that BullMQ accepts the next add. In a list too long
  * to be sure, a job counts as waiting; a later call finds it missing, when the list has moved on.
+ *
+ * The keys that this reads are internal to BullMQ, so package.json pins 6.7.0 exactly.
  */
 export async function findJobs(redis: RedisClient, queue: Queue, wanted: readonly WantedJob[]): Promise<JobState[]> {
   if (wanted.length === 0) return [];
@@ -138,3 +139,19 @@ function answerOf<T>(result: [Error | null, unknown] | undefined): T {
   if (error) throw error;
   return value as T;
 }
+
+/** Larger than any count of jobs. BullMQ writes job ids in Lua, which prints integers of up to 14 digits. */
+const smallestUniqueId = 1e12;
+
+/**
+ * Prevents a job id from being used twice. If a queue's counter is lost, BullMQ counts from 1 again and overwrites the jobs
+ * with these ids. This starts a counter at the current Unix ms instead, above all earlier ids as long as the queue takes
+ * fewer than 1,000 jobs a second on average.
+ */
+export async function keepJobIdsUnique(redis: RedisClient, queue: Queue, nowMs: number): Promise<void> {
+  const key = queue.toKey('id');
+  if (Number(await redis.get(key)) < smallestUniqueId) await redis.incrby(key, Math.floor(nowMs));
+}
+
+/** Whether these ids come from a counter that `keepJobIdsUnique` has started, so that no other job ever had one of them. */
+const areUnique = (jobIds: readonly string[]): boolean => jobIds.every((id) => Number(id) >= smallestUniqueId);

@@ -1,19 +1,20 @@
 import type { Context } from '../../../shared/base/context.ts';
-import { describeError } from '../../../shared/base/errors.ts';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
-import { isOutageOfMongo } from '../../../shared/base/mongo/outage.ts';
+import { drivers } from '../../../shared/drivers/driver.ts';
+import { dropSilent } from '../../../shared/drivers/positions.ts';
+import { settleDriver } from '../../../shared/rides/driver/settle-driver.ts';
 import { fireTimer } from '../../../shared/rides/fire-timer.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { RideState } from '../../../shared/rides/ride-types.ts';
-import { settleDrivers } from './settle-drivers.ts';
-import { type Position, type Walk, walk } from './walk.ts';
+import { logFailedPart } from '../turns.ts';
+import { type Position, type Walk, walk } from '../walk.ts';
 
 /** The part of a sweep that needs only MongoDB: trips without progress, and the rides of suspended drivers, have no job. */
 export type DueRide = Pick<RideState, '_id' | 'timers'>;
 
 /** A walk along the rides with a due timer, the longest overdue first; all rides with a timer if `until` is null. */
 export const alongDueTimers = (until: Date | null, visit: Walk<DueRide>['visit']): Walk<DueRide> => ({
-  collection: rides as never,
+  collection: rides,
   by: 'nextDueAt',
   filter: { nextDueAt: { $exists: true } },
   projection: { timers: 1 },
@@ -28,6 +29,30 @@ export const hasStalled = ({ timers }: DueRide, now: Date): boolean =>
 export async function endStalled(ctx: Context, { _id }: DueRide): Promise<boolean> {
   const fired = await fireTimer(ctx, _id, 'stall', () => ({ action: 'cancel', by: 'timeout' }));
   return fired.result === 'done';
+}
+
+/** The next sweep settles more. */
+const mostDrivers = 100;
+
+/**
+ * Ends the rides and offers of drivers who were suspended or revoked, and excludes silent drivers from the search. Resolves
+ * with how many were settled and how many failed.
+ */
+export async function settleDrivers(ctx: Context, now: Date): Promise<{ settled: number; failed: number }> {
+  await dropSilent(now);
+  const leaving = await drivers
+    .find({ leavesSince: { $exists: true } }, { projection: { _id: 1 }, sort: { leavesSince: 1 }, limit: mostDrivers })
+    .toArray();
+  let failed = 0;
+  for (const { _id: driverId } of leaving) {
+    try {
+      await settleDriver(ctx, driverId);
+    } catch (error) {
+      logFailedPart(ctx.log, 'a driver could not be settled', { driverId }, error);
+      failed += 1;
+    }
+  }
+  return { settled: leaving.length - failed, failed };
 }
 
 /** A walk without Redis ends after this many rides with nothing to do, and continues there the next time. */
@@ -52,8 +77,7 @@ export async function sweepWithoutRedis(
       try {
         if (await endStalled(ctx, ride)) ended += 1;
       } catch (error) {
-        if (isOutageOfMongo(error)) throw error;
-        ctx.log.warn({ rideId: ride._id, error: describeError(error) }, 'a ride could not be swept');
+        logFailedPart(ctx.log, 'a ride could not be swept', { rideId: ride._id }, error);
       }
     }
     stalls += ended;

@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
 import type { RedisClient } from '../../../shared/base/redis/redis-nodes.ts';
-import type { Position } from './walk.ts';
+import type { Position } from '../walk.ts';
 
 const { EJSON } = mongoose.mongo.BSON;
 

@@ -1,6 +1,7 @@
 import type { Context } from '../../../shared/base/context.ts';
 import { foundKey, sweptKey } from '../../../shared/process/ops/full-sweep.ts';
-import { type Lease, takeLease } from '../lease.ts';
+import type { Lease } from '../lease.ts';
+import { takeTurn } from '../turns.ts';
 import {
   atFront,
   isComplete,
@@ -12,7 +13,10 @@ import {
 } from './progress.ts';
 import { sweep } from './sweep.ts';
 
-export interface Turn {
+/** The sweeper's keys share a hash tag, so that one command can read them in a Redis Cluster. */
+export const sweeperLeaseKey = '{rides:sweeper}:lease';
+
+interface SweepTurn {
   /** The current time (Unix ms). This and the times below are by Redis's clock. */
   now: number;
   /** Jobs may have been lost until this time: a full sweep that began earlier may have missed them. */
@@ -30,27 +34,26 @@ export interface Turn {
  * Sweeps if it is this process's turn: one process sweeps in each interval, or at once after Redis came back. Resolves with
  * whether a full sweep is still unfinished.
  */
-export async function takeTurn(ctx: Context, turn: Turn): Promise<boolean> {
+export async function takeSweepTurn(ctx: Context, turn: SweepTurn): Promise<boolean> {
   const [swept = null, progressText = null] = await ctx.redis.mget(sweptKey, progressKey);
   const sweptAt = Number(swept ?? Number.NEGATIVE_INFINITY);
   const stored = readProgress(progressText);
   const everything = !(sweptAt >= turn.lastLossAt);
   const hasBegun = Math.max(sweptAt, stored.everythingSince ?? 0) >= turn.redisReturnedAt;
-  const lease = await takeLease(ctx.redis, { interruptRest: !hasBegun });
-  if (!lease) return everything;
   let isUnfinished = everything;
-  try {
+  const restMs = () => (isUnfinished ? turn.soonMs : turn.intervalMs);
+  const lease = { key: sweeperLeaseKey, interruptRest: !hasBegun, restAfterErrorMs: restMs() };
+  await takeTurn(ctx.redis, lease, async (held) => {
     const progress = everything ? fullProgress(stored, turn) : ordinaryProgress(stored);
-    const isDone = await continueSweep(ctx, lease, progress, turn.signal);
+    const isDone = await continueSweep(ctx, held, progress, turn.signal);
     isUnfinished = everything && !(isDone && (progress.everythingSince ?? 0) >= turn.lastLossAt);
-  } finally {
-    await lease.rest(isUnfinished ? turn.soonMs : turn.intervalMs);
-  }
+    return restMs();
+  });
   return isUnfinished;
 }
 
 /** Continues a full sweep that was interrupted, so that it completes even if it often fails. */
-function fullProgress(stored: StoredProgress, { now, redisReturnedAt }: Turn): StoredProgress {
+function fullProgress(stored: StoredProgress, { now, redisReturnedAt }: SweepTurn): StoredProgress {
   const continues = stored.everythingSince !== null && stored.everythingSince >= redisReturnedAt;
   return continues ? stored : { ...atFront(), everythingSince: now };
 }

@@ -1,10 +1,10 @@
-import { committedReads } from '../base/mongo/durability.ts';
-import { insertOnce } from '../base/mongo/collection.ts';
-import { dayOf, endOfMonth, monthOf, startOfMonth } from './days.ts';
-import { linesPerPart, statementParts } from './statement-parts.ts';
-import type { Pace } from './sum-rides.ts';
-import { type TripSums, tripSums } from './trip-sums.ts';
-import { noTrips, sumOf, type TripTotal, tripPages } from './trips.ts';
+import { committedReads } from '../../../shared/base/mongo/durability.ts';
+import { insertOnce } from '../../../shared/base/mongo/collection.ts';
+import { dayOf, endOfMonth, monthOf, startOfMonth } from '../../../shared/usage/days.ts';
+import { linesPerPart, statementParts } from '../../../shared/usage/statement-parts.ts';
+import { type TripSums, tripSums } from '../../../shared/usage/trip-sums.ts';
+import { noTrips, sumOf, type TripTotal, tripPages } from '../../../shared/usage/trips.ts';
+import type { Pace } from '../turns.ts';
 
 const pageSize = 1_000;
 
@@ -39,8 +39,8 @@ export async function sumTripsOf(accountId: string, sums: Known | undefined, unt
 
 /**
  * Closes the months of an account that end by `until`, all of whose trips are in its sums: stores the lines of each, and then
- * what they come to. A month is closed once; until then, storing its lines again changes nothing. `known` is what was read
- * of the sums before. Resolves with how many months were closed.
+ * their totals. A month is closed once; until then, storing its lines again changes nothing. `known` is the sums as they were
+ * read before. Resolves with how many months were closed.
  */
 export async function closeMonths(
   accountId: string,

@@ -1,4 +1,9 @@
-import type mongoose from 'mongoose';
+import type { Pace } from './turns.ts';
+
+/** The part of a collection that is needed to read it page by page. */
+export interface Readable {
+  find(filter: object, options: object): { toArray(): Promise<unknown[]> };
+}
 
 /** Small pages keep MongoDB's answers small, and a stop waits for one page at most. */
 const pageSize = 250;
@@ -8,7 +13,7 @@ export type Position = 'front' | 'end' | { key: unknown; id: string };
 
 /** A walk along an index whose first field is a time, the oldest document first. */
 export interface Walk<D extends { _id: string }> {
-  collection: mongoose.mongo.Collection<never>;
+  collection: Readable;
   by: 'nextDueAt' | 'unsettledSince' | 'dueAt' | 'statusAt';
   filter: object;
   projection: object;
@@ -26,7 +31,7 @@ interface Bounds {
   /** Called before each page. False ends the walk. */
   mayGoOn(): Promise<boolean>;
   /** Called after each page. */
-  onProgress(position: Position): void;
+  onProgress?(position: Position): void;
 }
 
 /** Visits documents after a position, page by page, to the end of the index or until a bound is reached. */
@@ -40,7 +45,7 @@ export async function walk<D extends { _id: string }>(along: Walk<D>, from: Posi
     const last = page.at(-1);
     const isAtEnd = isLast || !last || visited.length < page.length;
     position = isAtEnd ? 'end' : { key: keyOf(along, last), id: last._id };
-    bounds.onProgress(position);
+    bounds.onProgress?.(position);
   }
 }
 
@@ -56,7 +61,7 @@ async function readPage<D extends { _id: string }>(
   // One batch for the whole page: the second batch of a cursor would bring up to 16 MB.
   const size = { limit, batchSize: limit };
   const options = { projection: { ...projection, [by]: 1 }, sort: index, hint: index, ...start, ...size };
-  const found = (await collection.find(filter, options as object).toArray()) as unknown as D[];
+  const found = (await collection.find(filter, options).toArray()) as D[];
   const page = after ? found.filter(({ _id }) => _id !== after.id) : found;
   return { page, isLast: found.length < limit };
 }
@@ -66,3 +71,33 @@ const keyOf = ({ by }: { by: Walk<never>['by'] }, document: object): unknown =>
 
 const isDue = ({ until, isAhead }: Pick<Walk<never>, 'until' | 'isAhead'>, key: unknown): boolean =>
   !until || !(key instanceof Date) || key <= until || isAhead?.(key) === true;
+
+interface IdRange {
+  /** The ids after this one, or all. */
+  after?: string;
+  /** The ids before this one, or all. */
+  before?: string;
+  pageSize: number;
+  projection: object;
+  /** A time limit or a read concern. */
+  options: object;
+}
+
+/** The documents of a collection in the order of their ids, page by page, at a pace. No page is empty. */
+export async function* pagesById<D extends { _id: string }>(
+  collection: Readable,
+  { after = '', before, pageSize: limit, projection, options }: IdRange,
+  pace: Pace,
+): AsyncGenerator<D[]> {
+  for (let last: D | undefined; ; ) {
+    await pace();
+    const ids = { $gt: last?._id ?? after, ...(before !== undefined && { $lt: before }) };
+    const size = { limit, batchSize: limit + 1 };
+    const page = (await collection
+      .find({ _id: ids }, { projection, sort: { _id: 1 }, ...size, ...options })
+      .toArray()) as D[];
+    if (page.length > 0) yield page;
+    last = page.at(-1);
+    if (!last || page.length < limit) return;
+  }
+}

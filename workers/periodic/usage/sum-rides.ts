@@ -1,12 +1,10 @@
-import { committedReads } from '../base/mongo/durability.ts';
-import { insertOnce } from '../base/mongo/collection.ts';
-import type { ApiKey } from '../keys/api-key.ts';
-import { createdIndex, rides } from '../rides/ride.ts';
-import { dayMs, dayOf, dayOfMonth, monthOf } from './days.ts';
-import { type RideSums, rideSums } from './ride-sums.ts';
-
-/** Called before each query of the summing. Waits so that requests are not slowed, and throws where the work must end. */
-export type Pace = () => Promise<void>;
+import { committedReads } from '../../../shared/base/mongo/durability.ts';
+import { insertOnce } from '../../../shared/base/mongo/collection.ts';
+import type { ApiKey } from '../../../shared/keys/api-key.ts';
+import { createdIndex, rides } from '../../../shared/rides/ride.ts';
+import { dayMs, dayOf, dayOfMonth, monthOf } from '../../../shared/usage/days.ts';
+import { type RideSums, rideSums } from '../../../shared/usage/ride-sums.ts';
+import type { Pace } from '../turns.ts';
 
 interface DayCount {
   /** The start of the day. */
@@ -43,8 +41,8 @@ export async function sumRidesOf(key: Key, sums: Summed | undefined, until: Date
 }
 
 /**
- * The rides of one key between two starts of days, for each day that has some. By short queries, whatever number there are: a
- * query counts `atOnce` rides, or one day.
+ * The rides of one key between two starts of days, for each day that has some. Each query is short: it counts `atOnce` rides,
+ * or one day.
  */
 export async function countByDay(
   keyId: string,

@@ -1,0 +1,54 @@
+import { listDrivers } from '../../shared/drivers/manage-drivers.ts';
+import { aligned, cut, printable } from '../columns.ts';
+import { invocation } from '../help.ts';
+
+export interface ListedDriver {
+  driverId: string;
+  name: string;
+  phone: string;
+  rating: number;
+  vehicle: string;
+  plate: string;
+  carType: string;
+  seats: number;
+  key: string;
+  createdAt: string;
+  suspendedAt: string | null;
+  revokedAt: string | null;
+}
+
+export async function listedDrivers(): Promise<ListedDriver[]> {
+  const found = await listDrivers();
+  return found.map(
+    ({ _id, hint, createdAt, suspendedAt, revokedAt, rotatedAt: _, leavesSince: __, left: ___, ...driver }) => ({
+      driverId: _id,
+      ...driver,
+      key: hint,
+      createdAt: createdAt.toISOString(),
+      suspendedAt: suspendedAt?.toISOString() ?? null,
+      revokedAt: revokedAt?.toISOString() ?? null,
+    }),
+  );
+}
+
+/** Two lines for each driver, so that the id is whole. Only long texts are cut. */
+export function tableOf(drivers: readonly ListedDriver[], columns = 80): string[] {
+  if (drivers.length === 0) return [`No drivers. Make one: ${invocation('drivers')} create --help`];
+  const rows = drivers.map(({ driverId, carType, seats, key, ...driver }) => [
+    driverId,
+    carType,
+    String(seats),
+    key.slice(-4),
+    driver.revokedAt ? 'revoked' : driver.suspendedAt ? 'suspended' : 'active',
+    printable(driver.name),
+  ]);
+  const [head = '', ...lines] = aligned([['DRIVER ID', 'CAR', 'SEATS', 'KEY ENDS IN', 'STATE', 'NAME'], ...rows]);
+  const width = Math.min(100, Math.max(60, columns));
+  return [
+    head,
+    ...drivers.flatMap(({ vehicle, plate }, index) => [
+      cut(lines[index] ?? '', width),
+      cut(`  ${printable(vehicle)}, ${printable(plate)}`, width),
+    ]),
+  ];
+}

@@ -1,0 +1,59 @@
+import { AccountModel } from '../../shared/accounts/account.ts';
+import { listKeys } from '../../shared/keys/manage-keys.ts';
+import { aligned, cut, printable } from '../columns.ts';
+import { invocation } from '../help.ts';
+
+export type ListedKey = {
+  keyId: string;
+  name: string;
+  mode: string;
+  key: string;
+  webhookUrl: string | null;
+  createdAt: string;
+  lastUsedAt: string | null;
+  revokedAt: string | null;
+};
+
+/** All keys, or those of the account of an address. */
+export async function listedKeys(email?: string): Promise<ListedKey[]> {
+  const account = email && (await AccountModel.findOne({ email: email.trim().toLowerCase() }).lean());
+  if (email && !account) return [];
+  const found = await listKeys(account ? { accountId: account._id } : 'anyone');
+  return found.map((key) => ({
+    keyId: key._id,
+    name: key.name,
+    mode: key.mode,
+    key: key.hint,
+    webhookUrl: key.webhookUrl ?? null,
+    createdAt: key.createdAt.toISOString(),
+    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+    revokedAt: key.revokedAt?.toISOString() ?? null,
+  }));
+}
+
+/** Two lines for each key, so that its id and webhook URL are whole. Only a long name is cut. */
+export function tableOf(keys: readonly ListedKey[], nowMs: number, columns = 80): string[] {
+  if (keys.length === 0) return [`No keys. Make one: ${invocation('keys')} create --name NAME --mode test`];
+  const rows = keys.map((key) => [
+    key.keyId,
+    key.mode,
+    key.key.slice(-4),
+    key.lastUsedAt ? ago(nowMs - Date.parse(key.lastUsedAt)) : 'never',
+    printable(key.name),
+  ]);
+  const [head = '', ...lines] = aligned([['KEY ID', 'MODE', 'ENDS IN', 'LAST USED', 'NAME'], ...rows]);
+  const width = Math.min(80, Math.max(60, columns));
+  return [head, ...keys.flatMap((key, index) => [cut(lines[index] ?? '', width), `  ${destinationOf(key)}`])];
+}
+
+function destinationOf({ revokedAt, webhookUrl }: ListedKey): string {
+  if (revokedAt) return `revoked on ${revokedAt.slice(0, 10)}`;
+  return webhookUrl ? `events to ${webhookUrl}` : 'no webhook URL';
+}
+
+function ago(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return 'just now';
+  if (minutes < 60) return `${minutes} min ago`;
+  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h ago` : `${Math.floor(minutes / 1_440)} days ago`;
+}

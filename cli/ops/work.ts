@@ -1,0 +1,100 @@
+import { accountOf, operatorEmail } from '../../shared/accounts/account.ts';
+import { type AuditEntry, audit, commandLine } from '../../shared/accounts/audit.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { AppError } from '../../shared/base/errors.ts';
+import type { PoolName } from '../../shared/base/queues.ts';
+import { pingRedis } from '../../shared/base/redis/redis-nodes.ts';
+import { suspendDriver } from '../../shared/drivers/manage-drivers.ts';
+import { findKey, resumeKey, suspendKey } from '../../shared/keys/manage-keys.ts';
+import { resumeAccount, suspendAccount } from '../../shared/keys/suspend-account.ts';
+import { resumeDriver } from '../../shared/rides/driver/settle-driver.ts';
+import { mostAtOnce, redeliverFailed, type Stretch, type Undelivered } from '../../shared/webhooks/redeliver.ts';
+
+export async function setPaused(
+  ctx: Context,
+  { pool, by }: { pool: PoolName; by: string },
+  paused: boolean,
+): Promise<{ pool: PoolName; paused: boolean }> {
+  await assertRedis(ctx);
+  const queue = ctx.queues[pool];
+  await (paused ? queue.pause() : queue.resume());
+  await noted(ctx, by, { action: paused ? 'pool_paused' : 'pool_resumed', about: pool });
+  return { pool, paused };
+}
+
+export const kinds = ['account', 'key', 'driver'] as const;
+
+export interface Suspendable {
+  kind: (typeof kinds)[number];
+  id: string;
+}
+
+export async function setSuspended(
+  ctx: Context,
+  { kind, id, by }: Suspendable & { by: string },
+  suspended: boolean,
+): Promise<object> {
+  const answer = await suspensions[kind](id, suspended, (entry) => noted(ctx, by, entry));
+  return { ...answer, suspended };
+}
+
+type Suspension = (id: string, suspended: boolean, note: (entry: Noted) => Promise<void>) => Promise<object>;
+
+const suspensions: Record<Suspendable['kind'], Suspension> = {
+  async account(accountId, suspended, note) {
+    const activeKeys = await (suspended ? suspendAccount(accountId) : resumeAccount(accountId));
+    await note({ action: suspended ? 'account_suspended' : 'account_resumed', accountId });
+    return { accountId, activeKeys };
+  },
+  async key(keyId, suspended, note) {
+    await (suspended ? suspendKey(keyId) : resumeKey(keyId));
+    const { accountId } = await findKey(keyId, 'anyone');
+    await note({ action: suspended ? 'key_suspended' : 'key_resumed', accountId, keyId });
+    return { keyId };
+  },
+  async driver(driverId, suspended, note) {
+    await (suspended ? suspendDriver(driverId) : resumeDriver(driverId));
+    await note({ action: suspended ? 'driver_suspended' : 'driver_resumed', about: driverId });
+    return { driverId };
+  },
+};
+
+/** Resends what failed in a stretch of time, key by key. Resolves with how many events are sent. */
+export async function resendAll(
+  ctx: Context,
+  keys: readonly Undelivered[],
+  stretch: Stretch,
+  by: string,
+): Promise<number> {
+  let sent = 0;
+  for (const { keyId, accountId } of keys) {
+    const sentOfKey = await resendOfKey(ctx, keyId, stretch, accountId);
+    sent += sentOfKey;
+    if (sentOfKey > 0) await noted(ctx, by, { action: 'events_resent', accountId, keyId });
+  }
+  return sent;
+}
+
+/** One call sends 500 events at most; the next call leaves out what waits or has arrived. */
+async function resendOfKey(ctx: Context, keyId: string, stretch: Stretch, accountId: string): Promise<number> {
+  for (let sent = 0; ; ) {
+    const batch = await redeliverFailed(ctx, keyId, stretch, { accountId });
+    sent += batch;
+    if (batch < mostAtOnce) return sent;
+  }
+}
+
+type Noted = Pick<AuditEntry, 'action' | 'keyId' | 'about'> & { accountId?: string };
+
+/** Notes who did it, in the account that it concerns, or else in the operator's. */
+export async function noted(ctx: Context, by: string, { accountId, ...entry }: Noted): Promise<void> {
+  const ofAccount = accountId ?? (await accountOf(operatorEmail))._id;
+  await audit({ accountId: ofAccount, ...entry, by, from: commandLine }, ctx.now());
+}
+
+/** Throws `unavailable` while Redis does not answer. */
+export async function assertRedis({ redis }: Context): Promise<void> {
+  await pingRedis(redis).catch(() => {
+    throw new AppError('unavailable', { message: 'Redis does not answer' });
+  });
+}

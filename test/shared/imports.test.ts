@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import { circles, importsIn, readImports, wrongImports } from '../support/imports.ts';
+
+describe('the imports', () => {
+  const imports = readImports();
+  /** The imports with one more statement in a file. */
+  const planted = (file: string, statement: string) =>
+    new Map([...imports, [file, [...(imports.get(file) ?? []), ...importsIn(file, statement)]]]);
+
+  it('go from api, workers and cli to shared, and in shared only down', () => {
+    expect([...imports.keys()]).to.include.members(['api/app.ts', 'shared/rides/decide.ts', 'workers/main.ts', 'cli/keys.ts']);
+    expect(wrongImports(imports)).to.deep.equal([]);
+  });
+
+  it('make no circle of files, and none of the rooms of a folder', () => {
+    expect(circles(imports)).to.deep.equal({ ofFiles: [], ofRooms: [] });
+  });
+
+  for (const [file, statement] of [
+    ['shared/process/start.ts', "import { callback } from '../../api/app.ts';"],
+    ['shared/process/start.ts', "import type { Handler } from '../../workers/handler.ts';"],
+    ['api/app.ts', "const { runJob } = await import('../workers/run-job.ts');"],
+    ['workers/main.ts', "import {\n  callback,\n} from '../api/app.ts';"],
+    ['workers/main.ts', "import { invocation } from '../cli/help.ts';"],
+    ['cli/help.ts', "export { startPool } from '../workers/pools.ts';"],
+    ['cli/help.ts', "import '../test/support/until.ts';"],
+    ['api/app.ts', "import { settingsFor } from '../dev/stack/settings.ts';"],
+    ['dev/main.ts', "import { until } from '../test/support/until.ts';"],
+    ['shared/base/errors.ts', "import type { Ride } from '../rides/ride-types.ts';"],
+    ['shared/mail/mail.ts', "import { accountOf } from '../accounts/account.ts';"],
+    ['shared/webhooks/sign.ts', "import { dayMs } from '../usage/days.ts';"],
+    ['workers/pools.ts', "import Koa from 'koa';"],
+    ['shared/base/errors.ts', "import type { Middleware } from '@koa/router';"],
+    ['shared/mail/mail.ts', "import { createTransport } from 'nodemailer';"],
+    ['api/app.ts', "import https from 'node:https';"],
+    ['workers/mail.ts', "import net, { isIP } from 'node:net';"],
+    ['cli/help.ts', "const { request } = require('undici');"],
+    ['shared/rides/decide.ts', "import { readRide } from './read-ride.ts';"],
+    ['shared/rides/offers.ts', "import fs from 'node:fs/promises';"],
+  ] as const) {
+    it(`are refused: ${statement.replaceAll(/\s+/g, ' ')} in ${file}`, () => {
+      expect(wrongImports(planted(file, statement)).join('\n')).to.include(`${file} `);
+    });
+  }
+
+  it('are found as a circle of files, also of types', () => {
+    const { ofFiles } = circles(planted('shared/rides/transitions.ts', "import type { Change } from './decide.ts';"));
+    expect(ofFiles).to.have.lengthOf(1);
+    expect(ofFiles[0]).to.include.members(['shared/rides/transitions.ts', 'shared/rides/decide.ts']);
+  });
+
+  it('are found as a circle of rooms', () => {
+    const file = 'workers/webhooks/slow-lane.ts';
+    const { ofFiles, ofRooms } = circles(planted(file, "import type { Lease } from '../periodic/lease.ts';"));
+    expect(ofFiles).to.deep.equal([]);
+    expect(ofRooms).to.deep.include(['workers/periodic', 'workers/webhooks']);
+  });
+});

@@ -1,0 +1,124 @@
+import { firstRideId } from '../../shared/base/ids.ts';
+import { committedReads, timeLimit } from '../../shared/base/mongo/durability.ts';
+import {
+  accountCode,
+  fareDayId,
+  fareDays,
+  fareProgress,
+  keptDays,
+  ofEarlierVersions,
+  placeOf,
+  stepOf,
+} from '../../shared/fares/fare-days.ts';
+import { greatCircleKm } from '../../shared/rides/position.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import { dayMs, dayOf, overUntil } from '../../shared/usage/days.ts';
+import type { Pace, PacedWork } from './turns.ts';
+import { pagesById } from './walk.ts';
+
+/** Counts the fares of every day that is over, for the fare hint. Usually one small read finds that nothing is due. */
+export const fareCounts: PacedWork = {
+  leaseKey: '{rides:fares}:lease',
+  intervalMs: 60_000,
+  asksPerInterval: 1,
+  rests: { perWork: 1, longestMs: 50 },
+  failure: 'counting the fares failed',
+  async work(ctx, pace) {
+    const trips = await countDays(overUntil(ctx.now()), pace);
+    if (trips > 0) ctx.log.info({ trips }, 'fares counted');
+  },
+};
+
+/**
+ * Counts the days before `until` (the start of a day) that are not counted yet, and the last counted one again, since some of
+ * its rides were completed later. Deletes the days that no hint uses any more. Resolves with how many trips were counted.
+ */
+async function countDays(until: Date, pace: Pace): Promise<number> {
+  const first = new Date(until.getTime() - keptDays * dayMs);
+  const known = await fareProgress.findOne({ _id: 'completed' }, timeLimit());
+  if (known && known.through >= until) return 0;
+  let day = new Date(Math.max(first.getTime(), (known?.through.getTime() ?? 0) - dayMs));
+  let trips = 0;
+  while (day < until) {
+    trips += await countDay(day, pace);
+    day = new Date(day.getTime() + dayMs);
+    await fareProgress.updateOne({ _id: 'completed' }, { $max: { through: day } }, { upsert: true });
+  }
+  await pace();
+  await fareDays.deleteMany({ $or: [{ day: { $lt: dayOf(first) } }, ofEarlierVersions] });
+  return trips;
+}
+
+const pageSize = 500;
+/** On shorter trips the price is hardly one of the distance. */
+const shortestKm = 0.5;
+
+const fields = {
+  accountId: 1,
+  mode: 1,
+  status: 1,
+  carType: 1,
+  rideType: 1,
+  pickup: 1,
+  destination: 1,
+  agreedPrice: 1,
+  erasedAt: 1,
+} as const;
+type CountedRide = Pick<Ride, '_id' | keyof typeof fields>;
+
+interface Count {
+  trips: number;
+  /** By account's code: the trips. */
+  accounts: Map<string, number>;
+  /** By step of price: the trips. */
+  prices: Map<number, number>;
+}
+
+/**
+ * Counts what was agreed per km for the completed live rides that were created on a day, by place. Can run twice: a second
+ * count replaces the first. Resolves with how many trips were counted.
+ */
+async function countDay(start: Date, pace: Pace): Promise<number> {
+  const counts = new Map<string, Count>();
+  // A ride's id begins with the time of its creation.
+  const [after, before] = [firstRideId(start.getTime()), firstRideId(start.getTime() + dayMs)];
+  const range = { after, before, pageSize, projection: fields, options: committedReads() };
+  for await (const page of pagesById<CountedRide>(rides, range, pace)) for (const ride of page) count(counts, ride);
+  const day = dayOf(start);
+  const documents = [...counts].map(([place, { trips, accounts, prices }]) => ({
+    _id: fareDayId(place, day),
+    day,
+    trips,
+    accounts: [...accounts].map(([code, ofAccount]) => ({ code, trips: ofAccount })),
+    prices: [...prices].map(([step, ofStep]) => ({ step, trips: ofStep })),
+  }));
+  for (let first = 0; first < documents.length; first += pageSize) {
+    await pace();
+    const writes = documents.slice(first, first + pageSize).map((replacement) => ({
+      replaceOne: { filter: { _id: replacement._id }, replacement, upsert: true },
+    }));
+    await fareDays.bulkWrite(writes, { ordered: false });
+  }
+  return documents.reduce((sum, { trips }) => sum + trips, 0);
+}
+
+function count(counts: Map<string, Count>, ride: CountedRide): void {
+  const { mode, status, rideType, agreedPrice, pickup, destination, carType, accountId, erasedAt } = ride;
+  // The places of an erased ride are too coarse for a distance.
+  if (mode !== 'live' || status !== 'completed' || rideType !== 'standard') return;
+  if (typeof agreedPrice !== 'number' || erasedAt) return;
+  // Not the partner's own distance, which may be one by road.
+  const km = greatCircleKm(pickup, destination);
+  if (km < shortestKm) return;
+  const place = placeOf(pickup, carType);
+  const known = counts.get(place) ?? { trips: 0, accounts: new Map(), prices: new Map() };
+  counts.set(place, known);
+  known.trips += 1;
+  addOne(known.accounts, accountCode(place, accountId));
+  addOne(known.prices, stepOf(agreedPrice / km));
+}
+
+function addOne<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}

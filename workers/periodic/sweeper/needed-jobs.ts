@@ -1,0 +1,197 @@
+import type { Context } from '../../../shared/base/context.ts';
+import type { PoolName } from '../../../shared/base/queues.ts';
+import { enqueueMail } from '../../../shared/mail/mail.ts';
+import { type MailRow, mails } from '../../../shared/mail/mail-row.ts';
+import { deliveryJobId, enqueueNextDelivery, type Outbox } from '../../../shared/rides/outbox.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import type { Claim } from '../../../shared/rides/ride-types.ts';
+import { enqueueTimers, timerJobId, timerPool, withJob } from '../../../shared/rides/timers.ts';
+import { attemptJobId, enqueueAttempt, nextRedeliveries } from '../../../shared/webhooks/attempt-jobs.ts';
+import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
+import { isSlow } from '../../webhooks/slow-lane.ts';
+import { logFailedPart } from '../turns.ts';
+import type { Walk } from '../walk.ts';
+import { addMissing, type NeededJob } from './add-missing.ts';
+import { alongDueTimers, type DueRide, endStalled, hasStalled } from './mongo-work.ts';
+
+export interface Swept {
+  /** Missing jobs that were added. */
+  timers: number;
+  deliveries: number;
+  attempts: number;
+  mails: number;
+  /** Trips without progress that were cancelled. */
+  stalls: number;
+  /** Suspended and revoked drivers whose rides and offers were ended. */
+  drivers: number;
+  /** Rides, test events and resends that were read. */
+  visited: number;
+  /** Rides, drivers, attempts and jobs that failed. Each is logged, and the next sweep tries it again. */
+  failed: number;
+}
+
+/** One sweep under way. */
+export interface Sweep {
+  ctx: Context;
+  /** A full sweep: visits everything and adds every missing job at once. */
+  everything: boolean;
+  now: Date;
+  /** An ordinary sweep adds a job that was due at this time. */
+  overdue: Date;
+  /** A time after this one is ahead of MongoDB's clock. */
+  ahead: Date;
+  swept: Swept;
+}
+
+export function dueTimers(current: Sweep): Walk<DueRide> {
+  const { ctx, everything, now, swept } = current;
+  return alongDueTimers(everything ? null : now, async (due) => {
+    const needed = await Promise.all(
+      due.map((ride) =>
+        neededJobs(current, ride, async () => {
+          if (!hasStalled(ride, now)) return timerJobs(current, ride);
+          if (await endStalled(ctx, ride)) swept.stalls += 1;
+          return [];
+        }),
+      ),
+    );
+    const added = await add(current, needed.flat());
+    swept.timers += added;
+    swept.visited += due.length;
+    return added;
+  });
+}
+
+function timerJobs({ ctx, everything, overdue }: Sweep, ride: DueRide): NeededJob[] {
+  const wanted = withJob(ride.timers).filter(({ dueAt }) => everything || dueAt <= overdue);
+  return wanted.map((timer) => ({
+    pools: [timerPool(timer.name)],
+    id: timerJobId(ride._id, timer.name),
+    dueAt: timer.dueAt.getTime(),
+    add: (options) => enqueueTimers(ctx, ride, [timer], options),
+  }));
+}
+
+/** A claim that lies ahead of MongoDB's clock has no certain end, so its job looks at it (webhooks/ahead.ts). */
+const isHeld = ({ at, until }: Pick<Claim, 'at' | 'until'>, now: Date): boolean => at <= now && until > now;
+
+type UnsettledRide = Outbox & { claim?: Claim };
+
+export function unsettledEvents(current: Sweep): Walk<UnsettledRide> {
+  const { everything, overdue, ahead, swept } = current;
+  return {
+    collection: rides,
+    by: 'unsettledSince',
+    filter: { unsettled: { $gt: 0 } },
+    projection: { keyId: 1, seq: 1, settledSeq: 1, claim: 1 },
+    until: everything ? null : overdue,
+    isAhead: (since) => since > ahead,
+    async visit(unsettled) {
+      const needed = await Promise.all(
+        unsettled.map((ride) => neededJobs(current, ride, async () => deliveryJob(current, ride))),
+      );
+      const added = await add(current, needed.flat());
+      swept.deliveries += added;
+      swept.visited += unsettled.length;
+      return added;
+    },
+  };
+}
+
+const deliveryPools: readonly PoolName[] = ['webhooks', 'webhooks-slow'];
+const deliveryPool = async (ctx: Context, keyId: string) =>
+  (await isSlow(ctx, keyId)) ? 'webhooks-slow' : 'webhooks';
+
+function deliveryJob({ ctx, now }: Sweep, ride: UnsettledRide): NeededJob[] {
+  if (ride.settledSeq >= ride.seq || (ride.claim && isHeld(ride.claim, now))) return [];
+  return [
+    {
+      pools: deliveryPools,
+      id: deliveryJobId(ride._id, ride.settledSeq + 1),
+      dueAt: now.getTime(),
+      add: async (options) => enqueueNextDelivery(ctx, ride, await deliveryPool(ctx, ride.keyId), options),
+    },
+  ];
+}
+
+type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'rideId' | 'claim' | 'dueAt'>;
+
+/** Test events and resends. A resend that is not the ride's next needs no job yet: the one before it adds its job. */
+export function pendingAttempts(current: Sweep): Walk<PendingAttempt> {
+  const { everything, now, overdue, swept } = current;
+  return {
+    collection: attempts,
+    by: 'dueAt',
+    filter: { dueAt: { $exists: true } },
+    projection: { keyId: 1, rideId: 1, claim: 1 },
+    until: everything ? null : overdue,
+    async visit(pending) {
+      const free = pending.filter(({ claim }) => !claim || !isHeld(claim, now));
+      const next = await nextRedeliveries(free.flatMap(({ rideId }) => rideId ?? []));
+      const isNext = ({ _id, rideId }: PendingAttempt) => rideId === undefined || next.get(rideId)?._id === _id;
+      const added = await add(
+        current,
+        free.filter(isNext).map((attempt) => attemptJob(current, attempt)),
+      );
+      swept.attempts += added;
+      swept.visited += pending.length;
+      return added;
+    },
+  };
+}
+
+const attemptJob = ({ ctx, now }: Sweep, { _id, keyId, dueAt = now }: PendingAttempt): NeededJob => ({
+  pools: deliveryPools,
+  id: attemptJobId(_id),
+  dueAt: dueAt.getTime(),
+  add: async (options) => enqueueAttempt(ctx, { _id, keyId, dueAt }, await deliveryPool(ctx, keyId), options),
+});
+
+type WaitingMail = Pick<MailRow, '_id' | 'dueAt'>;
+
+export function waitingMails(current: Sweep): Walk<WaitingMail> {
+  const { everything, overdue, swept } = current;
+  return {
+    collection: mails,
+    by: 'dueAt',
+    filter: { dueAt: { $exists: true } },
+    projection: {},
+    until: everything ? null : overdue,
+    async visit(waiting) {
+      const added = await add(
+        current,
+        waiting.map((mail) => mailJob(current, mail)),
+      );
+      swept.mails += added;
+      return added;
+    },
+  };
+}
+
+const mailJob = ({ ctx }: Sweep, mail: WaitingMail): NeededJob => ({
+  pools: ['mail'],
+  id: mail._id,
+  dueAt: mail.dueAt?.getTime() ?? 0,
+  add: (options) => enqueueMail(ctx, mail, options),
+});
+
+/** The jobs that a ride needs. A ride that fails is logged and must not keep the sweep from the others. */
+async function neededJobs(
+  { ctx, swept }: Sweep,
+  { _id: rideId }: { _id: string },
+  find: () => Promise<NeededJob[]>,
+): Promise<NeededJob[]> {
+  try {
+    return await find();
+  } catch (error) {
+    logFailedPart(ctx.log, 'a ride could not be swept', { rideId }, error);
+    swept.failed += 1;
+    return [];
+  }
+}
+
+async function add({ ctx, everything, now, swept }: Sweep, needed: NeededJob[]): Promise<number> {
+  const { added, failed } = await addMissing(ctx, needed, { nowMs: now.getTime(), distrustActive: everything });
+  swept.failed += failed;
+  return added;
+}

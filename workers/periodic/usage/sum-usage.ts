@@ -1,0 +1,92 @@
+import { AccountModel } from '../../../shared/accounts/account.ts';
+import type { Logger } from '../../../shared/base/logging/logger.ts';
+import { collection } from '../../../shared/base/mongo/collection.ts';
+import { committedReads } from '../../../shared/base/mongo/durability.ts';
+import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
+import { overUntil } from '../../../shared/usage/days.ts';
+import { isSumDue, noteSummed } from '../../../shared/usage/progress.ts';
+import { type RideSums, rideSums } from '../../../shared/usage/ride-sums.ts';
+import { type TripSums, tripSums } from '../../../shared/usage/trip-sums.ts';
+import { logFailedPart, type Pace, type PacedWork } from '../turns.ts';
+import { pagesById, type Readable } from '../walk.ts';
+import { sumRidesOf } from './sum-rides.ts';
+import { closeMonths, sumTripsOf } from './sum-trips.ts';
+
+/** Sums the usage of every day that is over, and closes the months. Usually one small read finds that nothing is due. */
+export const usageSums: PacedWork = {
+  leaseKey: '{rides:usage}:lease',
+  intervalMs: 60_000,
+  asksPerInterval: 1,
+  rests: { perWork: 1, longestMs: 50 },
+  failure: 'summing the usage failed',
+  async work(ctx, pace) {
+    const until = overUntil(ctx.now());
+    if (!(await isSumDue(until))) return;
+    const summed = await sumUsage(ctx.log, until, pace);
+    if (summed.failed === 0) await noteSummed(until);
+    const found = summed.rides + summed.months + summed.failed;
+    ctx.log[found > 0 ? 'info' : 'debug']({ until, ...summed }, 'usage summed');
+  },
+};
+
+export interface UsageResult {
+  /** Rides that were summed, and months that were closed. */
+  rides: number;
+  months: number;
+  /** Keys and accounts that failed. Each is logged, and the next turn tries it again. */
+  failed: number;
+}
+
+/**
+ * Brings the sums of all keys and accounts up to `until` (the start of a day), and closes the months that end by then, one
+ * short query at a time.
+ */
+export async function sumUsage(log: Logger, until: Date, pace: Pace): Promise<UsageResult> {
+  const result: UsageResult = { rides: 0, months: 0, failed: 0 };
+  const fail = (owner: object, error: unknown) => {
+    logFailedPart(log, 'usage could not be summed', owner, error);
+    result.failed += 1;
+  };
+  for await (const { owner: key, sums } of withSums<Pick<ApiKey, '_id' | 'accountId'>, RideSums>(keys, rideSums, pace)) {
+    try {
+      result.rides += await sumRidesOf(key, sums, until, pace);
+    } catch (error) {
+      fail({ keyId: key._id }, error);
+    }
+  }
+  for await (const { owner: account, sums } of withSums<Named, TripSums>(accounts, tripSums, pace)) {
+    try {
+      await sumTripsOf(account._id, sums, until, pace);
+      result.months += await closeMonths(account._id, sums, until, pace);
+    } catch (error) {
+      fail({ accountId: account._id }, error);
+    }
+  }
+  return result;
+}
+
+interface Named {
+  _id: string;
+}
+
+const accounts = collection<Named>(AccountModel);
+
+/** Each document of a collection with the document of the same id in another, page by page. */
+async function* withSums<Owner extends Named, Sums extends Named>(
+  owners: Readable,
+  sums: Readable,
+  pace: Pace,
+): AsyncGenerator<{ owner: Owner; sums?: Sums }> {
+  const pageSize = 200;
+  const options = committedReads();
+  for await (const page of pagesById<Owner>(owners, { pageSize, projection: { accountId: 1 }, options }, pace)) {
+    const found = (await sums
+      .find(
+        { _id: { $in: page.map(({ _id }) => _id) } },
+        { projection: { through: 1, closedThrough: 1 }, limit: pageSize, batchSize: pageSize + 1, ...options },
+      )
+      .toArray()) as Sums[];
+    const byId = new Map(found.map((document) => [document._id, document]));
+    for (const owner of page) yield { owner, sums: byId.get(owner._id) };
+  }
+}
