@@ -1,6 +1,7 @@
 import { AccountModel, accountOf, operatorEmail } from '../../shared/accounts/account.ts';
 import { type AuditAction, audit, commandLine } from '../../shared/accounts/audit.ts';
 import { describeError } from '../../shared/base/errors.ts';
+import type { Mode } from '../../shared/base/terms.ts';
 import { untilSettingsApply } from '../../shared/keys/delivery-settings.ts';
 import { createKey, findKey, revokeKey, setWebhookUrl } from '../../shared/keys/manage-keys.ts';
 import { rekeySecrets } from '../../shared/keys/rekey.ts';
@@ -62,7 +63,7 @@ Neither is shown again.`,
         words.end();
         if (!name) throw new UsageError('create needs --name NAME');
         if (mode !== 'test' && mode !== 'live') throw new UsageError('create needs --mode test or --mode live');
-        return { name, mode, email: checkedEmail(email), webhookUrl };
+        return { name, mode: mode as Mode, email: checkedEmail(email), webhookUrl };
       },
       async run(place, { name, mode, email, webhookUrl }) {
         await assertCheck(place.config.secrets.keys);

@@ -10,7 +10,7 @@ import {
   placeOf,
   stepOf,
 } from '../../shared/fares/fare-days.ts';
-import { greatCircleKm } from '../../shared/rides/position.ts';
+import { greatCircleKm } from '../../shared/base/great-circle.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { dayMs, dayOf, overUntil } from '../../shared/usage/days.ts';

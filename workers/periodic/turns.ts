@@ -1,8 +1,8 @@
 import type { Context } from '../../shared/base/context.ts';
 import { describeError } from '../../shared/base/errors.ts';
-import type { Logger } from '../../shared/base/logging/logger.ts';
+import type { Logger } from '../../shared/base/logger.ts';
 import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
-import type { RedisClient } from '../../shared/base/redis/redis.ts';
+import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
 import { pause, rejectOnAbort } from '../abort-signal.ts';
 import { type Lease, type LeaseOptions, takeLease } from './lease.ts';
 

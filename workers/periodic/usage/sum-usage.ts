@@ -1,5 +1,5 @@
 import { AccountModel } from '../../../shared/accounts/account.ts';
-import type { Logger } from '../../../shared/base/logging/logger.ts';
+import type { Logger } from '../../../shared/base/logger.ts';
 import { collection } from '../../../shared/base/mongo/collection.ts';
 import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
