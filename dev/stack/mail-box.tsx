@@ -1,5 +1,6 @@
 import compose from 'koa-compose';
-import { CopyButton, Empty, When } from '../../api/dashboard/facts.tsx';
+import { CopyButton, Empty } from '../../api/dashboard/blocks.tsx';
+import { When } from '../../api/dashboard/facts.tsx';
 import { PageHead } from '../../api/dashboard/frame.tsx';
 import { renderDocument } from '../../api/pages/document.tsx';
 import { pageHeaders } from '../../api/pages/headers.ts';

@@ -6,13 +6,12 @@ import { AccountModel, accountOf } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { livingSessions, SessionModel } from '../../../shared/accounts/session.ts';
 import { randomBase62 } from '../../../shared/base/ids.ts';
-import type { PoolName } from '../../../shared/base/queues.ts';
-import { poolNames } from '../../../shared/base/queues.ts';
+import { type PoolName, poolNames } from '../../../shared/base/queues.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
 import { database } from '../../support/failing-mongo.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { codeSentTo, linkSentTo, mailsTo, wrongCode } from '../../support/mails.ts';
-import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
+import { plainBrowser, type PlainBrowser } from '../../support/plain-browser.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
 
 const someone = () => `${randomBase62(10).toLowerCase()}@partner.example`;
