@@ -8,10 +8,9 @@ import { pageError } from '../../api/pages/page-error.ts';
 import type { Part } from '../../api/part.ts';
 import type { Middleware, RequestContext } from '../../api/types.ts';
 import type { Context } from '../../shared/base/context.ts';
-import { type MailText, openMail } from '../../shared/mail/mail.ts';
 import { type MailRow, mails } from '../../shared/mail/mail-row.ts';
-import { mailBoxPath } from './mail-box-path.ts';
-import { onlyLocal } from './only-local.ts';
+import { type MailText, openMail } from '../../shared/mail/mail.ts';
+import { mailBoxPath, onlyLocal } from './local-pages.ts';
 
 const shownMails = 50;
 

@@ -5,7 +5,7 @@ import { followRides } from '../../pages/followed-rides.ts';
 import { endWithSessions } from '../../pages/session-streams.ts';
 import { createStreams } from '../../pages/streams.ts';
 import type { RequestContext } from '../../types.ts';
-import { sessionCookie } from '../session-cookie.ts';
+import { sessionCookie } from '../page-routes.ts';
 import { type ConsoleRide, consoleFields } from './console-ride.ts';
 import type { ConsoleState } from './console-state.ts';
 import { consoleState } from './live-ride.tsx';
@@ -24,7 +24,7 @@ export function consoleStreams(service: Context, wake: Wake): ConsoleStreams {
     fields: consoleFields,
     stateOf: (ride) => consoleState(service.config, ride),
     isLast: ({ isOver }) => isOver,
-    // The outcome of a delivery causes no wake-up.
+    // A delivery's outcome causes no wake-up.
     lookMs: 1_000,
   });
   const cookie = sessionCookie(service.config);

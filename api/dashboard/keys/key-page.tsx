@@ -1,15 +1,13 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
+import { Fact, LinkButton, Secret } from '../blocks.tsx';
 import { Id, ModePill, When } from '../facts.tsx';
 import { ChangeForm, FaultSummary, type Faults, TextField } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { type Failing, FailingBanner } from './failing.tsx';
-import { GoButton } from './go-button.tsx';
-import { Moment, RideCount } from './keys-page.tsx';
-import { deliveriesPath, keyPath } from './paths.ts';
-import { Secret } from './secret.tsx';
+import { deliveriesOfKeyPath, keyPath } from '../paths.ts';
+import { type Failing, FailingBanner, Moment, RideCount } from './key-parts.tsx';
 
-/** What was just done to the key. */
+/** Confirms the last action, or says why it was refused. */
 const doneWords = {
   renamed: 'Renamed.',
   'url-saved': 'Saved. The next delivery goes to this URL.',
@@ -20,14 +18,14 @@ const doneWords = {
 export type DoneName = keyof typeof doneWords;
 const refusals: readonly string[] = ['too-many-test-events'] satisfies DoneName[];
 
-/** What an action shows on the key's page. */
+/** The result of an action, shown on the key's page. */
 export interface KeyPageState {
   faults?: Faults;
   typed?: { name?: string; webhookUrl?: string };
   signingSecret?: string;
   /** The signing secret has just been rolled. */
   rolled?: boolean;
-  /** The name of what was done; others are ignored. */
+  /** The name of the action that was done; unknown names are ignored. */
   done?: string;
 }
 
@@ -39,7 +37,7 @@ interface KeyPageProps extends KeyPageState {
   failing?: Failing;
 }
 
-/** One key: its facts, and all that can be done to it. */
+/** One key: its facts and its actions. */
 export function keyPage({ account, key, ...props }: KeyPageProps): string {
   const { now, failing, faults = {}, signingSecret } = props;
   const suspendedAt = key.accountSuspendedAt ?? key.suspendedAt;
@@ -58,10 +56,10 @@ export function keyPage({ account, key, ...props }: KeyPageProps): string {
           actions={
             canChange && (
               <>
-                <GoButton to={`${keyPath(key._id)}/rotate`}>Rotate</GoButton>
-                <GoButton to={`${keyPath(key._id)}/revoke`} danger>
+                <LinkButton to={`${keyPath(key._id)}/rotate`}>Rotate</LinkButton>
+                <LinkButton to={`${keyPath(key._id)}/revoke`} danger>
                   Revoke
-                </GoButton>
+                </LinkButton>
               </>
             )
           }
@@ -99,7 +97,7 @@ export function keyPage({ account, key, ...props }: KeyPageProps): string {
   });
 }
 
-/** `key` would be preact's own. */
+/** `key_`, because preact uses the property `key`. */
 type PartProps = Omit<KeyPageProps, 'key'> & { key_: KeyFacts };
 
 function Done({ name = '' }: { name?: string }) {
@@ -115,38 +113,29 @@ function Done({ name = '' }: { name?: string }) {
 function KeyCard({ key_, now, ridesCreated }: PartProps) {
   return (
     <dl class="card facts">
-      <dt>Mode</dt>
-      <dd>
+      <Fact name="Mode">
         <ModePill mode={key_.mode} />
-      </dd>
-      <dt>Key</dt>
-      <dd>
+      </Fact>
+      <Fact name="Key">
         <code>{key_.hint.replace('...', '…')}</code>
-      </dd>
-      <dt>Key id</dt>
-      <dd>
+      </Fact>
+      <Fact name="Key id">
         <Id id={key_._id} />
-      </dd>
-      <dt>Created</dt>
-      <dd>
+      </Fact>
+      <Fact name="Created">
         <When at={key_.createdAt} now={now} />
-      </dd>
+      </Fact>
       {key_.rotatedAt && (
-        <>
-          <dt>Rotated</dt>
-          <dd>
+<Fact name="Rotated">
             <When at={key_.rotatedAt} now={now} />
-          </dd>
-        </>
-      )}
-      <dt>Last used</dt>
-      <dd>
+          </Fact>
+)}
+      <Fact name="Last used">
         <Moment at={key_.lastUsedAt} now={now} />
-      </dd>
-      <dt>Rides created</dt>
-      <dd>
+      </Fact>
+      <Fact name="Rides created">
         <RideCount keyId={key_._id} count={ridesCreated} />
-      </dd>
+      </Fact>
     </dl>
   );
 }
@@ -181,7 +170,7 @@ function Webhook({ key_, faults, typed }: PartProps) {
           <p class="hint" id="test-event-hint">
             Sends a sample ride.status to the saved URL, and shows what came back.
           </p>
-          <a href={deliveriesPath(key_._id)}>Deliveries of this key</a>
+          <a href={deliveriesOfKeyPath(key_._id)}>Deliveries of this key</a>
         </div>
       </div>
     </section>
@@ -221,9 +210,9 @@ function SigningSecret({ key_, signingSecret, rolled }: PartProps) {
               </button>
             </ChangeForm>
           )}
-          <GoButton to={`${keyPath(key_._id)}/roll-secret`} danger>
+          <LinkButton to={`${keyPath(key_._id)}/roll-secret`} danger>
             Roll signing secret
-          </GoButton>
+          </LinkButton>
           <a href="/dashboard/signature">Check a signature</a>
         </div>
       </div>

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { browserName } from '../../../api/dashboard/sign-in/browser-name.ts';
+import { browserName } from '../../../api/dashboard/sign-in/start-session.ts';
 import { keysCommand } from '../../../cli/keys-command.ts';
 import { audit } from '../../../shared/accounts/audit.ts';
 import { newAccountId } from '../../../shared/base/ids.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createApp } from '../../../api/app.ts';
-import { nextPage } from '../../../api/dashboard/sign-in/next-page.ts';
+import { nextPage } from '../../../api/dashboard/paths.ts';
 import { serve } from '../../../api/http/serve.ts';
 import { AccountModel, accountOf } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
