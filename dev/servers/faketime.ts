@@ -8,7 +8,7 @@ const library = 'faketime/libfaketimeMT.so.1';
  * The library that shifts a process's wall clock (Debian's libfaketime), for tests whose MongoDB sets its clock. It is the
  * machine's, or is fetched into the project's cache. Linux only.
  */
-export async function faketimeLibrary(say?: Say): Promise<string> {
+async function faketimeLibrary(say?: Say): Promise<string> {
   const own = await existing(libraryDirs('/'));
   if (own) return own;
   const fetched = await unpackedPackages(['libfaketime'], { say }).catch((error: Error) => {
@@ -43,4 +43,10 @@ async function existing(dirs: string[]): Promise<string | undefined> {
     if (isThere) return file;
   }
   return undefined;
+}
+
+/** Fetches, in addition, what only tests need. Without it, the tests that set MongoDB's clock fail and say so. */
+export async function prepareTests(say: Say): Promise<void> {
+  if (process.platform !== 'linux') return;
+  await faketimeLibrary(say).catch((error: Error) => say(`npm test needs one library more: ${error.message}`));
 }

@@ -1,8 +1,8 @@
 import type { OpenRequest } from './gateway-client.ts';
 import { between, type Random } from './random.ts';
 
-/** How a driver takes requests and rides: the shares of them, 0 to 1. */
-export interface Temper {
+/** A driver's choices as shares of requests, offers and rides, 0 to 1. */
+export interface Behaviour {
   /** Of the requests, those that the driver bids on. */
   bids: number;
   /** Of the bids, those above the fare. */
@@ -13,36 +13,36 @@ export interface Temper {
   cancels: number;
 }
 
-/** What a fleet's drivers are like, and how many of a hundred. */
-export const tempers: readonly [percent: number, temper: Temper][] = [
+/** The behaviours in a fleet, with their percentages. */
+export const behaviours: readonly [percent: number, behaviour: Behaviour][] = [
   [50, { bids: 0.4, counters: 0.05, withdraws: 0.02, cancels: 0.01 }],
   [30, { bids: 0.4, counters: 0.9, withdraws: 0.05, cancels: 0.01 }],
   [15, { bids: 0.1, counters: 0.3, withdraws: 0, cancels: 0 }],
   [5, { bids: 0.5, counters: 0.3, withdraws: 0.4, cancels: 0.1 }],
 ];
 
-export function temperOf(random: Random): Temper {
+export function behaviourOf(random: Random): Behaviour {
   let left = random() * 100;
-  const found = tempers.find(([percent]) => {
+  const found = behaviours.find(([percent]) => {
     left -= percent;
     return left < 0;
   });
-  return (found ?? (tempers[0] as [number, Temper]))[1];
+  return (found ?? (behaviours[0] as [number, Behaviour]))[1];
 }
 
-/** What a driver does with a request. The times are those of a person, at real speed. */
-export interface Bid {
+/** A driver's bid. The times are those of a person in real life. */
+interface Bid {
   price: number;
   etaMinutes: number;
   thinkMs: number;
-  /** How long the offer stands, where the driver withdraws it. */
+  /** The time until the driver withdraws the offer; undefined to keep it. */
   standsMs?: number;
 }
 
-/** The driver's bid on a request, or undefined where the driver lets it pass. */
+/** The driver's bid on a request, or undefined for none. */
 export function bidOn(
   { fare, pickupKm }: Pick<OpenRequest, 'fare' | 'pickupKm'>,
-  { bids, counters, withdraws }: Temper,
+  { bids, counters, withdraws }: Behaviour,
   random: Random,
   kmh: number,
 ): Bid | undefined {

@@ -1,8 +1,11 @@
 import type { Middleware, RequestContext } from '../../api/types.ts';
 
+/** Pages of a development stack, for this machine only. */
+export const mailBoxPath = '/dev/mail';
+
 const localNames = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
-/** Answers 403 to every request that does not come from this machine; `what` names the page, and `route` stands in the log. */
+/** Answers 403 to every request that does not come from this machine; `what` names the page, and `route` is logged. */
 export function onlyLocal(what: string, route: string): Middleware {
   return async (ctx, next) => {
     ctx.state.route = route;
@@ -16,8 +19,8 @@ export function onlyLocal(what: string, route: string): Middleware {
 }
 
 /**
- * The peer is this machine, and so is the name it asked for: a page of elsewhere could let its own name lead here (DNS
- * rebinding). A page of elsewhere that uses our name tells its origin, and a proxy that passes on others' requests itself.
+ * The peer is this machine, and so is the name in the request: another site could let its own name lead here (DNS rebinding).
+ * A page of another site that uses our name sends its origin, and a proxy that forwards requests adds its headers.
  */
 function isLocal(ctx: RequestContext): boolean {
   const peer = ctx.req.socket.remoteAddress ?? '';

@@ -1,6 +1,0 @@
-import { keysCommand } from '../cli/keys-command.ts';
-import { askedStack } from './stack/asked-stack.ts';
-
-/** `npm run keys`: the keys' command line on a running stack, or on the server that the environment names. */
-const { argv, settings } = askedStack('keys', process.argv.slice(2));
-process.exitCode = await keysCommand(argv, settings);
