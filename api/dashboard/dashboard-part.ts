@@ -10,9 +10,9 @@ import type { Part } from '../part.ts';
 import type { RideCreation } from '../partner/creation.ts';
 import type { RequestContext } from '../types.ts';
 import { accountRoutes } from './account.tsx';
+import { consoleRoutes } from './console/console.ts';
 import { type ConsoleStreams, consoleStreams } from './console/console-streams.ts';
 import { consoleRideRoutes } from './console/ride.tsx';
-import { consoleStartRoutes } from './console/start.tsx';
 import { deliveriesRoutes } from './deliveries/deliveries.tsx';
 import { deliveryRoutes } from './deliveries/delivery.tsx';
 import { keyRoutes } from './keys/key.ts';
@@ -84,7 +84,7 @@ export function dashboardRoutes(service: Context, { creation, streams }: Console
     ...deliveryRoutes(service),
     ...usageRoutes(service),
     ...statementRoutes(service),
-    ...consoleStartRoutes(service, creation),
+    ...consoleRoutes(service, creation),
     ...consoleRideRoutes(service, streams),
     ...signatureRoutes(service),
     ...accountRoutes(service),

@@ -9,6 +9,7 @@ import type { Origin } from '../../shared/rides/ride-types.ts';
 import type { AskedBy } from '../../shared/webhooks/attempts.ts';
 import { type Form, readForm } from '../http/form-body.ts';
 import { type OwnCookie, ownCookie } from '../http/own-cookie.ts';
+import { paramOf } from '../http/route.ts';
 import { errorPage } from '../pages/error-page.tsx';
 import type { Middleware, RequestContext } from '../types.ts';
 
@@ -146,9 +147,8 @@ export function signedInRoutes(service: Context) {
 }
 
 function requestOf(ctx: RequestContext, { account, session }: SignedIn): PageRequest {
-  const { params } = ctx as unknown as { params: Record<string, string> };
   const query = (name: string) => [ctx.query[name] ?? ''].flat()[0] ?? '';
-  return { ctx, account, session, owner: { accountId: account._id }, query, param: (name) => params[name] ?? '' };
+  return { ctx, account, session, owner: { accountId: account._id }, query, param: (name) => paramOf(ctx, name) };
 }
 
 /** Answers with a page, or sends the browser to another. */

@@ -3,13 +3,14 @@ import { enterLink, openLink } from '../../../shared/accounts/sign-in.ts';
 import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { readForm } from '../../http/form-body.ts';
+import { paramOf } from '../../http/route.ts';
 import type { RequestContext } from '../../types.ts';
 import { ChangeForm } from '../forms.tsx';
 import { outsidePage } from '../frame.tsx';
 import { type Answer, type DashboardRoute, findSignedIn, formIdOf, respond, type SignedIn } from '../page-routes.ts';
 import { linkPath, nextPage } from '../paths.ts';
 import { signInCookies } from './cookies.ts';
-import { letIn } from './start-session.ts';
+import { startBrowserSession } from './start-session.ts';
 
 /**
  * The link of a mail with a code (contract, section 1). It shows a button, because mail scanners open links too; the button
@@ -19,14 +20,12 @@ export function linkRoutes(service: Context): DashboardRoute[] {
   const { config } = service;
   const find = findSignedIn(service);
   const cookies = signInCookies(config);
-  const enterSession = letIn(service);
-  const linkOf = (ctx: RequestContext): string => (ctx as unknown as { params: { link: string } }).params.link;
   const dead: Answer = { html: deadLinkPage(), status: 404 };
 
   async function show(ctx: RequestContext): Promise<Answer> {
     const signedIn = await find(ctx);
     const token = signedIn ? cookies.session.read(ctx) : cookies.askedToken(ctx);
-    const link = linkOf(ctx);
+    const link = paramOf(ctx, 'link');
     const open = token && (await openLink(config, { browser: { token, device: null }, link }, service.now()));
     if (open && isOwn(signedIn, open.email))
       return linkPage({ email: open.email, link, isSignedIn: signedIn !== null });
@@ -39,7 +38,7 @@ export function linkRoutes(service: Context): DashboardRoute[] {
     const signedIn = await find(ctx);
     const token = signedIn ? cookies.session.read(ctx) : cookies.askedToken(ctx);
     const browser: Browser = { token: token ?? '', device: null };
-    const proof = token && (await enterLink(config, { browser, link: linkOf(ctx), formId }, service.now()));
+    const proof = token && (await enterLink(config, { browser, link: paramOf(ctx, 'link'), formId }, service.now()));
     // The first of two clicks has signed in.
     if (!proof || !isOwn(signedIn, proof.email)) return signedIn ? { redirectTo: '/dashboard' } : dead;
     if (signedIn) {
@@ -47,7 +46,8 @@ export function linkRoutes(service: Context): DashboardRoute[] {
       return { redirectTo: nextPage(proof.next) };
     }
     const known = { ...browser, device: cookies.device(ctx, proof.email) };
-    return (await enterSession(ctx, proof, { browser: known, formId })) ? { redirectTo: nextPage(proof.next) } : dead;
+    const isIn = await startBrowserSession(service, ctx, proof, { browser: known, formId });
+    return isIn ? { redirectTo: nextPage(proof.next) } : dead;
   }
 
   const path = '/sign-in/link/:link';

@@ -9,7 +9,7 @@ import { type Answer, type DashboardRoute, findSignedIn, formIdOf, respond } fro
 import { nextPage } from '../paths.ts';
 import { CodeForm, CodeLead, codeSteps, noMailPage } from './code.tsx';
 import { signInCookies } from './cookies.ts';
-import { letIn } from './start-session.ts';
+import { startBrowserSession } from './start-session.ts';
 
 /** Signing in by a code that is sent to an e-mail address (contract, section 1). */
 export function signInRoutes(service: Context): DashboardRoute[] {
@@ -17,7 +17,6 @@ export function signInRoutes(service: Context): DashboardRoute[] {
   const find = findSignedIn(service);
   const cookies = signInCookies(config);
   const steps = codeSteps(service);
-  const enterSession = letIn(service);
 
   /** The sign-in page. A request with a session continues to the overview. */
   const show: Middleware = async (ctx, next) => {
@@ -53,7 +52,7 @@ export function signInRoutes(service: Context): DashboardRoute[] {
     const entered = await steps.enter(ctx, { email, browser, formId, typed: form.text('code') });
     if ('page' in entered) return entered.page;
     if ('fault' in entered) return askAgain(token, form, { code: entered.fault });
-    const isIn = await enterSession(ctx, entered, { browser, formId });
+    const isIn = await startBrowserSession(service, ctx, entered, { browser, formId });
     return isIn
       ? { redirectTo: nextPage(form.text('next')) }
       : askAgain(token, form, { code: 'This code has ended: send a new one' });

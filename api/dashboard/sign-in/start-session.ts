@@ -18,35 +18,34 @@ import { newBrowserMail } from './mails.ts';
  * in before and that session has ended. Creates the account of a new address: the code proves that the address belongs to
  * the person.
  */
-export function letIn(service: Context) {
+export async function startBrowserSession(
+  service: Context,
+  ctx: RequestContext,
+  { email, isDone }: Proof,
+  { browser, formId }: { browser: Browser; formId: string },
+): Promise<boolean> {
   const { config } = service;
-  const cookies = signInCookies(config);
-  return async (
-    ctx: RequestContext,
-    { email, isDone }: Proof,
-    { browser, formId }: { browser: Browser; formId: string },
-  ): Promise<boolean> => {
-    const now = service.now();
-    const of = `${browser.token} ${formId}`;
-    const tokens = macsOf(config.secrets, 'session tokens', of);
-    let [token] = isDone ? await livingSessions(tokens, now) : tokens;
-    if (!token) return false;
-    if (!isDone) {
-      const { _id: accountId } = await accountOf(email);
-      const from = clientAddress(ctx, config.trustedProxyHops);
-      const facts = { browser: browserName(ctx.get('user-agent')), network: clientNetwork(from) };
-      await audit({ _id: derivedAuditId('signed_in', of), accountId, action: 'signed_in', from }, now);
-      token = await startSession(accountId, now, { token, ...facts });
-      if (!browser.device) {
-        const mail = newBrowserMail(config, facts, new Date(now));
-        await sendMail(service, { to: email, ...mail }, derivedMailId('new browser', of));
-      }
-      await noteSignedIn(browser.token, formId);
+  const now = service.now();
+  const of = `${browser.token} ${formId}`;
+  const tokens = macsOf(config.secrets, 'session tokens', of);
+  let [token] = isDone ? await livingSessions(tokens, now) : tokens;
+  if (!token) return false;
+  if (!isDone) {
+    const { _id: accountId } = await accountOf(email);
+    const from = clientAddress(ctx, config.trustedProxyHops);
+    const facts = { browser: browserName(ctx.get('user-agent')), network: clientNetwork(from) };
+    await audit({ _id: derivedAuditId('signed_in', of), accountId, action: 'signed_in', from }, now);
+    token = await startSession(accountId, now, { token, ...facts });
+    if (!browser.device) {
+      const mail = newBrowserMail(config, facts, new Date(now));
+      await sendMail(service, { to: email, ...mail }, derivedMailId('new browser', of));
     }
-    cookies.session.write(ctx, token, cookieLifetimeMs);
-    cookies.knowBrowser(ctx, email);
-    return true;
-  };
+    await noteSignedIn(browser.token, formId);
+  }
+  const cookies = signInCookies(config);
+  cookies.session.write(ctx, token, cookieLifetimeMs);
+  cookies.knowBrowser(ctx, email);
+  return true;
 }
 
 /** The first match counts: Edge says that it is Chrome and Safari too, and Chrome says that it is Safari. */

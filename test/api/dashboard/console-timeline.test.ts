@@ -80,7 +80,7 @@ describe('the timeline of a test ride', () => {
     ]);
   });
 
-  it('tells the earliest of what is due next, and nothing once the ride has ended', () => {
+  it('names the timer that is due next, and none once the ride has ended', () => {
     const timers = [
       { name: 'expire', dueAt: at(600_000) },
       { name: 'offer', dueAt: at(2_000) },
@@ -92,7 +92,7 @@ describe('the timeline of a test ride', () => {
     expect(nextStepOf({ status: 'cancelled', timers: [...timers] })).to.equal(null);
   });
 
-  it('counts from the creation: seconds, then minutes, then hours', () => {
+  it('shows times since the creation in seconds, then minutes, then hours', () => {
     const texts = [0, 2_040, 99_900, 600_000, 7_200_000].map((ms) => offsetText(start + ms, start));
     expect(texts).to.deep.equal(['+0.0 s', '+2.0 s', '+99.9 s', '+10 min', '+2 h']);
   });
@@ -106,14 +106,14 @@ describe('a creation as curl', () => {
     return stdout.split('\0').slice(0, -1);
   }
 
-  it('holds the key as a variable alone, and the scenario unless it is the default', () => {
+  it('holds a variable in place of the key, and the scenario unless it is the default', () => {
     const command = creationAsCurl({ apiUrl: 'https://rides.example/v1', scenario: 'default', body: { fare: 1 } });
     expect(command).to.include('"Authorization: Bearer $SVC_TEST_KEY"').and.not.include('Scenario');
     const stalls = creationAsCurl({ apiUrl: 'https://rides.example/v1', scenario: 'stalls', body: {} });
     expect(stalls).to.include("'X-Service-Test-Scenario: stalls'");
   });
 
-  it('comes out of a shell as it is, whatever was typed', async () => {
+  it('keeps every character that was typed when a shell runs it', async () => {
     const address = `"$HOME" \`id\` 'quoted' \\ !x $(id) %s\n*`;
     const body = { pickup: { lat: 1, lng: 2, address }, fare: 25 };
     const command = creationAsCurl({ apiUrl: 'https://rides.example/a b/v1', scenario: 'no_offers', body });

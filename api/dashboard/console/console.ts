@@ -26,7 +26,7 @@ import { firstValues, type RideField, requestBody } from './ride-request.ts';
 import { startPage } from './start-page.tsx';
 
 /** The form that starts a test ride. */
-export function consoleStartRoutes(service: Context, creation: RideCreation): DashboardRoute[] {
+export function consoleRoutes(service: Context, creation: RideCreation): DashboardRoute[] {
   const { config } = service;
   const { page, action } = signedInRoutes(service);
   const schema = newRideSchema(config);
