@@ -84,12 +84,12 @@ export function keyPage({ account, key, ...props }: KeyPageProps): string {
             </p>
           </div>
         )}
-        <KeyCard account={account} key_={key} {...props} />
+        <KeyCard apiKey={key} {...props} />
         {canChange && (
           <>
-            <Webhook account={account} key_={key} {...props} />
-            <SigningSecret account={account} key_={key} {...props} />
-            <Name account={account} key_={key} {...props} />
+            <Webhook apiKey={key} {...props} />
+            <SigningSecret apiKey={key} {...props} />
+            <Name apiKey={key} {...props} />
           </>
         )}
       </>
@@ -97,8 +97,8 @@ export function keyPage({ account, key, ...props }: KeyPageProps): string {
   });
 }
 
-/** `key_`, because preact uses the property `key`. */
-type PartProps = Omit<KeyPageProps, 'key'> & { key_: KeyFacts };
+/** `apiKey`, because preact uses the property `key`. */
+type PartProps = Omit<KeyPageProps, 'account' | 'key'> & { apiKey: KeyFacts };
 
 function Done({ name = '' }: { name?: string }) {
   if (!Object.hasOwn(doneWords, name)) return null;
@@ -110,42 +110,42 @@ function Done({ name = '' }: { name?: string }) {
   );
 }
 
-function KeyCard({ key_, now, ridesCreated }: PartProps) {
+function KeyCard({ apiKey, now, ridesCreated }: PartProps) {
   return (
     <dl class="card facts">
       <Fact name="Mode">
-        <ModePill mode={key_.mode} />
+        <ModePill mode={apiKey.mode} />
       </Fact>
       <Fact name="Key">
-        <code>{key_.hint.replace('...', '…')}</code>
+        <code>{apiKey.hint.replace('...', '…')}</code>
       </Fact>
       <Fact name="Key id">
-        <Id id={key_._id} />
+        <Id id={apiKey._id} />
       </Fact>
       <Fact name="Created">
-        <When at={key_.createdAt} now={now} />
+        <When at={apiKey.createdAt} now={now} />
       </Fact>
-      {key_.rotatedAt && (
+      {apiKey.rotatedAt && (
 <Fact name="Rotated">
-            <When at={key_.rotatedAt} now={now} />
+            <When at={apiKey.rotatedAt} now={now} />
           </Fact>
 )}
       <Fact name="Last used">
-        <Moment at={key_.lastUsedAt} now={now} />
+        <Moment at={apiKey.lastUsedAt} now={now} />
       </Fact>
       <Fact name="Rides created">
-        <RideCount keyId={key_._id} count={ridesCreated} />
+        <RideCount keyId={apiKey._id} count={ridesCreated} />
       </Fact>
     </dl>
   );
 }
 
-function Webhook({ key_, faults, typed }: PartProps) {
+function Webhook({ apiKey, faults, typed }: PartProps) {
   return (
     <section class="section" aria-labelledby="webhook">
       <h2 id="webhook">Webhook</h2>
       <div class="card stack">
-        <ChangeForm action={`${keyPath(key_._id)}/webhook-url`} class="form inline">
+        <ChangeForm action={`${keyPath(apiKey._id)}/webhook-url`} class="form inline">
           <TextField
             name="webhookUrl"
             label="Default webhook URL"
@@ -153,7 +153,7 @@ function Webhook({ key_, faults, typed }: PartProps) {
             type="url"
             inputmode="url"
             placeholder="https://"
-            value={typed?.webhookUrl ?? key_.webhookUrl}
+            value={typed?.webhookUrl ?? apiKey.webhookUrl}
             faults={faults}
             mono
           />
@@ -162,7 +162,7 @@ function Webhook({ key_, faults, typed }: PartProps) {
           </button>
         </ChangeForm>
         <div class="row">
-          <ChangeForm action={`${keyPath(key_._id)}/test-event`}>
+          <ChangeForm action={`${keyPath(apiKey._id)}/test-event`}>
             <button class="btn second" type="submit" aria-describedby="test-event-hint">
               Send test event
             </button>
@@ -170,14 +170,14 @@ function Webhook({ key_, faults, typed }: PartProps) {
           <p class="hint" id="test-event-hint">
             Sends a sample ride.status to the saved URL, and shows what came back.
           </p>
-          <a href={deliveriesOfKeyPath(key_._id)}>Deliveries of this key</a>
+          <a href={deliveriesOfKeyPath(apiKey._id)}>Deliveries of this key</a>
         </div>
       </div>
     </section>
   );
 }
 
-function SigningSecret({ key_, signingSecret, rolled }: PartProps) {
+function SigningSecret({ apiKey, signingSecret, rolled }: PartProps) {
   return (
     <section class="section" aria-labelledby="secret">
       <h2 id="secret">Signing secret</h2>
@@ -194,23 +194,23 @@ function SigningSecret({ key_, signingSecret, rolled }: PartProps) {
             text={signingSecret}
             what="signing secret"
             testId="signing-secret"
-            leave={keyPath(key_._id)}
+            leave={keyPath(apiKey._id)}
             focused
           />
         )}
         <div class="row">
           {signingSecret ? (
-            <a class="btn second" href={keyPath(key_._id)}>
+            <a class="btn second" href={keyPath(apiKey._id)}>
               Hide
             </a>
           ) : (
-            <ChangeForm action={`${keyPath(key_._id)}/signing-secret#secret`}>
+            <ChangeForm action={`${keyPath(apiKey._id)}/signing-secret#secret`}>
               <button class="btn second" type="submit">
                 Show signing secret
               </button>
             </ChangeForm>
           )}
-          <LinkButton to={`${keyPath(key_._id)}/roll-secret`} danger>
+          <LinkButton to={`${keyPath(apiKey._id)}/roll-secret`} danger>
             Roll signing secret
           </LinkButton>
           <a href="/dashboard/signature">Check a signature</a>
@@ -220,12 +220,12 @@ function SigningSecret({ key_, signingSecret, rolled }: PartProps) {
   );
 }
 
-function Name({ key_, faults, typed }: PartProps) {
+function Name({ apiKey, faults, typed }: PartProps) {
   return (
     <section class="section" aria-label="Rename">
       <div class="card">
-        <ChangeForm action={`${keyPath(key_._id)}/name`} class="form inline">
-          <TextField name="name" label="Name" value={typed?.name ?? key_.name} faults={faults} />
+        <ChangeForm action={`${keyPath(apiKey._id)}/name`} class="form inline">
+          <TextField name="name" label="Name" value={typed?.name ?? apiKey.name} faults={faults} />
           <button class="btn second" type="submit">
             Rename
           </button>

@@ -131,7 +131,7 @@ function ActiveKeys({ keys, rides, health, now }: OverviewProps) {
                 <ModePill mode={key.mode} />
               </td>
               <td data-label="State">
-                <State key_={key} isFailing={health.has(key._id)} />
+                <State apiKey={key} isFailing={health.has(key._id)} />
               </td>
               <td data-label="Last used">
                 <Moment at={key.lastUsedAt} now={now} />
@@ -149,8 +149,8 @@ function ActiveKeys({ keys, rides, health, now }: OverviewProps) {
 
 const lastActivity = ({ lastUsedAt, createdAt }: KeyFacts): number => (lastUsedAt ?? createdAt).getTime();
 
-function State({ key_, isFailing }: { key_: KeyFacts; isFailing: boolean }) {
+function State({ apiKey, isFailing }: { apiKey: KeyFacts; isFailing: boolean }) {
   if (isFailing) return <FailingPill />;
-  const words = [key_.lastUsedAt ? 'in use' : 'not used yet', !key_.webhookUrl && 'no webhook URL'].filter(Boolean);
-  return <span class={key_.lastUsedAt && key_.webhookUrl ? undefined : 'quiet'}>{words.join(', ')}</span>;
+  const words = [apiKey.lastUsedAt ? 'in use' : 'not used yet', !apiKey.webhookUrl && 'no webhook URL'].filter(Boolean);
+  return <span class={apiKey.lastUsedAt && apiKey.webhookUrl ? undefined : 'quiet'}>{words.join(', ')}</span>;
 }
