@@ -1,9 +1,9 @@
-import { queueBoard } from '../api/ops/queue-board.ts';
 import { queueBoardPath } from '../api/ops/queue-board-path.ts';
+import { queueBoard } from '../api/ops/queue-board.ts';
 import { runApi } from '../api/run-api.ts';
 import { start } from '../shared/process/start.ts';
+import { onlyLocal } from './stack/local-pages.ts';
 import { mailBox } from './stack/mail-box.tsx';
-import { onlyLocal } from './stack/only-local.ts';
 
 /** The production API, with the queue board and the mail box added for the developer. */
 start('api', () =>

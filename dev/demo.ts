@@ -5,16 +5,16 @@ import { ConfigError, readConfig } from '../shared/base/config.ts';
 import type { Mode } from '../shared/base/terms.ts';
 import { createKey } from '../shared/keys/manage-keys.ts';
 import { asksForHelp, said } from '../shared/process/command-line.ts';
-import { playRide } from './demo/demo-ride.ts';
-import { startLiveDrivers } from './demo/live-drivers.ts';
-import { playLiveRide } from './demo/live-ride.ts';
-import { type Partner, partnerWith } from './demo/partner.ts';
-import { type Receiver, startReceiver } from './demo/receiver.ts';
+import { type Partner, partnerWith, type Receiver, startReceiver } from './demo/partner.ts';
+import { playLiveRide, playRide, trip } from './demo/play-ride.ts';
 import { createTimeline } from './demo/timeline.ts';
+import type { Behaviour } from './fleet/behaviour.ts';
+import { type Fleet, startFleet } from './fleet/fleet.ts';
+import { hireDrivers } from './fleet/hire.ts';
 import { freePort } from './servers/ports.ts';
 import { removeAbandonedFolders, temporaryFolder } from './servers/temporary-folder.ts';
 import { withDatabase } from './stack/database.ts';
-import { parseEntry, readable } from './stack/log-lines.ts';
+import { parseEntry, readable } from './stack/logs.ts';
 import { aborted, endSignal } from './stack/signals.ts';
 import { type Stack, startStack } from './stack/stack.ts';
 
@@ -135,18 +135,33 @@ async function player(stack: Stack, receiver: Receiver): Promise<PlayOne> {
   return () => playRide(timeline, partner, receiver, simulationSpeed);
 }
 
+const liveDrivers = 5;
+const liveSeed = 1;
+/** Each bids, some above the fare, and keeps to it. */
+const liveBehaviour: Behaviour = { bids: 1, counters: 0.6, withdraws: 0, cancels: 0 };
+/** A drive through the city is over in seconds. */
+const liveHurry = 60;
+
 /** The same with drivers who compete for live rides, until the demo stops. */
 async function livePlayer(stack: Stack, receiver: Receiver, stops: (() => Promise<void>)[]): Promise<PlayOne> {
   const { simulationSpeed: speed } = readConfig(stack.env);
   timeline.progress('drivers go online');
   const [partner, fleet] = await withDatabase(stack.env.MONGO_URL, async () => [
     await newPartner(stack, receiver, 'live'),
-    await startLiveDrivers(stack.url, speed),
+    await startLiveFleet(stack.url, speed),
   ]);
   stops.unshift(fleet.stop);
   const { online } = fleet.figures;
   timeline.note(`${online} drivers are online nearby.`);
   return () => playLiveRide(timeline, partner, receiver, Math.max(30_000, 30_000 / speed));
+}
+
+/** Puts drivers online near the demo's pickup. The stack's database has to be connected. */
+async function startLiveFleet(url: string, speed: number): Promise<Fleet> {
+  const keys = (await hireDrivers(liveDrivers, liveSeed, 'regular')).map(({ key }) => key);
+  const area = { ...trip.pickup, km: 1.5 };
+  const pace = { drivingSpeed: liveHurry * speed, thinkingSpeed: speed, reportMs: 1_000 };
+  return startFleet({ url, keys, area, seed: liveSeed, behaviour: liveBehaviour, ...pace });
 }
 
 /** A partner with a key of its own, whose events go to the receiver. The stack's database has to be connected. */

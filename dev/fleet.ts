@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import { ConfigError } from '../shared/base/config.ts';
 import { asksForHelp, said, UsageError } from '../shared/process/command-line.ts';
 import { type FleetArguments, readArguments, usage } from './fleet/arguments.ts';
-import { showFigures } from './fleet/figures-line.ts';
+import { showFigures } from './fleet/figures.ts';
 import { startFleet } from './fleet/fleet.ts';
 import { Refusal } from './fleet/gateway-client.ts';
 import { askedStack } from './stack/asked-stack.ts';
@@ -32,7 +32,7 @@ async function main(): Promise<number> {
   }
   const env = await settings();
   const url = args.url ?? `http://${reachedAt(env.HOST)}:${env.PORT || 4100}`;
-  // Imported once they are needed, with the driver of MongoDB: a wrong command line is told at once.
+  // Imported when needed, with the driver of MongoDB, so that a wrong command line is reported at once.
   const { dismissDrivers, hireDrivers } = await import('./fleet/hire.ts');
   const { withDatabase } = await import('./stack/database.ts');
   await withDatabase(env.MONGO_URL ?? '', async () => {

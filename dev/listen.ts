@@ -1,9 +1,8 @@
 import { keyHint } from '../shared/keys/key-format.ts';
 import { asksForHelp, said, UsageError } from '../shared/process/command-line.ts';
 import { type ListenArguments, readArguments, usage } from './listen/arguments.ts';
-import { eventLine } from './listen/event-line.ts';
 import { pagesOf } from './listen/feed.ts';
-import { forward } from './listen/forward.ts';
+import { eventLine, forward } from './listen/forward.ts';
 import { endSignal } from './stack/signals.ts';
 import { runningStacks } from './stack/stack-state.ts';
 import { createMovingLine } from './terminal/moving-line.ts';

@@ -39,15 +39,16 @@ async function command(): Promise<number> {
     return 2;
   }
   const { prepare, help, status, ...options } = args;
-  // What they stand on is imported once it is needed: a wrong command line is told at once.
+  // Imported when needed, so that a wrong command line is reported at once.
   if (help) console.log(usage);
   else if (prepare) {
-    const { prepareServers, prepareTests } = await import('./servers/prepare.ts');
+    const { prepareServers } = await import('./stack/settings.ts');
+    const { prepareTests } = await import('./servers/faketime.ts');
     await prepareServers(console.log);
     await prepareTests(console.log);
     console.log('everything is here: npm run dev, npm run demo and npm test fetch nothing more');
   } else if (status) {
-    const { showStatus } = await import('./status.ts');
+    const { showStatus } = await import('./stack/overview.ts');
     await showStatus(options.port);
   } else {
     const { start } = await import('./start.ts');
@@ -56,7 +57,7 @@ async function command(): Promise<number> {
   return 0;
 }
 
-/** The command line, or what is wrong with it. */
+/** The command line, or its fault. */
 function readArguments() {
   const flag = { type: 'boolean', default: false } as const;
   const options = { port: { type: 'string' }, fresh: flag, json: flag, prepare: flag, help: flag } as const;

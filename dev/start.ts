@@ -2,18 +2,18 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { portProblem } from './servers/ports.ts';
-import { endStaleRedis } from './servers/stale-redis.ts';
-import { createLogView } from './stack/log-view.ts';
+import { endStaleRedis } from './servers/redis.ts';
+import { createLogView } from './stack/logs.ts';
 import { overview } from './stack/overview.ts';
 import { aborted, endSignal } from './stack/signals.ts';
-import type { Stack } from './stack/stack.ts';
 import { dataDirOf, removeState, runningStacks, type StackState, writeState } from './stack/stack-state.ts';
+import type { Stack } from './stack/stack.ts';
 import { createMovingLine } from './terminal/moving-line.ts';
 import { styled } from './terminal/style.ts';
 
 type StartOptions = { port: number; fresh: boolean; json: boolean };
 
-/** Processes that a killed stack has left running end by themselves within this time. */
+/** The remaining processes of a killed stack end within this time. */
 const leftoversMs = 4_000;
 
 /** `npm run dev`: runs the whole service until a signal comes or its output is closed. */
@@ -26,7 +26,7 @@ export async function start({ port, fresh, json }: StartOptions): Promise<void> 
   try {
     await checkPort(port, process.env.HOST || '127.0.0.1');
     if (fresh) await deleteData(dataDir, screen.print);
-    // Imported here, with half of the service: what is refused above is told at once.
+    // Imported here, with half of the service, so that the checks above report at once.
     const { startStack } = await import('./stack/stack.ts');
     const stack = await startStack({
       port,

@@ -8,12 +8,30 @@ import { pageError } from '../pages/error-page.tsx';
 import { redirectToHttps } from '../http/forwarded.ts';
 import type { Part, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
-import { consoleStreams } from './console/console-streams.ts';
-import { dashboardRoutes } from './routes.ts';
+import { consoleStreams, type ConsoleStreams } from './console/console-streams.ts';
+import { accountRoutes } from './account.tsx';
+import { consoleRoutes } from './console/console.ts';
+import { consoleRideRoutes } from './console/ride.tsx';
+import { deliveriesRoutes } from './deliveries/deliveries.tsx';
+import { deliveryRoutes } from './deliveries/delivery.tsx';
+import { keyRoutes } from './keys/key.ts';
+import { keysRoutes } from './keys/keys.tsx';
+import { newKeyRoutes } from './keys/new-key.tsx';
+import { overviewRoutes } from './overview/overview.tsx';
+import type { DashboardRoute } from './page-routes.ts';
+import { rideRoutes } from './rides/ride.tsx';
+import { ridesRoutes } from './rides/rides.tsx';
+import { confirmRoutes } from './sign-in/confirm.tsx';
+import { linkRoutes } from './sign-in/link.tsx';
+import { signInRoutes } from './sign-in/sign-in.tsx';
+import { signOutRoutes } from './sign-in/sign-out.ts';
+import { signatureRoutes } from './signature/signature.tsx';
+import { statementRoutes } from './usage/statement.tsx';
+import { usageRoutes } from './usage/usage.tsx';
 
 export const dashboardBase = '/dashboard';
 
-/** What the dashboard uses together with other parts of its process. */
+/** Objects that the dashboard shares with other parts of the process. */
 interface SharedParts {
   wake: Wake;
   creation: RideCreation;
@@ -40,4 +58,34 @@ export function dashboardPart(service: Context, { wake, creation }: SharedParts)
       streams.close();
     },
   };
+}
+
+/** The objects of the process that the test console uses. */
+export interface ConsoleParts {
+  creation: RideCreation;
+  streams: ConsoleStreams;
+}
+
+/** Every route of the dashboard. Signing in comes first: without a session, it answers `/dashboard`. */
+export function dashboardRoutes(service: Context, { creation, streams }: ConsoleParts): DashboardRoute[] {
+  return [
+    ...signInRoutes(service),
+    ...linkRoutes(service),
+    ...confirmRoutes(service),
+    ...signOutRoutes(service),
+    ...overviewRoutes(service),
+    ...keysRoutes(service),
+    ...newKeyRoutes(service),
+    ...keyRoutes(service),
+    ...ridesRoutes(service),
+    ...rideRoutes(service),
+    ...deliveriesRoutes(service),
+    ...deliveryRoutes(service),
+    ...usageRoutes(service),
+    ...statementRoutes(service),
+    ...consoleRoutes(service, creation),
+    ...consoleRideRoutes(service, streams),
+    ...signatureRoutes(service),
+    ...accountRoutes(service),
+  ];
 }

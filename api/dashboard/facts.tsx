@@ -1,13 +1,18 @@
-import type { ComponentChildren } from 'preact';
-import type { DeliveryOutcome, RideStatus } from '../../shared/rides/ride-types.ts';
+import type { Mode } from '../../shared/base/terms.ts';
+import type { Actor, DeliveryOutcome, Location, RideStatus } from '../../shared/rides/ride-types.ts';
+import type { AttemptRecord } from '../../shared/webhooks/attempts.ts';
+import { CopyButton } from './blocks.tsx';
+import { keyPath, ridePath } from './paths.ts';
 
-/** Times, amounts, ids and statuses as every page of the dashboard shows them. */
+/** Times, amounts, ids and statuses, in the same form on every page of the dashboard. */
 
-/** How long ago, and the exact time beside it. Days and months are UTC. */
-export function When({ at, now }: { at: Date; now: number }) {
+/** The age of a time, and the exact time beside it. `inUtc`: the head of the column says that it is in UTC. */
+export function When({ at, now, inUtc }: { at: Date; now: number; inUtc?: boolean }) {
+  const exact = exactText(at);
   return (
     <time class="when" dateTime={at.toISOString()}>
-      <span data-relative>{agoText(at.getTime(), now)}</span> <span class="quiet exact">{exactText(at)}</span>
+      <span data-relative>{agoText(at.getTime(), now)}</span>{' '}
+      <span class="quiet exact">{inUtc ? exact.replace(' UTC', '') : exact}</span>
     </time>
   );
 }
@@ -20,7 +25,7 @@ const steps = [
 ] as const;
 
 /** `12 s ago`, `5 min ago`, `3 h ago`, `40 d ago`, or `in 5 min` for a time to come. */
-export function agoText(at: number, now: number): string {
+function agoText(at: number, now: number): string {
   let amount = Math.abs(now - at) / 1_000;
   if (amount < 1) return 'just now';
   for (const [limit, unit] of steps) {
@@ -44,6 +49,13 @@ export const moneyText = (usd: number): string =>
 /** `1,234` */
 export const countText = (count: number): string => count.toLocaleString('en-US');
 
+/** `1 trip`, `12 trips` */
+export const counted = (count: number, noun: string): string =>
+  `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
+
+/** `84 ms`, `0.4 ms`, `1,204 ms` */
+export const msText = (ms: number): string => `${ms < 10 ? Number(ms.toFixed(1)) : countText(Math.round(ms))} ms`;
+
 /** An id, shortened in the middle. */
 export const shortId = (id: string): string => (id.length > 18 ? `${id.slice(0, 9)}…${id.slice(-5)}` : id);
 
@@ -55,47 +67,6 @@ export function Id({ id, href }: { id: string; href?: string }) {
       {href ? <a href={href}>{text}</a> : text}
       <CopyButton text={id} what="id" />
     </span>
-  );
-}
-
-/** A button that copies a text. Only there with scripts. */
-export function CopyButton({ text, what }: { text: string; what: string }) {
-  return (
-    <button type="button" class="copy" data-copy={text} aria-label={`Copy ${what}`} hidden>
-      Copy
-    </button>
-  );
-}
-
-/** A block of code with a copy button, which copies `copied` where that is not what is shown. */
-export function CodeBlock({
-  text,
-  copied = text,
-  label,
-  folded,
-}: {
-  text: string;
-  copied?: string;
-  label: string;
-  folded?: boolean;
-}) {
-  const block = (
-    <div class="code">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a block that scrolls must be reachable by keyboard. */}
-      <section tabIndex={0} aria-label={label}>
-        <pre>
-          <code>{text}</code>
-        </pre>
-      </section>
-      <CopyButton text={copied} what={label} />
-    </div>
-  );
-  if (!folded) return block;
-  return (
-    <details>
-      <summary>{label}</summary>
-      {block}
-    </details>
   );
 }
 
@@ -134,29 +105,61 @@ export function OutcomePill({ outcome }: { outcome: DeliveryOutcome | 'waiting' 
 }
 
 /** A key's mode. */
-export function ModePill({ mode }: { mode: 'live' | 'test' }) {
+export function ModePill({ mode }: { mode: Mode }) {
   return <span class={`mode ${mode}`}>{mode}</span>;
 }
 
-/** What an empty list says: one sentence and one thing to do. */
-export function Empty({ text, children }: { text: string; children?: ComponentChildren }) {
+/** Marks an attempt that is not an event's own: a test event or a resend. */
+export function KindTag({ kind }: { kind: AttemptRecord['kind'] }) {
+  if (kind === 'event') return null;
+  return <span class="tag">{kind === 'test' ? 'test event' : 'sent again'}</span>;
+}
+
+/** A dash for a value that is missing. */
+export function None() {
   return (
-    <div class="empty">
-      <p>{text}</p>
-      {children}
-    </div>
+    <span class="none">
+      <span aria-hidden="true">–</span>
+      <span class="spoken">none</span>
+    </span>
   );
 }
 
-/** One number of a summary (`.figures`), with what it is and what it is made of. */
-export function Figure({ label, value, detail }: { label: string; value: ComponentChildren; detail?: string | false }) {
+/** A ride's id, shortened in the middle, as a link to its page. */
+export function RideLink({ rideId }: { rideId: string }) {
   return (
-    <div>
-      <dt>{label}</dt>
-      <dd>
-        <span class="value">{value}</span>
-        {detail && <span class="detail">{detail}</span>}
-      </dd>
-    </div>
+    <a href={ridePath(rideId)} title={rideId}>
+      <code>{shortId(rideId)}</code>
+    </a>
   );
 }
+
+/** A key's name as a link to its page, and its mode. */
+export function KeyName({ keyId, name = keyId, mode }: { keyId: string; name?: string; mode: Mode }) {
+  return (
+    <span class="key-name">
+      <a href={keyPath(keyId)} title={name}>
+        {name}
+      </a>{' '}
+      <ModePill mode={mode} />
+    </span>
+  );
+}
+
+/** The address that the partner gave, else the coordinates. */
+export const placeText = (place: Location): string => place.address || coordinatesText(place);
+
+/** To about a metre, and no finer than they are: those of an erased ride have two decimals. */
+export const coordinatesText = ({ lat, lng }: Location): string =>
+  [lat, lng].map((degrees) => String(Number(degrees.toFixed(5)))).join(', ');
+
+/** The actor of a change to a ride. */
+export const actorWords: Record<Actor, string> = {
+  partner: 'Partner, over the API',
+  driver: 'Driver',
+  simulator: 'Simulator',
+  timeout: 'Timeout',
+  dashboard: 'Dashboard',
+  operator: 'Operator of the service',
+  auto_accept: 'Auto-accept',
+};

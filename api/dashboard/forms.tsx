@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { ComponentChildren } from 'preact';
 import { sha256 } from '../../shared/base/ids.ts';
-import { formIdField } from './visit.ts';
+import { formIdField } from './page-routes.ts';
 
-/** What is wrong with a form, by the name of the field, in words that say what to do. */
+/** The faults of a form by the name of the field. Each says what to do. */
 export type Faults = Record<string, string>;
 
 /** A form that changes something. Its button disables itself, and sending it twice changes nothing twice. */
@@ -33,7 +33,7 @@ export function FormId({ from }: { from?: string }) {
   return <input type="hidden" name={formIdField} value={bytes.toString('base64url')} />;
 }
 
-/** What is wrong with a form, with a link to each field. Focused when the page comes, so that it is read out first. */
+/** The faults of a form, with a link to each field. It has the focus when the page opens, so that it is read out first. */
 export function FaultSummary({ faults, title = 'Not saved yet' }: { faults: Faults; title?: string }) {
   const entries = Object.entries(faults);
   if (entries.length === 0) return null;
@@ -88,7 +88,7 @@ function Labelled({ children, ...props }: FieldProps & { children: ComponentChil
   );
 }
 
-/** A field for a line of text, with what was typed before. */
+/** A field for a line of text, with the text typed before. */
 export function TextField({
   value,
   type = 'text',

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Account } from '../../shared/accounts/account.ts';
 import { renderDocument, Mark } from '../pages/document.tsx';
 
-/** The rooms of the dashboard, in the order of the rail. */
+/** The rooms of the dashboard in the order of the rail. */
 const rooms = {
   overview: ['Overview', '/dashboard'],
   keys: ['Keys', '/dashboard/keys'],
@@ -14,7 +14,7 @@ const rooms = {
 } as const;
 export type Room = keyof typeof rooms | 'account';
 
-export interface FrameProps {
+interface FrameProps {
   title: string;
   account: Pick<Account, 'email'>;
   room: Room;
@@ -23,7 +23,7 @@ export interface FrameProps {
   /** The form on the page came back with faults. */
   hasErrors?: boolean;
   scripts?: readonly string[];
-  /** Something is still to come: without scripts this path, which has no fragment, is loaded after 3 s. */
+  /** Without scripts, the browser loads this path (without a fragment) after 3 s: the page waits for something. */
   refreshPath?: string;
   children: ComponentChildren;
 }
@@ -79,7 +79,7 @@ export function dashboardPage(props: FrameProps): string {
   });
 }
 
-/** The top of a page: its title, what stands under it, and what can be done there. */
+/** The top of a page: its title, a text, and actions. */
 export function PageHead({
   title,
   children,
@@ -98,4 +98,28 @@ export function PageHead({
       {actions && <div class="actions">{actions}</div>}
     </div>
   );
+}
+
+interface OutsidePage {
+  title: string;
+  hasErrors?: boolean;
+  children: ComponentChildren;
+}
+
+/** A page of the dashboard without the rail: signing in. */
+export function outsidePage({ title, hasErrors, children }: OutsidePage): string {
+  return renderDocument({
+    title: hasErrors ? `Error: ${title}` : title,
+    kind: 'dashboard sign-in',
+    scripts: ['dashboard-page.js'],
+    children: (
+      <main id="main">
+        <p class="brand">
+          <Mark />
+          <span>Ride Partner</span>
+        </p>
+        {children}
+      </main>
+    ),
+  });
 }

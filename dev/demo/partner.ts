@@ -1,3 +1,9 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { verifySignature } from '../../shared/webhooks/sign.ts';
+
 /** A ride as the API shows it: the fields that the demo reads. */
 export type Ride = {
   rideId: string;
@@ -43,5 +49,74 @@ export function partnerWith(key: string, baseUrl: string): Partner {
     retrieveRide: (rideId) => call('GET', `/rides/${rideId}`),
     listOffers: (rideId) => call('GET', `/rides/${rideId}/offers`),
     acceptOffer: (rideId, offerId) => call('POST', `/rides/${rideId}/accept`, { offerId }),
+  };
+}
+
+/** A delivery as the receiver got it. Do not trust the body unless `isVerified`. */
+export type ReceivedEvent = { receivedAt: number; isVerified: boolean; sequence: number; body: EventBody };
+
+/** The fields of an event's body that the demo reads. */
+export type EventBody = {
+  event: string;
+  rideId: string;
+  status?: string;
+  at: number;
+  offer?: { price: number; etaMinutes: number; driver: { name: string } };
+  driver?: { name: string; vehicle: string; plate: string } | null;
+  fare?: number;
+  agreedPrice?: number;
+  testMode?: boolean;
+};
+
+export type Receiver = {
+  origin: string;
+  /** The key's signing secret. Set later: the key is made after the receiver's address is known. */
+  secret: string;
+  /** Resolves with the next event, in the order of arrival. Rejects when none comes in time. */
+  next(timeoutMs: number): Promise<ReceivedEvent>;
+  /** The number of events that have arrived and were not taken with `next`. */
+  waiting(): number;
+  stop(): void;
+};
+
+/** A partner's endpoint on this machine. It answers at once, before the event is handled, as an endpoint should. */
+export async function startReceiver(): Promise<Receiver> {
+  const events: ReceivedEvent[] = [];
+  const server = http.createServer(async (request, response) => {
+    events.push(readEvent(receiver.secret, request.headers, await buffer(request)));
+    response.writeHead(204).end();
+    server.emit('received');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  const receiver: Receiver = {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    secret: '',
+    waiting: () => events.length,
+    async next(timeoutMs) {
+      if (events.length === 0) {
+        await once(server, 'received', { signal: AbortSignal.timeout(timeoutMs) }).catch(() => {
+          throw new Error(`no event arrived within ${timeoutMs / 1000} s`);
+        });
+      }
+      return events.shift() as ReceivedEvent;
+    },
+    stop() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+  return receiver;
+}
+
+function readEvent(secret: string, headers: http.IncomingHttpHeaders, rawBody: Buffer): ReceivedEvent {
+  const signature = String(headers['x-service-signature']);
+  const now = Date.now();
+  return {
+    receivedAt: now,
+    isVerified: verifySignature(secret, signature, rawBody, Math.floor(now / 1000)),
+    sequence: Number(headers['x-service-sequence']),
+    body: JSON.parse(rawBody.toString()),
   };
 }

@@ -1,23 +1,22 @@
 import type { Point } from '../../shared/base/great-circle.ts';
-import type { Car } from './car.ts';
+import { type Car, driveRide } from './trip.ts';
+import { sleep } from '../stack/signals.ts';
+import { type Behaviour, bidOn } from './behaviour.ts';
 import type { Figures } from './figures.ts';
 import { type GatewayClient, type OpenRequest, type OwnRide, Refusal } from './gateway-client.ts';
 import type { Random } from './random.ts';
-import { rested } from './rest.ts';
-import { bidOn, type Temper } from './temper.ts';
-import { driveRide } from './trip.ts';
 
-export interface DriverOptions {
+interface DriverOptions {
   client: GatewayClient;
   car: Car;
-  temper: Temper;
+  behaviour: Behaviour;
   /** Each kind of choice has a row of its own, so that it does not depend on when the others are made. */
   random: { bids: Random; trips: Random };
-  /** Where an idle driver drives to next, if anywhere. */
+  /** The next place of an idle driver; undefined to stay. */
   wander(): Point | undefined;
-  /** How fast the car is at real speed, from which the driver reckons when to be there. */
+  /** The car's speed in real life, from which the driver estimates the arrival. */
   kmh: number;
-  /** How many times faster than a person the driver thinks and lets people board. */
+  /** Thinking and boarding are this many times faster than in real life. */
   speed: number;
   reportMs: number;
   figures: Figures;
@@ -33,7 +32,7 @@ const reconnectMs = 1_000;
 
 /** Puts a driver online, who from then on reports, bids and drives until stopped. Rejects where going online fails. */
 export async function startDriver(options: DriverOptions): Promise<FleetDriver> {
-  const { client, car, temper, random, figures, speed } = options;
+  const { client, car, behaviour, random, figures, speed } = options;
   const ending = new AbortController();
   /** The open requests that the driver has seen, with the offer on them if there is one. */
   const seen = new Map<string, { offerId?: string }>();
@@ -59,7 +58,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
 
   async function reportOften(): Promise<void> {
     let dueAt = performance.now() + Math.random() * options.reportMs;
-    while (await rested(Math.max(0, dueAt - performance.now()), ending.signal)) {
+    while (await sleep(Math.max(0, dueAt - performance.now()), ending.signal)) {
       dueAt = Math.max(dueAt + options.reportMs, performance.now());
       const next = !trip && car.isStanding() && options.wander();
       if (next) car.driveTo(next);
@@ -78,7 +77,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
       } catch (error) {
         failed(error);
       }
-      await rested((0.5 + Math.random()) * reconnectMs, ending.signal);
+      await sleep((0.5 + Math.random()) * reconnectMs, ending.signal);
     }
   }
 
@@ -96,14 +95,14 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
 
   async function bid(request: OpenRequest): Promise<void> {
     const { rideId } = request;
-    const made = bidOn(request, temper, random.bids, options.kmh);
-    if (!made || !(await rested(made.thinkMs / speed, ending.signal)) || !seen.has(rideId) || trip) return;
+    const made = bidOn(request, behaviour, random.bids, options.kmh);
+    if (!made || !(await sleep(made.thinkMs / speed, ending.signal)) || !seen.has(rideId) || trip) return;
     const { price, etaMinutes, standsMs } = made;
     const offerId = await unlessRefused(client.offer(rideId, { price, etaMinutes }));
     if (!offerId) return;
     figures.offers += 1;
     seen.set(rideId, { offerId });
-    if (standsMs === undefined || !(await rested(standsMs / speed, ending.signal)) || !seen.has(rideId)) return;
+    if (standsMs === undefined || !(await sleep(standsMs / speed, ending.signal)) || !seen.has(rideId)) return;
     await unlessRefused(client.withdraw(rideId, offerId));
   }
 
@@ -114,7 +113,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
     const begun = { rideId: ride.rideId, over };
     trip = begun;
     figures.underWay += 1;
-    const driving = { client, car, temper, random: random.trips, speed, failed, report: () => work(report()) };
+    const driving = { client, car, behaviour, random: random.trips, speed, failed, report: () => work(report()) };
     work(
       driveRide(ride, driving, AbortSignal.any([over.signal, ending.signal]))
         .then((last) => {
@@ -128,7 +127,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
     );
   }
 
-  /** What cannot be had is left: the service takes a silent driver offline by itself. */
+  /** Errors are ignored: the service takes a silent driver offline automatically. */
   async function leave(): Promise<void> {
     for (const [rideId, { offerId }] of seen) if (offerId) await client.withdraw(rideId, offerId).catch(() => {});
     await client.goOffline();

@@ -1,4 +1,6 @@
-/** What a fleet has done so far. */
+import { lineWidth, type Terminal } from '../terminal/style.ts';
+
+/** The counts of a fleet so far. */
 export interface Figures {
   online: number;
   requests: number;
@@ -7,7 +9,6 @@ export interface Figures {
   completed: number;
   cancelled: number;
   errors: number;
-  /** What the last error was. */
   lastError?: string;
 }
 
@@ -17,7 +18,7 @@ export const noFigures = (): Figures => ({
 
 const short = (count: number): string => (count < 10_000 ? `${count}` : `${(count / 1_000).toFixed(1)}k`);
 
-/** The figures in one line of at most so many characters. */
+/** The figures in one line of at most `width` characters. */
 export function lineOf(figures: Figures, width: number): string {
   const parts = partsOf(figures);
   const loose = parts.join('  ');
@@ -35,4 +36,24 @@ function partsOf({ online, requests, offers, underWay, completed, cancelled, err
     [errors, 'errors'],
   ];
   return parts.map(([count, what]) => `${short(count)} ${what}`);
+}
+
+const everyMs = 250;
+/** If the output is not a terminal, where no line can be rewritten. */
+const quietMs = 5_000;
+
+/** Shows a fleet's figures in a line that is rewritten. Call the result to end with the last figures. */
+export function showFigures(figures: Readonly<Figures>, out: Terminal = process.stdout): () => void {
+  const { isTTY } = out;
+  const show = () => {
+    const line = lineOf(figures, lineWidth(out) - 1);
+    out.write(isTTY ? `\r\x1b[K${line}` : `${line}\n`);
+  };
+  show();
+  const timer = setInterval(show, isTTY ? everyMs : quietMs);
+  return () => {
+    clearInterval(timer);
+    show();
+    if (isTTY) out.write('\n');
+  };
 }

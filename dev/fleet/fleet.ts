@@ -1,11 +1,11 @@
 import { haversineKm, type Point } from '../../shared/base/great-circle.ts';
 import { pointAt } from '../../shared/rides/position.ts';
-import { createCar } from './car.ts';
+import { type Behaviour, behaviourOf } from './behaviour.ts';
 import { type FleetDriver, startDriver } from './driver.ts';
 import { type Figures, noFigures } from './figures.ts';
 import { gatewayClient } from './gateway-client.ts';
 import { type Random, randomOf } from './random.ts';
-import { type Temper, temperOf } from './temper.ts';
+import { createCar } from './trip.ts';
 
 /** A circle in which drivers wait for rides. */
 export interface Area extends Point {
@@ -18,16 +18,16 @@ export interface FleetOptions {
   /** The secret key of each driver. */
   keys: readonly string[];
   area: Area;
-  /** Where drivers start, what they are like and how they choose follows from it. */
+  /** The drivers' places, behaviours and choices follow from it. */
   seed: number;
-  /** How many times faster than in real life cars are. */
+  /** Cars are this many times faster than in real life. */
   drivingSpeed: number;
-  /** How many times faster than in real life people decide. */
+  /** People decide this many times faster than in real life. */
   thinkingSpeed: number;
   reportMs?: number;
-  /** What all drivers are like; else each is different. */
-  temper?: Temper;
-  /** Called when a driver is told of a ride. */
+  /** The behaviour of all drivers; else each has its own. */
+  behaviour?: Behaviour;
+  /** Called when a driver receives a request. */
   onRequest?(rideId: string): void;
 }
 
@@ -72,7 +72,7 @@ export async function startFleet(options: FleetOptions, ending?: AbortSignal): P
 }
 
 function newDriver(options: FleetOptions, key: string, index: number, figures: Figures): Promise<FleetDriver> {
-  const { url, area, seed, drivingSpeed, thinkingSpeed, reportMs = 5_000, temper, onRequest } = options;
+  const { url, area, seed, drivingSpeed, thinkingSpeed, reportMs = 5_000, behaviour, onRequest } = options;
   const character = randomOf(seed, index, 'character');
   const kmh = cityKmh * drivingSpeed;
   const car = createCar(placeIn(area, character), kmh);
@@ -80,7 +80,7 @@ function newDriver(options: FleetOptions, key: string, index: number, figures: F
   return startDriver({
     client: gatewayClient(url, key),
     car,
-    temper: temper ?? temperOf(character),
+    behaviour: behaviour ?? behaviourOf(character),
     random: { bids: randomOf(seed, index, 'bids'), trips: randomOf(seed, index, 'trips') },
     wander: () => (roads() < wanderShare ? nearbyIn(area, car.where(), roads) : undefined),
     kmh: cityKmh,

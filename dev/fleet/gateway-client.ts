@@ -1,5 +1,4 @@
 import type { Point } from '../../shared/base/great-circle.ts';
-import { eventsOf } from './event-stream.ts';
 
 /** A ride that a driver may bid on: the fields that the fleet reads. */
 export interface OpenRequest {
@@ -17,13 +16,13 @@ export interface OwnRide {
   destination: Point;
 }
 
-export type DriverNews =
+type DriverNews =
   | { event: 'requests'; data: { requests: OpenRequest[] } }
   | { event: 'ride'; data: { ride: OwnRide | null } };
 
 export type Step = 'arrive' | 'start' | 'complete' | 'cancel';
 
-/** An answer that is no success. 409 is part of a driver's life: another one was quicker, or the ride is gone. */
+/** An error answer. A 409 is normal: another driver was quicker, or the ride is gone. */
 export class Refusal extends Error {
   override name = 'Refusal';
   readonly status: number;
@@ -44,7 +43,7 @@ export interface GatewayClient {
   withdraw(rideId: string, offerId: string): Promise<void>;
   takeStep(rideId: string, step: Step): Promise<void>;
   ride(): Promise<OwnRide | null>;
-  /** What is sent until the stream or `signal` ends. */
+  /** The events until the stream or `signal` ends. */
   stream(signal: AbortSignal): AsyncGenerator<DriverNews>;
 }
 
@@ -84,4 +83,24 @@ export function gatewayClient(serviceUrl: string, key: string): GatewayClient {
       for await (const { event, data } of eventsOf(body)) yield { event, data: JSON.parse(data) } as DriverNews;
     },
   };
+}
+
+interface ServerEvent {
+  event: string;
+  data: string;
+}
+
+/** The server-sent events of a response's body. Comments are left out. */
+async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent> {
+  const decoder = new TextDecoder();
+  let unread = '';
+  for await (const chunk of body) {
+    unread += decoder.decode(chunk, { stream: true });
+    const texts = unread.split('\n\n');
+    unread = texts.pop() ?? '';
+    for (const text of texts) {
+      const data = /^data: (.*)$/m.exec(text)?.[1];
+      if (data !== undefined) yield { event: /^event: (.*)$/m.exec(text)?.[1] ?? 'message', data };
+    }
+  }
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** The next of a row of numbers in [0, 1). */
+/** The next of a sequence of numbers in [0, 1). */
 export type Random = () => number;
 
-/** A row of numbers that follows from its seed alone, so that drivers do not depend on each other's order. */
+/** A sequence of numbers that depends only on its seed, not on the order of the drivers. */
 export function randomOf(...seed: (string | number)[]): Random {
   let drawn = 0;
   return () => {

@@ -1,15 +1,16 @@
-import type { Car } from './car.ts';
+import { haversineKm, type Point } from '../../shared/base/great-circle.ts';
+import { arrivalHeading, legBetween, placeOnLeg } from '../../shared/rides/position.ts';
+import { sleep } from '../stack/signals.ts';
+import type { Behaviour } from './behaviour.ts';
 import { type GatewayClient, type OwnRide, Refusal, type Step } from './gateway-client.ts';
 import { between, type Random } from './random.ts';
-import { rested } from './rest.ts';
-import type { Temper } from './temper.ts';
 
-export interface Driving {
+interface Driving {
   client: Pick<GatewayClient, 'takeStep'>;
   car: Car;
-  temper: Pick<Temper, 'cancels'>;
+  behaviour: Pick<Behaviour, 'cancels'>;
   random: Random;
-  /** How many times faster than a person the driver is. */
+  /** The driver is this many times faster than in real life. */
   speed: number;
   /** Tells the service where the car is, at the moments that matter. */
   report(): void;
@@ -24,8 +25,8 @@ const retryMs = 1_000;
  * step that was taken, if any.
  */
 export async function driveRide(ride: OwnRide, driving: Driving, signal: AbortSignal): Promise<Step | undefined> {
-  const { car, temper, random, speed, report } = driving;
-  const cancels = random() < temper.cancels;
+  const { car, behaviour, random, speed, report } = driving;
+  const cancels = random() < behaviour.cancels;
   const steps: [from: OwnRide['status'], step: Step, durationMs: () => number][] = [
     ['driver_arriving', 'arrive', () => car.driveTo(ride.pickup)],
     ['arrived', cancels ? 'cancel' : 'start', () => between(random, 0.5, 1.5) * (boardingMs / speed)],
@@ -34,7 +35,7 @@ export async function driveRide(ride: OwnRide, driving: Driving, signal: AbortSi
   let taken: Step | undefined;
   const first = steps.findIndex(([from]) => from === ride.status);
   for (const [, step, durationMs] of steps.slice(Math.max(0, first))) {
-    if (!(await rested(durationMs(), signal))) return taken;
+    if (!(await sleep(durationMs(), signal))) return taken;
     report();
     if (!(await takeStep(ride.rideId, step, driving, signal))) return taken;
     taken = step;
@@ -57,7 +58,29 @@ async function takeStep(
     } catch (error) {
       const isRefused = error instanceof Refusal && error.status < 500;
       if (!isRefused || error.status !== 409) failed(error);
-      if (isRefused || !(await rested(retryMs, signal))) return false;
+      if (isRefused || !(await sleep(retryMs, signal))) return false;
     }
   }
+}
+
+/** A car that drives in straight lines at one speed. */
+export interface Car {
+  where(): Point & { heading: number };
+  isStanding(): boolean;
+  /** Sets off from where the car is now; returns how long the drive takes, in ms. */
+  driveTo(place: Point): number;
+}
+
+export function createCar(at: Point, kmh: number, now = Date.now): Car {
+  let leg = legBetween(at, at, new Date(now()), 0);
+  return {
+    where: () => placeOnLeg(leg, now()),
+    isStanding: () => now() >= leg.endAt.getTime(),
+    driveTo(place) {
+      const from = placeOnLeg(leg, now());
+      const durationMs = (haversineKm(from, place) / kmh) * 3_600_000;
+      leg = legBetween(from, place, new Date(now()), durationMs, arrivalHeading(leg));
+      return durationMs;
+    },
+  };
 }

@@ -37,7 +37,7 @@ export interface ListenArguments {
   key: string;
   forward: URL;
   secret: string;
-  /** Whether the secret was made for this run. */
+  /** The secret was made for this run. */
   isNewSecret: boolean;
   after: string;
   /** The service's address without its versioned base; undefined for the newest stack's. */

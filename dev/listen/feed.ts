@@ -1,5 +1,5 @@
 import type { EventName } from '../../shared/rides/ride-types.ts';
-import { rested } from '../fleet/rest.ts';
+import { sleep } from '../stack/signals.ts';
 
 /** An event as the feed shows it (contract, section 10.3): the fields that are read here. */
 export interface FeedEvent {
@@ -12,17 +12,17 @@ export interface FeedEvent {
   body: Record<string, unknown> | null;
 }
 
-export interface FeedPage {
+interface FeedPage {
   events: FeedEvent[];
   cursor: string | null;
 }
 
-/** The service refuses what is asked, and would again. */
+/** A permanent error: do not retry. */
 export class Refusal extends Error {
   override name = 'Refusal';
 }
 
-export interface Feed {
+interface Feed {
   /** The service's address. */
   url: string;
   key: string;
@@ -52,7 +52,7 @@ export async function* pagesOf(feed: Feed, signal: AbortSignal): AsyncGenerator<
       feed.onTrouble(answer.trouble);
       failures += 1;
       const pauseMs = Math.min(longestPauseMs, shortestPauseMs * 2 ** (failures - 1));
-      await rested(Math.max(pauseMs, answer.retryAfterMs), signal);
+      await sleep(Math.max(pauseMs, answer.retryAfterMs), signal);
       continue;
     }
     if (failures > 0) feed.onTrouble(undefined);
@@ -61,7 +61,7 @@ export async function* pagesOf(feed: Feed, signal: AbortSignal): AsyncGenerator<
     after = answer.cursor ?? after;
     // A service that is stopping ends a wait early.
     const isEarly = wait > 0 && answer.events.length === 0 && performance.now() - askedAt < shortestPauseMs;
-    if (isEarly) await rested(shortestPauseMs, signal);
+    if (isEarly) await sleep(shortestPauseMs, signal);
     wait = waitSeconds;
   }
 }

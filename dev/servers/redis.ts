@@ -1,13 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import fs from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endWithThisProcess } from './end-with-this-process.ts';
+import { promisify } from 'node:util';
+import { libraryDirs, type Say, unpackedPackages } from './debian-packages.ts';
 import { onFreePort } from './ports.ts';
-import { redisCommand } from './redis-command.ts';
-import { endChild, exitOf, type RunningServer } from './running-server.ts';
-import { endStaleRedis, pidFileOf } from './stale-redis.ts';
+import { endChild, endWithThisProcess, exitOf, type RunningServer } from './processes.ts';
 
 const stopGraceMs = 5_000;
 const startMs = 20_000;
@@ -19,7 +18,7 @@ const startMs = 20_000;
 export type RedisOptions = { dataDir: string; port?: number; appendonly?: boolean; hz?: number; args?: string[] };
 
 /**
- * Starts a Redis for this process alone, on 127.0.0.1 and a free port unless one is given. First ends a Redis that a killed
+ * Starts a Redis only for this process, on 127.0.0.1 and a free port unless one is given. First ends a Redis that a killed
  * run has left on the same `dataDir`.
  */
 export async function startRedis(options: RedisOptions): Promise<RunningServer> {
@@ -112,4 +111,71 @@ function failureLine(output: string): string {
   const lines = output.trim().split('\n');
   const warning = lines.findLast((line) => /(fail|error|could not|can't|in use)/i.test(line));
   return (warning ?? lines.at(-1) ?? '').replace(/^\d+:\w .*? [#*.-] /, '');
+}
+
+/** A program, and the environment variables to add for it. */
+export type Command = { file: string; env: NodeJS.ProcessEnv };
+
+/** The machine's `redis-server` or `valkey-server`, else a `redis-server` fetched into the project's cache. */
+export async function redisCommand(say?: Say): Promise<Command> {
+  for (const dir of (process.env.PATH ?? '').split(path.delimiter)) {
+    for (const name of ['redis-server', 'valkey-server']) {
+      const file = path.join(dir, name);
+      if (await isExecutable(file)) return { file, env: {} };
+    }
+  }
+  try {
+    // Debian's redis-server is a link into the package redis-tools.
+    const folder = await unpackedPackages(['redis-server', 'redis-tools'], { say });
+    const LD_LIBRARY_PATH = libraryDirs(folder).join(':');
+    return { file: path.join(folder, 'usr/bin/redis-server'), env: { LD_LIBRARY_PATH } };
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new Error(`install redis-server or valkey-server, or set REDIS_URL (${reason})`, { cause: error });
+  }
+}
+
+async function isExecutable(file: string): Promise<boolean> {
+  return fs.access(file, fs.constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+const staleGraceMs = 5_000;
+
+/** The file to which a Redis on `dataDir` writes its process id. */
+const pidFileOf = (dataDir: string) => path.join(dataDir, 'redis.pid');
+
+/**
+ * Ends the Redis that a killed run has left on `dataDir`. Process ids are reused, so the process must be a Redis or Valkey
+ * whose working directory is this folder.
+ */
+export async function endStaleRedis(dataDir: string): Promise<void> {
+  const pid = Number(await fs.readFile(pidFileOf(dataDir), 'utf8').catch(() => ''));
+  if (!(pid > 1) || !(await isRedisOf(pid, dataDir))) return;
+  process.kill(pid, 'SIGTERM');
+  const deadline = Date.now() + staleGraceMs;
+  while (await isRedisOf(pid, dataDir)) {
+    if (Date.now() > deadline) process.kill(pid, 'SIGKILL');
+    await sleep(20);
+  }
+}
+
+async function isRedisOf(pid: number, dataDir: string): Promise<boolean> {
+  try {
+    const [name, cwd] = process.platform === 'linux' ? await fromProc(pid) : await fromLsof(pid);
+    return /^(redis|valkey)/.test(name) && cwd === (await fs.realpath(dataDir));
+  } catch {
+    return false;
+  }
+}
+
+async function fromProc(pid: number): Promise<[name: string, cwd: string]> {
+  return [await fs.readFile(`/proc/${pid}/comm`, 'utf8'), await fs.readlink(`/proc/${pid}/cwd`)];
+}
+
+async function fromLsof(pid: number): Promise<[name: string, cwd: string]> {
+  const { stdout } = await promisify(execFile)('lsof', ['-a', '-p', String(pid), '-d', 'cwd', '-Fcn']);
+  return [stdout.match(/^c(.*)$/m)?.[1] ?? '', stdout.match(/^n(.*)$/m)?.[1] ?? ''];
 }

@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { isAlive } from './alive.ts';
+import { isAlive } from './processes.ts';
 
 const prefix = 'rides-';
 const ownerFile = 'owner';

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../shared/base/config.ts';
 import { UsageError } from '../../shared/process/command-line.ts';
-import { hostsOf } from './given-servers.ts';
+import { hostsOf } from './settings.ts';
 import { runningStacks, type StackState } from './stack-state.ts';
 
 /** A command's own arguments, and how to find the settings of the stack or server that it asks. */

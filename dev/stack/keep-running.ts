@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunningProcess } from '../servers/running-server.ts';
+import type { RunningProcess } from '../servers/processes.ts';
 
 const shortestWaitMs = 200;
 const longestWaitMs = 5_000;

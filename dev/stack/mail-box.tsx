@@ -1,15 +1,15 @@
 import compose from 'koa-compose';
-import { CopyButton, Empty, When } from '../../api/dashboard/facts.tsx';
+import { CopyButton, Empty } from '../../api/dashboard/blocks.tsx';
+import { When } from '../../api/dashboard/facts.tsx';
 import { PageHead } from '../../api/dashboard/frame.tsx';
 import { pageHeaders } from '../../api/http/security-headers.ts';
 import { renderDocument } from '../../api/pages/document.tsx';
 import { pageError } from '../../api/pages/error-page.tsx';
 import type { Middleware, Part, RequestContext } from '../../api/part.ts';
 import type { Context } from '../../shared/base/context.ts';
-import { type MailText, openMail } from '../../shared/mail/mail.ts';
 import { type MailRow, mails } from '../../shared/mail/mail-row.ts';
-import { mailBoxPath } from './mail-box-path.ts';
-import { onlyLocal } from './only-local.ts';
+import { type MailText, openMail } from '../../shared/mail/mail.ts';
+import { mailBoxPath, onlyLocal } from './local-pages.ts';
 
 const shownMails = 50;
 

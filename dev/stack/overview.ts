@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { queueBoardPath } from '../../api/ops/queue-board-path.ts';
 import { styled } from '../terminal/style.ts';
-import { mailBoxPath } from './mail-box-path.ts';
-import { dataDirOf, type StackState } from './stack-state.ts';
+import { mailBoxPath } from './local-pages.ts';
+import { dataDirOf, runningStacks, type StackState } from './stack-state.ts';
 import type { TestKey } from './test-key.ts';
 
 type Overview = Pick<StackState, 'url' | 'port' | 'env' | 'servers'> & {
@@ -11,7 +11,7 @@ type Overview = Pick<StackState, 'url' | 'port' | 'env' | 'servers'> & {
   state: string;
 };
 
-/** What a developer needs to know about a running stack, in lines of at most 80 characters that can be copied. */
+/** The addresses, keys and servers of a running stack, in lines of at most 80 characters. */
 export function overview({ url, port, env, servers, key, state }: Overview): string[] {
   const data = path.relative(process.cwd(), dataDirOf(port));
   const server = (given: string, folder: string) => given || `its own, data in ${data}/${folder}`;
@@ -47,3 +47,24 @@ export function overview({ url, port, env, servers, key, state }: Overview): str
 }
 
 const accent = (text: string) => styled('accent', text);
+
+/** `npm run dev -- status`: prints again what the newest running stack, or the one of a port, printed at its start. */
+export async function showStatus(port?: number): Promise<void> {
+  const stack = (await runningStacks()).find((running) => port === undefined || running.port === port);
+  if (!stack) {
+    const where = port === undefined ? '' : ` on port ${port}`;
+    throw new Error(`no stack is running${where}: start one with npm run dev`);
+  }
+  const { currentTestKey } = await import('./test-key.ts');
+  const key = await currentTestKey(stack.env, dataDirOf(stack.port));
+  const since = new Date(stack.startedAt).toTimeString().slice(0, 5);
+  const state = (await answers(stack.url)) ? `has run since ${since}` : 'DOES NOT ANSWER';
+  for (const line of overview({ ...stack, key, state: `${state} (process ${stack.pid})` })) console.log(line);
+}
+
+async function answers(url: string): Promise<boolean> {
+  return fetch(`${url}/healthz`, { signal: AbortSignal.timeout(2_000) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}

@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import readline from 'node:readline';
-import { endWithThisProcess } from '../servers/end-with-this-process.ts';
-import { endChild, exitOf, type RunningProcess } from '../servers/running-server.ts';
+import { endChild, endWithThisProcess, exitOf, type RunningProcess } from '../servers/processes.ts';
 
-/** A service stops within `SHUTDOWN_GRACE_MS` by itself. After this much more it counts as hanging and is killed. */
+/** A service stops within `SHUTDOWN_GRACE_MS`. After this much more it counts as hanging and is killed. */
 const killMarginMs = 500;
 
-export type ServiceOptions = {
+type ServiceOptions = {
   name: string;
   /** A compiled file. */
   script: string;
@@ -21,7 +20,7 @@ export async function startService(options: ServiceOptions): Promise<RunningProc
   const child = spawn(process.execPath, args, {
     env: options.env,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // In its own process group: a Ctrl-C reaches the stack alone, which then ends its services in order.
+    // In its own process group: a Ctrl-C reaches only the stack, which then ends its services in order.
     detached: true,
   });
   endWithThisProcess(child);

@@ -3,10 +3,10 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { readConfig } from '../../shared/base/config.ts';
 import type { SecretsKeys } from '../../shared/base/encryption.ts';
-import { givenServers } from './given-servers.ts';
-import { stacksDir } from './stack-state.ts';
-
-export type StackSettings = NodeJS.ProcessEnv & { SECRETS_KEY: string; SHUTDOWN_GRACE_MS: string };
+import type { Say } from '../servers/debian-packages.ts';
+import { needsNewerLibc, newerLibc } from '../servers/mongo.ts';
+import { redisCommand } from '../servers/redis.ts';
+import { type StackSettings, stacksDir } from './stack-state.ts';
 
 /** The settings of a stack's services, without the URLs of its servers. Throws ConfigError for a wrong setting. */
 export async function stackSettings(
@@ -49,4 +49,58 @@ async function keptSecretsKey(folder: string): Promise<string> {
     await fs.writeFile(file, key, { mode: 0o600, flag: 'wx' });
     return key;
   }
+}
+
+/** The servers of MONGO_URL and REDIS_URL, which replace the stack's own; empty if unset. */
+export function givenServers() {
+  const { MONGO_URL = '', REDIS_URL = '' } = process.env;
+  return {
+    mongo: MONGO_URL,
+    redis: REDIS_URL,
+    /** The same for display, without user and password. */
+    named: {
+      mongo: MONGO_URL && `${hostsOf(MONGO_URL)} (MONGO_URL)`,
+      redis: REDIS_URL && `${hostsOf(REDIS_URL)} (REDIS_URL)`,
+    },
+  };
+}
+
+/**
+ * Throws if no Redis answers at REDIS_URL. Otherwise the services would start and wait for it. A cluster and sentinels are
+ * not asked.
+ */
+export async function checkRedis(): Promise<void> {
+  const url = givenServers().redis;
+  if (!/^rediss?:/.test(url)) return;
+  const { Redis } = await import('ioredis');
+  const redis = new Redis(url, { lazyConnect: true, connectTimeout: 2_000, retryStrategy: () => null });
+  let problem: NodeJS.ErrnoException | undefined;
+  redis.on('error', (error) => {
+    problem = error;
+  });
+  try {
+    await redis.connect();
+    await redis.ping();
+  } catch (error) {
+    const { code, message } = problem ?? (error as NodeJS.ErrnoException);
+    throw new Error(`REDIS_URL: no Redis answers at ${hostsOf(url)} (${code ?? message})`, { cause: error });
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** The hosts of a URL, without its user and password. */
+export const hostsOf = (url: string): string =>
+  url
+    .replace(/[?].*$/, '')
+    .replace(/^[\w+-]+:\/\/(.*@)?/, '')
+    .split('/')[0] ?? '';
+
+/**
+ * Fetches the missing programs and libraries for the local servers, and says which. Afterwards nothing more is fetched. A
+ * server given by MONGO_URL or REDIS_URL needs nothing.
+ */
+export async function prepareServers(say: Say): Promise<void> {
+  if (!process.env.MONGO_URL && needsNewerLibc()) await newerLibc(say);
+  if (!process.env.REDIS_URL) await redisCommand(say);
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
-import { endWithThisProcess } from '../servers/end-with-this-process.ts';
+import { setTimeout } from 'node:timers/promises';
+import { endWithThisProcess } from '../servers/processes.ts';
 
 const checkEveryMs = 1_000;
 
@@ -42,4 +43,9 @@ function onNpmGone(end: () => void): void {
   const npm = process.ppid;
   if (!process.env.npm_lifecycle_event) return;
   setInterval(() => process.ppid !== npm && end(), checkEveryMs).unref();
+}
+
+/** Waits. Resolves with false if the signal comes first. */
+export async function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
+  return setTimeout(ms, !signal.aborted, { signal }).catch(() => false);
 }

@@ -1,19 +1,23 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { isAlive } from '../servers/alive.ts';
-import type { Stack } from './stack.ts';
+import { isAlive } from '../servers/processes.ts';
 
-/** Where `npm run dev` keeps the data of each of its stacks, by port. */
+/** The folder with the data of each stack of `npm run dev`, by port. */
 export const stacksDir = path.join(import.meta.dirname, '..', '..', '.cache', 'dev');
 
-/** What a command needs to know about a running stack. `env` holds secrets, so only the file's owner may read it. */
+export type StackSettings = NodeJS.ProcessEnv & { SECRETS_KEY: string; SHUTDOWN_GRACE_MS: string };
+/** The environment of a stack's services. */
+export type StackEnv = StackSettings & { MONGO_URL: string; REDIS_URL: string };
+
+/** A running stack, for the commands that use it. `env` holds secrets, so only the file's owner may read it. */
 export type StackState = {
   pid: number;
   port: number;
   url: string;
   startedAt: string;
-  servers: Stack['servers'];
-  env: Stack['env'];
+  /** The servers of MONGO_URL and REDIS_URL for display; empty for the stack's own. */
+  servers: { mongo: string; redis: string };
+  env: StackEnv;
 };
 
 export const dataDirOf = (port: number): string => path.join(stacksDir, String(port));

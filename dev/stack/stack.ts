@@ -4,18 +4,17 @@ import type { SecretsKeys } from '../../shared/base/encryption.ts';
 import { poolNames } from '../../shared/base/queues.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { startMongo } from '../servers/mongo.ts';
-import { prepareServers } from '../servers/prepare.ts';
+import type { RunningProcess } from '../servers/processes.ts';
 import { startRedis } from '../servers/redis.ts';
-import type { RunningProcess } from '../servers/running-server.ts';
 import { removeAbandonedFolders } from '../servers/temporary-folder.ts';
 import { compileService } from './compile-service.ts';
 import { withDatabase } from './database.ts';
-import { checkRedis, givenServers } from './given-servers.ts';
-import { type Kept, keepRunning } from './keep-running.ts';
+import { keepRunning, type Kept } from './keep-running.ts';
 import { startService } from './service.ts';
-import { reachedAt, type StackSettings, stackSettings } from './settings.ts';
+import { checkRedis, givenServers, prepareServers, reachedAt, stackSettings } from './settings.ts';
+import type { StackEnv, StackState } from './stack-state.ts';
 
-export type StackOptions = {
+type StackOptions = {
   port: number;
   /** The folder of all data of the stack. */
   dataDir: string;
@@ -25,20 +24,16 @@ export type StackOptions = {
   settings?: NodeJS.ProcessEnv;
   /** Called with a line on each event of the stack itself. */
   say: (line: string) => void;
-  /** Called with what is going on, until the next call. */
+  /** Called with a progress text, which holds until the next call. */
   progress: (text: string) => void;
   /** Called with each line that a service prints. */
   onLine: (name: string, line: string) => void;
 };
 
-export type StackEnv = StackSettings & { MONGO_URL: string; REDIS_URL: string };
-
 export type Stack = {
   url: string;
-  /** The environment of the services. */
   env: StackEnv;
-  /** The servers of MONGO_URL and REDIS_URL for display; empty for the stack's own. */
-  servers: { mongo: string; redis: string };
+  servers: StackState['servers'];
   stop(): Promise<void>;
 };
 

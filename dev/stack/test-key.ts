@@ -7,7 +7,7 @@ import { findCaller } from '../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../shared/keys/delivery-settings.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { withDatabase } from './database.ts';
-import type { StackEnv } from './stack.ts';
+import type { StackEnv } from './stack-state.ts';
 
 export type TestKey = { keyId: string; key: string; signingSecret: string; webhookUrl?: string };
 

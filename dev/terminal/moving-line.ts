@@ -2,13 +2,13 @@ import { lineWidth, styled, type Terminal } from './style.ts';
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const frameMs = 100;
-/** Where no line can be rewritten, because the output is no terminal, progress is printed after this much silence. */
+/** If the output is not a terminal, no line can be rewritten: progress is then printed after this much silence. */
 const quietMs = 5_000;
 
-export type MovingLine = {
+type MovingLine = {
   /** Prints a line that stays. */
   print(line: string): void;
-  /** Shows what is going on, until the next call. Empty for nothing. */
+  /** Shows a progress text until the next call. An empty text hides it. */
   show(text: string): void;
   end(): void;
 };

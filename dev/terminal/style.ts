@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 
-/** `accent` marks what can be copied or opened; the other colours rate a result. */
+/** `accent` marks texts to copy or open; the other colours rate a result. */
 const styles = { strong: 'bold', quiet: 'dim', accent: 'cyan', good: 'green', slow: 'yellow', bad: 'red' } as const;
 export type Style = keyof typeof styles;
 

@@ -42,6 +42,8 @@ export interface SessionStore<Owner> {
   start(owner: Owner, nowMs: number, given?: StartedWith): Promise<string>;
   /** Concurrent finds share one query; with `windowMs` each waits that long for others. */
   finder(windowMs?: number): FindOwner<Owner>;
+  /** Whether a session that was just read has not ended. Notes the use of it. */
+  use(session: Session, nowMs: number): Promise<boolean>;
   /** Those of these tokens whose session has not ended. Does not count as a use of it. */
   living(tokens: readonly string[], nowMs: number): Promise<Set<string>>;
   /** Ends a session: its next request, to any process, is refused. */
@@ -85,14 +87,19 @@ export function sessionStore<Owner extends Record<string, string>>(
   const hasEnded = ({ createdAt, expiresAt }: Pick<Session, 'createdAt' | 'expiresAt'>, nowMs: number) =>
     expiresAt.getTime() <= nowMs || createdAt.getTime() + longestMs <= nowMs;
 
-  async function noteUse({ _id, createdAt, lastUsedAt }: Session, nowMs: number): Promise<void> {
-    if (nowMs - lastUsedAt.getTime() <= useResolutionMs) return;
-    const times = { lastUsedAt: new Date(nowMs), expiresAt: endAfter(createdAt, nowMs) };
-    await sessions.updateOne({ _id }, { $set: times });
+  async function use(session: Session, nowMs: number): Promise<boolean> {
+    if (hasEnded(session, nowMs)) return false;
+    const { _id, createdAt, lastUsedAt } = session;
+    if (nowMs - lastUsedAt.getTime() > useResolutionMs) {
+      const times = { lastUsedAt: new Date(nowMs), expiresAt: endAfter(createdAt, nowMs) };
+      await sessions.updateOne({ _id }, { $set: times });
+    }
+    return true;
   }
 
   return {
     model,
+    use,
     async start(owner, nowMs, { token = randomBytes(32).toString('base64url'), ...given } = {}) {
       const now = new Date(nowMs);
       const times = { createdAt: now, lastUsedAt: now, expiresAt: endAfter(now, nowMs) };
@@ -105,8 +112,7 @@ export function sessionStore<Owner extends Record<string, string>>(
       const find = batchedFind<Session, Session & Owner>(sessions, '_id', projection, timeLimit, windowMs);
       return async (token, nowMs) => {
         const session = await find(sha256(token));
-        if (!session || hasEnded(session, nowMs)) return null;
-        await noteUse(session, nowMs);
+        if (!session || !(await use(session, nowMs))) return null;
         const owner = Object.fromEntries(ownerFields.map((field) => [field, session[field]])) as unknown as Owner;
         return { ...owner, _id: session._id, ...(session.verifiedAt && { verifiedAt: session.verifiedAt }) };
       };

@@ -2,6 +2,7 @@ import type mongoose from 'mongoose';
 import { firstRideId } from '../base/ids.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import type { Mode } from '../base/terms.ts';
+import { keys } from '../keys/api-key.ts';
 import { referenceIndex, rides } from './ride.ts';
 import { type Ride, type RideStatus, rideStatuses } from './ride-types.ts';
 
@@ -133,6 +134,23 @@ export async function listKeyRides<Listed extends Pick<Ride, '_id'>>(
     )
     .toArray();
   return { rides: found.slice(0, limit), hasOlder: found.length > limit };
+}
+
+/** A whole ride with its events and the name of its key, in one read; null where the account has no such ride. */
+export async function rideWithKeyName(
+  rideId: string,
+  { accountId }: RidesOwner,
+): Promise<{ ride: Ride; keyName?: string } | null> {
+  const itsKey = { from: keys.collectionName, localField: 'keyId', foreignField: '_id', as: 'keys' };
+  const [found] = await rides
+    .aggregate<Ride & { keys: { name: string }[] }>(
+      [{ $match: { _id: rideId, accountId } }, { $lookup: { ...itsKey, pipeline: [{ $project: { name: 1 } }] } }],
+      committedReads(),
+    )
+    .toArray();
+  if (!found) return null;
+  const { keys: itsKeys, ...ride } = found;
+  return { ride, keyName: itsKeys[0]?.name };
 }
 
 /** A whole ride with its events, or null where the account has no such ride. */

@@ -3,10 +3,147 @@ import { committedReads } from '../base/mongo/durability.ts';
 import type { Mode } from '../base/terms.ts';
 import { timeOf } from '../rides/events.ts';
 import { rides } from '../rides/ride.ts';
-import type { Actor, CancelledBy, EventName, RideEvent, RideStatus, Timer } from '../rides/ride-types.ts';
-import { type AttemptKind, attemptsOfRide, type RecordedOutcome } from './attempts.ts';
+import type {
+  Actor,
+  CancelledBy,
+  EventName,
+  Offer,
+  Origin,
+  Ride,
+  RideEvent,
+  RideStatus,
+  Timer,
+} from '../rides/ride-types.ts';
+import { type AttemptKind, type AttemptRecord, attemptsOfRide, type RecordedOutcome } from './attempts.ts';
 
-/** What happened to a ride, for the operator: nobody's name, phone or address, and no URL, which may hold a secret. */
+/** An attempt without the lease of the worker that makes it. */
+export type ShownAttempt = Omit<AttemptRecord, 'claim'>;
+
+/** One attempt of an event: its own, or a resend. */
+export interface EventDelivery {
+  /** The name of this attempt in the URL of the ride's page. */
+  id: string;
+  outcome: RecordedOutcome;
+  at: Date;
+  event: RideEvent;
+  /** The record of the attempt, which the ride does not hold; a crash may lose it. */
+  attempt?: ShownAttempt;
+  /** `sending`: the attempt is being made. `behind`: it waits for the events before it, because a ride's events are sent in order. */
+  own?: 'sending' | 'behind' | 'recorded';
+  /** The outcome is known, and `attempt` may still come. */
+  isFresh?: boolean;
+}
+
+/** Something that happened to a ride. */
+export interface HistoryEntry extends Partial<Origin> {
+  /** Unique within the ride, and the name of this entry in the URL of the ride's page. */
+  id: string;
+  kind: 'created' | 'offer' | 'withdrawal' | 'raise' | 'status';
+  at: Date;
+  offer?: Offer;
+  /** The new status of an entry whose kind is `status`. */
+  status?: RideStatus;
+  /** The event that was sent, and every attempt to deliver it, oldest first. */
+  event?: RideEvent;
+  deliveries: EventDelivery[];
+}
+
+/** The fields of a ride from which its history follows. */
+export type RideWithHistory = Pick<
+  Ride,
+  | 'createdAt'
+  | 'origin'
+  | 'mode'
+  | 'status'
+  | 'statusAt'
+  | 'offers'
+  | 'events'
+  | 'settledSeq'
+  | 'cancelledBy'
+  | 'fareRaisedAt'
+>;
+
+/** All that has happened to a ride by a time (Unix ms), oldest first, with every attempt under its event. Pure. */
+export function historyOf(ride: RideWithHistory, attempts: readonly ShownAttempt[], now: number): HistoryEntry[] {
+  const created: HistoryEntry = { id: 'created', kind: 'created', at: ride.createdAt, ...ride.origin, deliveries: [] };
+  const later = [...eventEntries(ride, attempts, now), ...withdrawals(ride), ...lastRaise(ride)];
+  return [created, ...later.sort((a, b) => a.at.getTime() - b.at.getTime())];
+}
+
+/** An entry for each event, in the order of their numbers. */
+function eventEntries(ride: RideWithHistory, attempts: readonly ShownAttempt[], now: number): HistoryEntry[] {
+  let offersSeen = 0;
+  let statusesSeen = 0;
+  return ride.events.map((event) => {
+    const { by, requestId } = event;
+    const at = timeOf(event);
+    const common = {
+      ...{ id: `event-${event.seq}`, at, event, requestId },
+      deliveries: deliveriesOf(ride, event, attempts, now),
+    };
+    // An offer or a change of status and its event are one write, so they come in the same order.
+    if (event.event === 'offer.received') {
+      return { ...common, kind: 'offer', offer: ride.offers[offersSeen++], by: by ?? driverOf(ride) };
+    }
+    const next = statusesOfTrip[statusesSeen++];
+    const status = next && at < ride.statusAt ? next : ride.status;
+    return { ...common, kind: 'status', status, by: by ?? actorOf(ride, status) };
+  });
+}
+
+const statusesOfTrip: readonly RideStatus[] = ['driver_arriving', 'arrived', 'in_progress', 'completed'];
+
+const withdrawals = (ride: RideWithHistory): HistoryEntry[] =>
+  ride.offers.flatMap((offer) =>
+    offer.withdrawnAt
+      ? {
+          ...{ id: `withdrawn-${offer.offerId}`, kind: 'withdrawal', at: offer.withdrawnAt },
+          ...{ offer, by: driverOf(ride), deliveries: [] },
+        }
+      : [],
+  );
+
+/** The last raise of the fare; earlier ones are not stored. */
+const lastRaise = ({ fareRaisedAt: at }: RideWithHistory): HistoryEntry[] =>
+  at ? [{ id: 'raised', kind: 'raise', at, by: 'partner', deliveries: [] }] : [];
+
+const driverOf = ({ mode }: Pick<Ride, 'mode'>): Actor => (mode === 'test' ? 'simulator' : 'driver');
+
+/** Events of rides of an earlier version name no actor; for some statuses it follows from the ride. */
+function actorOf(ride: RideWithHistory, status: RideStatus): Actor | undefined {
+  if (status === 'cancelled') return ride.cancelledBy === 'driver' ? driverOf(ride) : ride.cancelledBy;
+  return status === 'driver_arriving' ? undefined : driverOf(ride);
+}
+
+/** The record of an event's attempt is inserted a moment after its outcome is recorded on the ride. */
+const freshMs = 5_000;
+
+function deliveriesOf(
+  ride: RideWithHistory,
+  event: RideEvent,
+  attempts: readonly ShownAttempt[],
+  now: number,
+): EventDelivery[] {
+  const made = attempts.filter(({ seq }) => seq === event.seq);
+  const { delivery, seq } = event;
+  const id = `delivery-${seq}`;
+  const own: EventDelivery = delivery
+    ? {
+        ...{ id, outcome: delivery.outcome, at: delivery.at, event, own: 'recorded' },
+        // An attempt whose time is not the ride's was made twice: its outcome is not the event's.
+        attempt: made.find(({ kind, at }) => kind === 'event' && at.getTime() === delivery.at.getTime()),
+        isFresh: now - delivery.at.getTime() - delivery.durationMs < freshMs,
+      }
+    : { id, outcome: 'waiting', at: timeOf(event), event, own: seq > ride.settledSeq + 1 ? 'behind' : 'sending' };
+  const others = made
+    .filter((attempt) => attempt !== own.attempt)
+    .map((attempt): EventDelivery => {
+      return { id: `attempt-${attempt._id}`, outcome: attempt.outcome, at: attempt.at, event, attempt };
+    });
+  return [own, ...others].sort((a, b) => a.at.getTime() - b.at.getTime());
+}
+
+/** A ride's history for the operator: no name, phone or address of a person, and no URL, because it may hold a secret. */
 export interface RideHistory {
   rideId: string;
   keyId: string;
@@ -21,7 +158,7 @@ export interface RideHistory {
   erasedAt?: Date;
   timers: Timer[];
   events: HistoryEvent[];
-  /** The events that were sent again by hand. */
+  /** The events that were resent. */
   redeliveries: Attempted[];
 }
 
@@ -46,7 +183,7 @@ export type Attempted = Pick<HistoryEvent, 'at' | 'outcome' | 'httpStatus' | 're
   seq?: number;
 };
 
-/** All that is kept of what happened to a ride. Throws `ride_not_found`. */
+/** The stored history of a ride, for the operator. Throws `ride_not_found`. */
 export async function rideHistory(rideId: string): Promise<RideHistory> {
   const ride = await rides.findOne({ _id: rideId }, committedReads());
   if (!ride) throw new AppError('ride_not_found');
@@ -59,7 +196,7 @@ export async function rideHistory(rideId: string): Promise<RideHistory> {
     ...(cancelledBy && { cancelledBy }),
     ...(erasedAt && { erasedAt }),
     timers,
-    events: ride.events.map(historyEvent),
+    events: eventEntries(ride, [], 0).map(historyEvent),
     redeliveries: attempts
       .filter(({ kind }) => kind === 'redelivery')
       .map(({ _id: attemptId, kind, seq, at, outcome, httpStatus, reason, durationMs }) => ({
@@ -68,8 +205,9 @@ export async function rideHistory(rideId: string): Promise<RideHistory> {
   };
 }
 
-function historyEvent({ seq, event, at, clockAt, by, requestId, body, delivery }: RideEvent): HistoryEvent {
+function historyEvent({ event: sent, at, status }: HistoryEntry): HistoryEvent {
+  const { seq, event, by, requestId, body, delivery } = sent as RideEvent;
   const { outcome = 'waiting', httpStatus, reason, durationMs } = delivery ?? {};
-  const status = body && event === 'ride.status' ? (JSON.parse(body).status as RideStatus) : undefined;
-  return { seq, event, status, at: timeOf({ at, clockAt }), by, requestId, outcome, httpStatus, reason, durationMs };
+  const shown = body ? status : undefined;
+  return { seq, event, status: shown, at, by, requestId, outcome, httpStatus, reason, durationMs };
 }

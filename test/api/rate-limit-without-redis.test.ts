@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { startRedis } from '../../dev/servers/redis.ts';
-import type { RunningServer } from '../../dev/servers/running-server.ts';
+import type { RunningServer } from '../../dev/servers/processes.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { call, validRide } from '../support/client.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';

@@ -9,7 +9,7 @@ import { buildAssets } from '../../api/pages/build-assets.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
 import { freePort } from '../../dev/servers/ports.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
-import type { RunningServer } from '../../dev/servers/running-server.ts';
+import type { RunningServer } from '../../dev/servers/processes.ts';
 import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { type SecretsKeys, secretsKey } from '../../shared/base/encryption.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { createApp } from '../../api/app.ts';
 import { keyPage } from '../../api/dashboard/keys/key-page.tsx';
-import { overviewPage } from '../../api/dashboard/overview/overview-page.tsx';
+import { overviewPage } from '../../api/dashboard/overview/overview.tsx';
 import { pageHeaders } from '../../api/http/security-headers.ts';
 import { serve } from '../../api/http/serve.ts';
 import { pageError } from '../../api/pages/error-page.tsx';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseDeb822, parseOneLine } from '../../dev/servers/apt-sources.ts';
+import { parseDeb822, parseOneLine } from '../../dev/servers/debian-packages.ts';
 
 describe('apt sources', () => {
   it('reads the stanzas of the newer format', () => {

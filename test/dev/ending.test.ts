@@ -5,14 +5,14 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { isAlive } from '../../dev/servers/alive.ts';
+import { isAlive } from '../../dev/servers/processes.ts';
 import { namedTemporaryFolder, removeAbandonedFolders, temporaryFolder } from '../../dev/servers/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
 /** A process as `npm run dev` is one: it has a child that ignores SIGTERM, and stops when its signal says so. */
 const script = `
   const { endSignal, aborted } = await import('./dev/stack/signals.ts');
-  const { endWithThisProcess } = await import('./dev/servers/end-with-this-process.ts');
+  const { endWithThisProcess } = await import('./dev/servers/processes.ts');
   const { spawn } = await import('node:child_process');
   const ending = endSignal();
   const child = spawn('sh', ['-c', 'trap "" TERM; echo ready; while :; do sleep 1; done'], { detached: true });

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { readArguments } from '../../dev/fleet/arguments.ts';
 import { lineOf } from '../../dev/fleet/figures.ts';
 import { randomOf } from '../../dev/fleet/random.ts';
-import { bidOn, temperOf } from '../../dev/fleet/temper.ts';
-import { nodeCommand } from '../../dev/servers/node-command.ts';
+import { bidOn, behaviourOf } from '../../dev/fleet/behaviour.ts';
+import { nodeCommand } from '../../dev/servers/processes.ts';
 import type { Point } from '../../shared/base/great-circle.ts';
 import { drivers } from '../../shared/drivers/driver.ts';
 import { findNearby } from '../../shared/drivers/nearby.ts';
@@ -137,10 +137,10 @@ describe("a fleet's arguments", () => {
 
 describe("a fleet's drivers", () => {
   const choicesOf = (seed: number) => {
-    const temper = temperOf(randomOf(seed, 0, 'character'));
+    const behaviour = behaviourOf(randomOf(seed, 0, 'character'));
     const random = randomOf(seed, 0, 'choices');
     const request = { fare: 20, pickupKm: 2 };
-    return Array.from({ length: 50 }, () => bidOn(request, temper, random, 30));
+    return Array.from({ length: 50 }, () => bidOn(request, behaviour, random, 30));
   };
 
   it('choose the same with the same seed', () => {

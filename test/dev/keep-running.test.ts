@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { RunningProcess } from '../../dev/servers/running-server.ts';
+import type { RunningProcess } from '../../dev/servers/processes.ts';
 import { keepRunning } from '../../dev/stack/keep-running.ts';
 
 /** A process that ends when it is told to. */

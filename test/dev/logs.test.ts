@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createLogView } from '../../dev/stack/log-view.ts';
+import { createLogView } from '../../dev/stack/logs.ts';
 import { overview } from '../../dev/stack/overview.ts';
 
 const rideId = 'ride_0VbdXpxmecg93r1rJAk0axNy';

@@ -7,11 +7,9 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import mongoose from 'mongoose';
-import { isAlive } from '../../dev/servers/alive.ts';
+import { isAlive, type RunningServer } from '../../dev/servers/processes.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
-import { startRedis } from '../../dev/servers/redis.ts';
-import { redisCommand } from '../../dev/servers/redis-command.ts';
-import type { RunningServer } from '../../dev/servers/running-server.ts';
+import { redisCommand, startRedis } from '../../dev/servers/redis.ts';
 
 describe('servers for one machine', function () {
   // The first start on a machine may have to fetch packages.

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { startRedis } from '../../dev/servers/redis.ts';
-import type { RunningServer } from '../../dev/servers/running-server.ts';
+import type { RunningServer } from '../../dev/servers/processes.ts';
 import { createDriver, suspendDriver } from '../../shared/drivers/manage-drivers.ts';
 import { startSweeper } from '../../workers/periodic/sweeper/sweeper.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { unpackedPackages } from '../../dev/servers/debian-packages.ts';
 import { freePort } from '../../dev/servers/ports.ts';
-import { endChild, exitOf } from '../../dev/servers/running-server.ts';
+import { endChild, exitOf } from '../../dev/servers/processes.ts';
 
 const caddyfile = path.join(import.meta.dirname, '..', '..', 'Caddyfile');
 const domain = 'rides.example';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { unpackedPackages } from '../../dev/servers/debian-packages.ts';
-import { exitOf } from '../../dev/servers/running-server.ts';
+import { exitOf } from '../../dev/servers/processes.ts';
 
 /** Runs Debian's promtool on a text or on files. Resolves with what it complains of; empty where it does not. */
 export async function promtool(args: string[], input = ''): Promise<string> {

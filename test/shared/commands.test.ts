@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { nodeCommand } from '../../dev/servers/node-command.ts';
+import { nodeCommand } from '../../dev/servers/processes.ts';
 import { testBuild } from '../support/service-process.ts';
 
 const noSettings = { MONGO_URL: '', REDIS_URL: '', SECRETS_KEY: '', PUBLIC_BASE_URL: '', SERVICE_ENV: '' };

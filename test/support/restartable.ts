@@ -1,4 +1,4 @@
-import type { RunningServer } from '../../dev/servers/running-server.ts';
+import type { RunningServer } from '../../dev/servers/processes.ts';
 
 /** A server that can be lost in every way and comes back at the same address, with the data it had. */
 export interface Restartable {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { startRedis } from '../../dev/servers/redis.ts';
-import type { RunningServer } from '../../dev/servers/running-server.ts';
+import type { RunningServer } from '../../dev/servers/processes.ts';
 import { addJob } from '../../shared/base/queues.ts';
 import { newRide } from '../support/rides.ts';
 import type { TestApi } from '../support/service.ts';

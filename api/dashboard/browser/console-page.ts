@@ -1,10 +1,9 @@
-import { creationAsCurl } from '../console/curl.ts';
-import { requestBody } from '../console/ride-form.ts';
+import { creationAsCurl, requestBody } from '../console/ride-request.ts';
 
 const form = document.querySelector<HTMLFormElement>('.console-form');
 const request = document.getElementById('request');
 
-/** Shows the request that the form would send as it stands. */
+/** Shows the request that matches the form as it is now. */
 function showRequest(): void {
   if (!form || !request) return;
   const fields = new FormData(form);
@@ -17,5 +16,5 @@ function showRequest(): void {
 }
 
 form?.addEventListener('input', showRequest);
-// The browser may have kept what was typed before a reload.
+// After a reload the browser may have restored the fields.
 showRequest();

@@ -1,6 +1,6 @@
 import { enhance } from './enhance.ts';
 
-/** What every page of the dashboard does with scripts: it works without them too. */
+/** The script of every page of the dashboard. Every page also works without scripts. */
 
 enhance(document);
 

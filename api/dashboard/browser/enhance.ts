@@ -1,4 +1,4 @@
-/** What every page of the dashboard does with scripts, in the whole page or in a part of it that has just come. */
+/** Adds the behaviour that every page of the dashboard has, to a whole page or to a part that was just inserted. */
 export function enhance(root: ParentNode): void {
   for (const button of root.querySelectorAll<HTMLButtonElement>('[data-copy]')) {
     button.hidden = false;

@@ -1,9 +1,9 @@
 import { enhance } from './enhance.ts';
 
 /**
- * A page with a part (`data-live`) that changes by itself: while an answer is to come (`data-waiting`) the page is read again
- * each second, and the part is replaced when its version has changed. In a ride's timeline, links (`data-entry`) replace
- * the part without loading the page anew.
+ * Keeps the part `data-live` of a page up to date: while an answer is expected (`data-waiting`), reads the page again each
+ * second, and replaces the part when its version has changed. In a ride's timeline, links (`data-entry`) replace the part
+ * without loading the page anew.
  */
 const everyMs = 1_000;
 /** After this many reads an answer is not near: a worker may be down. */
@@ -42,7 +42,7 @@ async function follow(): Promise<void> {
     reads += 1;
     const url = location.href;
     const part = await read(url).catch(() => null);
-    // The person may have gone on to another entry meanwhile.
+    // The person may have chosen another entry in the meantime.
     if (part && present() === before && location.href === url && part.dataset.live !== before.dataset.live) show(part);
   }
   setTimeout(follow, reads < quickReads ? everyMs : slowMs);

@@ -1,4 +1,4 @@
-/** Why a signature does not verify. */
+/** A reason why a signature does not verify. */
 export type Fault =
   | 'header_malformed'
   | 'wrong_secret'
@@ -10,7 +10,7 @@ export type Fault =
   | 'secret_decoded'
   | 'secret_spaces';
 
-export interface Pasted {
+interface Pasted {
   /** The value of `X-Service-Signature`, with or without its name. */
   header: string;
   body: string;
@@ -20,12 +20,12 @@ export interface Pasted {
 export interface Verdict {
   /** Empty for a valid signature. */
   faults: Fault[];
-  /** How many seconds ago it was made, where its time can be read; negative for a time to come. */
+  /** The age of the signature if its time can be read; negative for a time in the future. */
   ageSeconds?: number;
 }
 
 /** A receiver refuses a signature whose time differs from its own by this much or more (contract, section 6, rule 6). */
-export const maxAgeSeconds = 300;
+const maxAgeSeconds = 300;
 
 const headerForm = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/;
 const bom = '\uFEFF';
@@ -81,7 +81,7 @@ function withLineEnds({ text, faults }: Tried): Tried[] {
   return [...new Set(texts)].map((each) => ({ text: each, faults: each === text ? faults : [...faults, 'line_end'] }));
 }
 
-/** What stands in the body, written again without spaces, as it was signed. */
+/** The JSON of the body, written again without spaces, as it was signed. */
 function reserialised(body: string): Tried[] {
   try {
     const marked = body.startsWith(bom);
@@ -97,7 +97,7 @@ interface TriedKey {
   faults: Fault[];
 }
 
-/** The key of the signature: the bytes of the whole secret (contract, section 6, rule 5), and what is taken for it by mistake. */
+/** The key of the signature: the bytes of the whole secret (contract, section 6, rule 5), and common mistakes. */
 function keysFrom(secret: string): TriedKey[] {
   const trimmed = secret.trim();
   const spaces: Fault[] = trimmed === secret ? [] : ['secret_spaces'];

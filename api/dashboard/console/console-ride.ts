@@ -4,11 +4,12 @@ import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
 
-/** What the test console reads of a ride, with MongoDB's clock. */
+/** The fields of a ride that the test console reads, with MongoDB's clock. */
 export const consoleFields = {
   accountId: 1,
   keyId: 1,
   mode: 1,
+  origin: 1,
   scenario: 1,
   trackToken: 1,
   createdAt: 1,
@@ -27,12 +28,14 @@ export const consoleFields = {
   autoAccept: 1,
   rev: 1,
   status: 1,
+  statusAt: 1,
   offers: 1,
   acceptedOfferId: 1,
   agreedPrice: 1,
   driver: 1,
   cancelledBy: 1,
   timers: 1,
+  settledSeq: 1,
   unsettled: 1,
   'events.seq': 1,
   'events.event': 1,

@@ -1,10 +1,10 @@
-/** What a page that follows a test ride is sent. */
+/** The state of a test ride, as its page receives it. */
 export interface ConsoleState {
   /** Unix ms, by MongoDB's clock. */
   now: number;
-  /** The ride has ended and its events are settled: nothing more comes. */
+  /** The ride has ended and its events are settled: this is the last state. */
   isOver: boolean;
-  /** The latest entry of the timeline, to be read out. */
+  /** The latest entry of the timeline, for screen readers. */
   latest: string;
   /** The part of the page that changes. */
   html: string;

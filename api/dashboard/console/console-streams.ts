@@ -5,7 +5,7 @@ import { followRides } from '../../streams/followed-rides.ts';
 import { endWithSessions } from '../../streams/session-streams.ts';
 import { createStreams } from '../../streams/streams.ts';
 import type { RequestContext } from '../../part.ts';
-import { sessionCookie } from '../session-cookie.ts';
+import { sessionCookie } from '../page-routes.ts';
 import { type ConsoleRide, consoleFields } from './console-ride.ts';
 import type { ConsoleState } from './console-state.ts';
 import { consoleState } from './live-ride.tsx';
@@ -24,7 +24,7 @@ export function consoleStreams(service: Context, wake: Wake): ConsoleStreams {
     fields: consoleFields,
     stateOf: (ride) => consoleState(service.config, ride),
     isLast: ({ isOver }) => isOver,
-    // The outcome of a delivery causes no wake-up.
+    // A delivery's outcome causes no wake-up.
     pollMs: 1_000,
   });
   const cookie = sessionCookie(service.config);

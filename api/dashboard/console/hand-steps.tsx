@@ -1,12 +1,18 @@
 import type { ComponentChildren } from 'preact';
+import { AppError } from '../../../shared/base/errors.ts';
 import { maxOffers } from '../../../shared/rides/decide.ts';
-import { canStep, type HandStep } from '../../../shared/rides/manual-steps.ts';
+import { canStep, type HandStep, plainHandSteps } from '../../../shared/rides/manual-steps.ts';
 import type { Offer } from '../../../shared/rides/ride-types.ts';
 import { nextSimulatedOffer } from '../../../shared/rides/simulation.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
+import type { Form } from '../../http/body.ts';
+import { faultsIn, validate } from '../../http/validate.ts';
+import { manualOfferSchema } from '../../rides/fields.ts';
 import { moneyText } from '../facts.tsx';
 import { FormId, TextField } from '../forms.tsx';
+import { consoleRidePath } from '../paths.ts';
 import type { ConsoleRide } from './console-ride.ts';
+import { numberIn } from './ride-request.ts';
 
 type Name = HandStep['step'];
 
@@ -20,7 +26,7 @@ const ends: readonly [Name, string][] = [
   ['expire', 'Let the time run out'],
 ];
 
-/** The steps that the ride can be taken by hand, in the place of the simulated driver. */
+/** The possible manual steps, in place of the simulated driver. */
 export function HandSteps({ ride }: { ride: ConsoleRide }) {
   if (hasEnded(ride.status)) return null;
   const possible = ([name]: readonly [Name, string]) => canStep(name, ride.status);
@@ -67,7 +73,7 @@ function OfferForm({ ride }: { ride: ConsoleRide }) {
   );
 }
 
-/** Withdraws an offer in the place of its driver. */
+/** Withdraws an offer in place of its driver. */
 export function WithdrawForm({ ride, offer }: { ride: ConsoleRide; offer: Offer }) {
   return (
     <StepForm ride={ride} step="withdraw" of={offer.offerId}>
@@ -92,7 +98,7 @@ function StepForm({
 }: {
   ride: ConsoleRide;
   step: Name;
-  /** What the step is about, where there can be several. */
+  /** The offer, for a step that is possible for each of several offers. */
   of?: string;
   children: ComponentChildren;
 }) {
@@ -101,11 +107,29 @@ function StepForm({
       id={`step-${step}${of}`}
       class={`console-step-${step}`}
       method="post"
-      action={`/dashboard/console/${ride._id}/steps/${step}`}
+      action={`${consoleRidePath(ride._id)}/steps/${step}`}
       noValidate
     >
       <FormId from={[ride._id, ride.rev, step, of].join(' ')} />
       {children}
     </form>
   );
+}
+
+/** The manual step that a form asks for, or its fault. Throws `not_found` for an unknown step. */
+export function handStepIn(name: string, form: Form): { step: HandStep } | { fault: string } {
+  if (name === 'withdraw') return { step: { step: name, offerId: form.text('offerId') } };
+  if (name === 'offer') return offerIn(form);
+  const step = plainHandSteps.find((known) => known === name);
+  if (!step) throw new AppError('not_found');
+  return { step: { step } };
+}
+
+const labels: Record<string, string> = { price: 'The price', etaMinutes: 'The minutes until the pickup' };
+
+function offerIn(form: Form): { step: HandStep } | { fault: string } {
+  const typed = { price: numberIn(form.text('price')), etaMinutes: numberIn(form.text('etaMinutes')) };
+  const [fault] = Object.entries(faultsIn(manualOfferSchema, typed));
+  if (fault) return { fault: `${labels[fault[0]]} ${fault[1]}` };
+  return { step: { step: 'offer', ...validate(manualOfferSchema, typed) } };
 }

@@ -4,24 +4,28 @@ import type { Config } from '../../../shared/base/config.ts';
 import { trackUrl } from '../../../shared/rides/events.ts';
 import type { Delivery, Offer } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
-import { exactText, moneyText, OutcomePill, StatusPill } from '../facts.tsx';
+import { type HistoryEntry, historyOf } from '../../../shared/webhooks/ride-history.ts';
+import { Fact } from '../blocks.tsx';
+import { moneyText, StatusPill } from '../facts.tsx';
 import { FormId } from '../forms.tsx';
+import { consoleRidePath } from '../paths.ts';
+import { titleOf } from '../rides/timeline.tsx';
 import type { ConsoleRide } from './console-ride.ts';
 import type { ConsoleState } from './console-state.ts';
 import { HandSteps, WithdrawForm } from './hand-steps.tsx';
-import { type Entry, nextStepOf, offsetText, timelineOf } from './timeline.ts';
+import { detailOf, Timeline } from './timeline.tsx';
 
 export function consoleState(links: Pick<Config, 'trackBaseUrl'>, ride: ConsoleRide): ConsoleState {
-  const { title, detail } = timelineOf(ride, moneyText).at(-1) ?? { title: '', detail: '' };
+  const latest = historyOf(ride, [], ride.now.getTime()).at(-1) as HistoryEntry;
   return {
     now: ride.now.getTime(),
     isOver: hasEnded(ride.status) && ride.unsettled === 0,
-    latest: [title, detail].filter(Boolean).join(': '),
+    latest: [titleOf(latest), detailOf(latest, ride)].filter(Boolean).join(': '),
     html: renderToString(<LiveRide ride={ride} links={links} />),
   };
 }
 
-/** The part of a ride's page that changes as the ride goes on. Each element that comes and goes has an id. */
+/** The part of a ride's page that changes with the ride. Each element that can appear or disappear has an id. */
 export function LiveRide({ ride, links }: { ride: ConsoleRide; links: Pick<Config, 'trackBaseUrl'> }) {
   return (
     <div id="live" class="console-live">
@@ -41,7 +45,7 @@ function State({ ride, links }: { ride: ConsoleRide; links: Pick<Config, 'trackB
       <div class="console-status">
         <StatusPill status={ride.status} />
         {!hasEnded(ride.status) && (
-          <form id="cancel" method="post" action={`/dashboard/console/${ride._id}/cancel`}>
+          <form id="cancel" method="post" action={`${consoleRidePath(ride._id)}/cancel`}>
             <FormId from={`${ride._id} cancel`} />
             <button class="btn danger" type="submit">
               Cancel ride
@@ -50,20 +54,15 @@ function State({ ride, links }: { ride: ConsoleRide; links: Pick<Config, 'trackB
         )}
       </div>
       <dl class="facts">
-        <dt>Fare</dt>
-        <dd>{moneyText(ride.fare)}</dd>
-        <dt>Agreed price</dt>
-        <dd>{agreedPrice === undefined ? none : moneyText(agreedPrice)}</dd>
-        <dt>Driver</dt>
-        <dd>{driver ? `${driver.name}, ${driver.vehicle}, ${driver.plate}` : none}</dd>
-        <dt>Live map</dt>
-        <dd>
+        <Fact name="Fare">{moneyText(ride.fare)}</Fact>
+        <Fact name="Agreed price">{agreedPrice === undefined ? none : moneyText(agreedPrice)}</Fact>
+        <Fact name="Driver">{driver ? `${driver.name}, ${driver.vehicle}, ${driver.plate}` : none}</Fact>
+        <Fact name="Live map">
           <a href={trackUrl(links.trackBaseUrl, ride)}>Follow the car</a>
-        </dd>
-        <dt>Events</dt>
-        <dd>
+        </Fact>
+        <Fact name="Events">
           <a href={`/dashboard/rides/${ride._id}`}>See what was sent and answered</a>
-        </dd>
+        </Fact>
       </dl>
     </section>
   );
@@ -106,7 +105,7 @@ function OfferState({ ride, offer }: { ride: ConsoleRide; offer: Offer }) {
   if (ride.status !== 'bidding') return <Note>dropped</Note>;
   return (
     <div class="console-choice">
-      <form method="post" action={`/dashboard/console/${ride._id}/accept`}>
+      <form method="post" action={`${consoleRidePath(ride._id)}/accept`}>
         <FormId from={`${ride._id} accept ${offer.offerId}`} />
         <input type="hidden" name="offerId" value={offer.offerId} />
         <button class="btn" type="submit">
@@ -120,63 +119,3 @@ function OfferState({ ride, offer }: { ride: ConsoleRide; offer: Offer }) {
 }
 
 const Note = ({ children }: { children: ComponentChildren }) => <p class="quiet">{children}</p>;
-
-function Timeline({ ride }: { ride: ConsoleRide }) {
-  const entries = timelineOf(ride, moneyText);
-  const next = nextStepOf(ride);
-  const start = ride.createdAt.getTime();
-  return (
-    <section class="console-timeline" aria-labelledby="timeline">
-      <h2 id="timeline">Timeline</h2>
-      <ol>
-        {entries.map((entry) => (
-          <TimelineEntry key={entry.key} entry={entry} start={start} />
-        ))}
-        {next && (
-          <li id="next" class="to-come">
-            <Time at={next.at} start={start} />
-            <div>
-              <p>
-                <span class="next-word">Next</span> {next.words}
-              </p>
-            </div>
-          </li>
-        )}
-      </ol>
-    </section>
-  );
-}
-
-function TimelineEntry({ entry: { key, at, title, detail, event }, start }: { entry: Entry; start: number }) {
-  return (
-    <li id={key}>
-      <Time at={at} start={start} />
-      <div>
-        <p class="what">{title}</p>
-        {detail && <p class="quiet">{detail}</p>}
-        {event && (
-          <p class="sent">
-            <code>{event.name}</code> <OutcomePill outcome={event.delivery?.outcome ?? 'waiting'} />{' '}
-            {event.delivery && <span class="quiet">{answerText(event.delivery)}</span>}
-          </p>
-        )}
-      </div>
-    </li>
-  );
-}
-
-function Time({ at, start }: { at: number; start: number }) {
-  const date = new Date(at);
-  return (
-    <time dateTime={date.toISOString()} title={exactText(date)}>
-      {offsetText(at, start)}
-      <span class="quiet">{date.toISOString().slice(11, 19)} UTC</span>
-    </time>
-  );
-}
-
-/** What the receiver answered, and how long it took. */
-function answerText({ outcome, httpStatus, durationMs }: Delivery): string {
-  if (outcome === 'no_url' || outcome === 'blocked') return '';
-  return `${httpStatus === undefined ? 'no answer' : `HTTP ${httpStatus}`} after ${Math.round(durationMs)} ms`;
-}

@@ -1,13 +1,11 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { Config } from '../../../shared/base/config.ts';
 import type { ApiKey } from '../../../shared/keys/api-key.ts';
-import { testScenarios } from '../../../shared/rides/ride-types.ts';
-import { CodeBlock, Empty } from '../facts.tsx';
+import { type TestScenario, testScenarios } from '../../../shared/rides/ride-types.ts';
+import { CodeBlock, Empty } from '../blocks.tsx';
 import { ChangeForm, ChoiceField, FaultSummary, type Faults, TextField } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { creationAsCurl, keyVariable } from './curl.ts';
-import { type RideField, requestBody } from './ride-form.ts';
-import { scenarioWords } from './scenarios.ts';
+import { creationAsCurl, keyVariable, type RideField, requestBody } from './ride-request.ts';
 
 export type TestKey = Pick<ApiKey, '_id' | 'name' | 'hint' | 'webhookUrl'>;
 
@@ -16,10 +14,10 @@ interface StartPageProps {
   account: Account;
   /** The account's active test keys. */
   keys: readonly TestKey[];
-  /** What stands in the form's fields. */
+  /** The values of the form's fields. */
   values: Record<RideField | 'key' | 'scenario', string>;
   faults?: Faults;
-  /** Why the ride was not started, where no field is at fault. */
+  /** Why the ride was not started, if no field has a fault. */
   refusal?: string;
 }
 
@@ -91,7 +89,7 @@ export function startPage({ config, account, keys, values, faults = {}, refusal 
   });
 }
 
-/** Whose ride it is, and what the simulated driver does. */
+/** The key, and the scenario of the simulated driver. */
 function CourseFields({ keys, values, faults = {} }: Pick<StartPageProps, 'keys' | 'values' | 'faults'>) {
   return (
     <>
@@ -151,3 +149,15 @@ function PlaceFields({
     </fieldset>
   );
 }
+
+/** The scenarios of the simulated driver in words (contract, section 3). */
+export const scenarioWords: Record<TestScenario, string> = {
+  default: 'One offer at the fare, accepted and driven to the end in about 15 s.',
+  no_auto_accept: 'One offer that waits for you to accept it.',
+  three_offers: 'Three offers with different prices and ETAs; the cheapest is taken.',
+  counter_offer: 'One offer above the fare.',
+  offer_withdrawn: 'The offer is withdrawn after 2 s; the ride goes on bidding.',
+  driver_cancels: 'The driver cancels at the pickup.',
+  stalls: 'The trip stops at driver_arriving, until you step it by hand.',
+  no_offers: 'Nobody offers, until the bidding time is over.',
+};

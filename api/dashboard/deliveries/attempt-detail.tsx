@@ -1,14 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { type AttemptPhase, type AttemptRecord, attemptPhases } from '../../../shared/webhooks/attempts.ts';
 import { type FailedDelivery, failureReason } from '../../../shared/webhooks/failure-reasons.ts';
-import { CodeBlock, countText, Id, When } from '../facts.tsx';
+import type { EventDelivery, ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
+import { CodeBlock, Fact, Part } from '../blocks.tsx';
+import { Id, msText, None, When } from '../facts.tsx';
 import { ChangeForm } from '../forms.tsx';
-import { ridePath } from '../rides/paths.ts';
-import { Fact, None, Part } from '../rides/ride-facts.tsx';
-import type { EventDelivery, ShownAttempt } from '../rides/timeline.ts';
-import { attemptPath } from './paths.ts';
+import { attemptPath, ridePath } from '../paths.ts';
 
-/** All that is known of one attempt: why it failed and what to do, the answer, the time it took, and what was sent. */
+/** One attempt: the reason of a failure and its remedy, the answer, the time by phase, and the request as sent. */
 export function AttemptDetail({
   attempt,
   now,
@@ -16,7 +15,7 @@ export function AttemptDetail({
 }: {
   attempt: ShownAttempt;
   now: number;
-  /** What can be done about it. */
+  /** Actions, such as the button that resends the event. */
   children?: ComponentChildren;
 }) {
   return (
@@ -58,7 +57,7 @@ export function AttemptDetail({
   );
 }
 
-/** What the ride itself has recorded of an event's attempt, where nothing else is kept of it. */
+/** The outcome that the ride holds of an event's attempt, for an attempt without a record of its own. */
 export function OwnRecordDetail({
   delivery,
   now,
@@ -104,7 +103,7 @@ export function OwnRecordDetail({
   );
 }
 
-/** In one sentence: why it failed, and what to do. */
+/** In one sentence each: the reason of a failure, and its remedy. */
 function Verdict({ delivery, children }: { delivery: FailedDelivery; children?: ComponentChildren }) {
   const reason = failureReason(delivery);
   if (!reason) return children ? <div class="notice">{children}</div> : null;
@@ -139,7 +138,7 @@ const phaseLabels: Record<AttemptPhase, string> = {
 const stoppedIn = ({ outcome, reason }: AttemptRecord): string | undefined =>
   outcome === 'timeout' ? reason : undefined;
 
-/** Where the time went: a bar for each phase, each beginning where the one before ends. */
+/** A bar for each phase; each begins at the end of the one before. */
 function Phases({ phases, stoppedIn }: { phases: NonNullable<AttemptRecord['phases']>; stoppedIn?: string }) {
   const made = attemptPhases.flatMap((phase) => {
     const ms = phases[phase];
@@ -180,9 +179,6 @@ function Phases({ phases, stoppedIn }: { phases: NonNullable<AttemptRecord['phas
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
-/** `84 ms`, `0.4 ms`, `1,204 ms` */
-export const msText = (ms: number): string => `${ms < 10 ? Number(ms.toFixed(1)) : countText(Math.round(ms))} ms`;
-
 function Answer({ attempt: { answer, httpStatus } }: { attempt: ShownAttempt }) {
   if (answer === undefined && httpStatus === undefined) return null;
   const title = httpStatus === undefined ? 'What came instead of an answer' : 'Answer';
@@ -207,7 +203,7 @@ const headerLines = (headers: Record<string, string>): string =>
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
 
-/** JSON indented for reading. The copy is what is sent and signed, byte for byte. */
+/** JSON, indented for reading. The copy button copies the bytes that are sent and signed. */
 function Body({ body, title = 'Body' }: { body: string; title?: string }) {
   const shown = indented(body);
   return (
@@ -231,7 +227,7 @@ function indented(json: string): string {
   }
 }
 
-/** Sends an event once more, by hand. */
+/** Resends an event. */
 export function SendAgain({ rideId, seq }: { rideId: string; seq: number }) {
   return (
     <ChangeForm action={`${ridePath(rideId)}/events/${seq}/send-again`} class="send-again">
@@ -244,10 +240,4 @@ export function SendAgain({ rideId, seq }: { rideId: string; seq: number }) {
       </span>
     </ChangeForm>
   );
-}
-
-/** What an attempt is about, in a word beside its event. */
-export function KindTag({ kind }: { kind: AttemptRecord['kind'] }) {
-  if (kind === 'event') return null;
-  return <span class="tag">{kind === 'test' ? 'test event' : 'sent again'}</span>;
 }

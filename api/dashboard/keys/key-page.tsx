@@ -1,15 +1,13 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
+import { Fact, LinkButton, Secret } from '../blocks.tsx';
 import { Id, ModePill, When } from '../facts.tsx';
 import { ChangeForm, FaultSummary, type Faults, TextField } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { type Failing, FailingBanner } from './failing.tsx';
-import { GoButton } from './go-button.tsx';
-import { Moment, RideCount } from './keys-page.tsx';
-import { deliveriesPath, keyPath } from './paths.ts';
-import { Secret } from './secret.tsx';
+import { deliveriesOfKeyPath, keyPath } from '../paths.ts';
+import { type Failing, FailingBanner, Moment, RideCount } from './key-parts.tsx';
 
-/** What was just done to the key. */
+/** Confirms the last action, or says why it was refused. */
 const doneWords = {
   renamed: 'Renamed.',
   'url-saved': 'Saved. The next delivery goes to this URL.',
@@ -20,14 +18,14 @@ const doneWords = {
 export type DoneName = keyof typeof doneWords;
 const refusals: readonly string[] = ['too-many-test-events'] satisfies DoneName[];
 
-/** What an action shows on the key's page. */
+/** The result of an action, shown on the key's page. */
 export interface KeyPageState {
   faults?: Faults;
   typed?: { name?: string; webhookUrl?: string };
   signingSecret?: string;
   /** The signing secret has just been rolled. */
   rolled?: boolean;
-  /** The name of what was done; others are ignored. */
+  /** The name of the action that was done; unknown names are ignored. */
   done?: string;
 }
 
@@ -39,7 +37,7 @@ interface KeyPageProps extends KeyPageState {
   failing?: Failing;
 }
 
-/** One key: its facts, and all that can be done to it. */
+/** One key: its facts and its actions. */
 export function keyPage({ account, key, ...props }: KeyPageProps): string {
   const { now, failing, faults = {}, signingSecret } = props;
   const suspendedAt = key.accountSuspendedAt ?? key.suspendedAt;
@@ -58,10 +56,10 @@ export function keyPage({ account, key, ...props }: KeyPageProps): string {
           actions={
             canChange && (
               <>
-                <GoButton to={`${keyPath(key._id)}/rotate`}>Rotate</GoButton>
-                <GoButton to={`${keyPath(key._id)}/revoke`} danger>
+                <LinkButton to={`${keyPath(key._id)}/rotate`}>Rotate</LinkButton>
+                <LinkButton to={`${keyPath(key._id)}/revoke`} danger>
                   Revoke
-                </GoButton>
+                </LinkButton>
               </>
             )
           }
@@ -86,12 +84,12 @@ export function keyPage({ account, key, ...props }: KeyPageProps): string {
             </p>
           </div>
         )}
-        <KeyCard account={account} key_={key} {...props} />
+        <KeyCard apiKey={key} {...props} />
         {canChange && (
           <>
-            <Webhook account={account} key_={key} {...props} />
-            <SigningSecret account={account} key_={key} {...props} />
-            <Name account={account} key_={key} {...props} />
+            <Webhook apiKey={key} {...props} />
+            <SigningSecret apiKey={key} {...props} />
+            <Name apiKey={key} {...props} />
           </>
         )}
       </>
@@ -99,8 +97,8 @@ export function keyPage({ account, key, ...props }: KeyPageProps): string {
   });
 }
 
-/** `key` would be preact's own. */
-type PartProps = Omit<KeyPageProps, 'key'> & { key_: KeyFacts };
+/** `apiKey`, because preact uses the property `key`. */
+type PartProps = Omit<KeyPageProps, 'account' | 'key'> & { apiKey: KeyFacts };
 
 function Done({ name = '' }: { name?: string }) {
   if (!Object.hasOwn(doneWords, name)) return null;
@@ -112,51 +110,42 @@ function Done({ name = '' }: { name?: string }) {
   );
 }
 
-function KeyCard({ key_, now, ridesCreated }: PartProps) {
+function KeyCard({ apiKey, now, ridesCreated }: PartProps) {
   return (
     <dl class="card facts">
-      <dt>Mode</dt>
-      <dd>
-        <ModePill mode={key_.mode} />
-      </dd>
-      <dt>Key</dt>
-      <dd>
-        <code>{key_.hint.replace('...', '…')}</code>
-      </dd>
-      <dt>Key id</dt>
-      <dd>
-        <Id id={key_._id} />
-      </dd>
-      <dt>Created</dt>
-      <dd>
-        <When at={key_.createdAt} now={now} />
-      </dd>
-      {key_.rotatedAt && (
-        <>
-          <dt>Rotated</dt>
-          <dd>
-            <When at={key_.rotatedAt} now={now} />
-          </dd>
-        </>
-      )}
-      <dt>Last used</dt>
-      <dd>
-        <Moment at={key_.lastUsedAt} now={now} />
-      </dd>
-      <dt>Rides created</dt>
-      <dd>
-        <RideCount keyId={key_._id} count={ridesCreated} />
-      </dd>
+      <Fact name="Mode">
+        <ModePill mode={apiKey.mode} />
+      </Fact>
+      <Fact name="Key">
+        <code>{apiKey.hint.replace('...', '…')}</code>
+      </Fact>
+      <Fact name="Key id">
+        <Id id={apiKey._id} />
+      </Fact>
+      <Fact name="Created">
+        <When at={apiKey.createdAt} now={now} />
+      </Fact>
+      {apiKey.rotatedAt && (
+<Fact name="Rotated">
+            <When at={apiKey.rotatedAt} now={now} />
+          </Fact>
+)}
+      <Fact name="Last used">
+        <Moment at={apiKey.lastUsedAt} now={now} />
+      </Fact>
+      <Fact name="Rides created">
+        <RideCount keyId={apiKey._id} count={ridesCreated} />
+      </Fact>
     </dl>
   );
 }
 
-function Webhook({ key_, faults, typed }: PartProps) {
+function Webhook({ apiKey, faults, typed }: PartProps) {
   return (
     <section class="section" aria-labelledby="webhook">
       <h2 id="webhook">Webhook</h2>
       <div class="card stack">
-        <ChangeForm action={`${keyPath(key_._id)}/webhook-url`} class="form inline">
+        <ChangeForm action={`${keyPath(apiKey._id)}/webhook-url`} class="form inline">
           <TextField
             name="webhookUrl"
             label="Default webhook URL"
@@ -164,7 +153,7 @@ function Webhook({ key_, faults, typed }: PartProps) {
             type="url"
             inputmode="url"
             placeholder="https://"
-            value={typed?.webhookUrl ?? key_.webhookUrl}
+            value={typed?.webhookUrl ?? apiKey.webhookUrl}
             faults={faults}
             mono
           />
@@ -173,7 +162,7 @@ function Webhook({ key_, faults, typed }: PartProps) {
           </button>
         </ChangeForm>
         <div class="row">
-          <ChangeForm action={`${keyPath(key_._id)}/test-event`}>
+          <ChangeForm action={`${keyPath(apiKey._id)}/test-event`}>
             <button class="btn second" type="submit" aria-describedby="test-event-hint">
               Send test event
             </button>
@@ -181,14 +170,14 @@ function Webhook({ key_, faults, typed }: PartProps) {
           <p class="hint" id="test-event-hint">
             Sends a sample ride.status to the saved URL, and shows what came back.
           </p>
-          <a href={deliveriesPath(key_._id)}>Deliveries of this key</a>
+          <a href={deliveriesOfKeyPath(apiKey._id)}>Deliveries of this key</a>
         </div>
       </div>
     </section>
   );
 }
 
-function SigningSecret({ key_, signingSecret, rolled }: PartProps) {
+function SigningSecret({ apiKey, signingSecret, rolled }: PartProps) {
   return (
     <section class="section" aria-labelledby="secret">
       <h2 id="secret">Signing secret</h2>
@@ -205,25 +194,25 @@ function SigningSecret({ key_, signingSecret, rolled }: PartProps) {
             text={signingSecret}
             what="signing secret"
             testId="signing-secret"
-            leave={keyPath(key_._id)}
+            leave={keyPath(apiKey._id)}
             focused
           />
         )}
         <div class="row">
           {signingSecret ? (
-            <a class="btn second" href={keyPath(key_._id)}>
+            <a class="btn second" href={keyPath(apiKey._id)}>
               Hide
             </a>
           ) : (
-            <ChangeForm action={`${keyPath(key_._id)}/signing-secret#secret`}>
+            <ChangeForm action={`${keyPath(apiKey._id)}/signing-secret#secret`}>
               <button class="btn second" type="submit">
                 Show signing secret
               </button>
             </ChangeForm>
           )}
-          <GoButton to={`${keyPath(key_._id)}/roll-secret`} danger>
+          <LinkButton to={`${keyPath(apiKey._id)}/roll-secret`} danger>
             Roll signing secret
-          </GoButton>
+          </LinkButton>
           <a href="/dashboard/signature">Check a signature</a>
         </div>
       </div>
@@ -231,12 +220,12 @@ function SigningSecret({ key_, signingSecret, rolled }: PartProps) {
   );
 }
 
-function Name({ key_, faults, typed }: PartProps) {
+function Name({ apiKey, faults, typed }: PartProps) {
   return (
     <section class="section" aria-label="Rename">
       <div class="card">
-        <ChangeForm action={`${keyPath(key_._id)}/name`} class="form inline">
-          <TextField name="name" label="Name" value={typed?.name ?? key_.name} faults={faults} />
+        <ChangeForm action={`${keyPath(apiKey._id)}/name`} class="form inline">
+          <TextField name="name" label="Name" value={typed?.name ?? apiKey.name} faults={faults} />
           <button class="btn second" type="submit">
             Rename
           </button>

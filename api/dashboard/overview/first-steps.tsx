@@ -1,20 +1,30 @@
 import type { ComponentChildren } from 'preact';
-import { CodeBlock } from '../facts.tsx';
-import { keyPath, keysPath } from '../keys/paths.ts';
-import type { OverviewProps } from './overview-page.tsx';
+import type { Account } from '../../../shared/accounts/account.ts';
+import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
+import type { UsageSummary } from '../../../shared/usage/usage.ts';
+import { CodeBlock } from '../blocks.tsx';
+import { keyPath, keysPath } from '../paths.ts';
+
+/** The account's keys and rides, from which its steps follow. */
+export interface StepFacts {
+  account: Account;
+  keys: readonly KeyFacts[];
+  usage: UsageSummary;
+  publicBaseUrl: string;
+}
 
 interface Step {
   title: string;
   done: boolean;
-  /** What to do; left out once it is done. */
+  /** Instructions; hidden once the step is done. */
   how: ComponentChildren;
 }
 
-/** An account with as many test rides knows its way. */
+/** From this many test rides on, an account needs no steps. */
 const guidedRides = 20;
 
-/** The way to a first ride, or null for an account that has gone it. */
-export function firstSteps({ account, keys, usage, publicBaseUrl }: OverviewProps): Step[] | null {
+/** The steps to a first ride; null once they are done. */
+export function firstSteps({ account, keys, usage, publicBaseUrl }: StepFacts): Step[] | null {
   if (usage.live > 0 || usage.test >= guidedRides) return null;
   const testKeys = keys.filter(({ mode, revokedAt }) => mode === 'test' && !revokedAt);
   const newest = testKeys.at(-1);

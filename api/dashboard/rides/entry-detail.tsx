@@ -1,16 +1,17 @@
 import type { AutoAccept, Driver, Location, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
+import type { HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
+import { Fact } from '../blocks.tsx';
 import { AttemptDetail, EventBody, OwnRecordDetail, SendAgain } from '../deliveries/attempt-detail.tsx';
-import { exactText, Id, moneyText, OutcomePill } from '../facts.tsx';
-import { actorWords, coordinatesText, Fact, None } from './ride-facts.tsx';
-import type { Chosen, Entry } from './timeline.ts';
+import { actorWords, coordinatesText, exactText, Id, moneyText, None, OutcomePill } from '../facts.tsx';
+import { type Chosen, titleOf } from './timeline.tsx';
 
-/** All that is known of the chosen entry of a ride's timeline. */
+/** The chosen entry of a ride's timeline in detail. */
 export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: Chosen; now: number }) {
   const { entry, delivery } = chosen;
   if (!delivery) {
     return (
       <>
-        <h2 id="detail-title">{entry.title}</h2>
+        <h2 id="detail-title">{titleOf(entry)}</h2>
         <EntryFacts ride={ride} entry={entry} />
         {entry.event && (
           <>
@@ -28,7 +29,7 @@ export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: Chosen;
       <div class="detail-head">
         <h2 id="detail-title">
           <code>{event.event}</code>{' '}
-          <span class="quiet">{entry.offer ? `from ${entry.offer.driver.name}` : entry.title.toLowerCase()}</span>
+          <span class="quiet">{entry.offer ? `from ${entry.offer.driver.name}` : titleOf(entry).toLowerCase()}</span>
         </h2>
         <OutcomePill outcome={outcome} />
       </div>
@@ -45,10 +46,10 @@ export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: Chosen;
   );
 }
 
-/** Once its own attempt is over, and while its body is kept. */
+/** After its own attempt, and until its body is erased. */
 const canSendAgain = ({ delivery, body }: RideEvent): boolean => delivery !== undefined && Boolean(body);
 
-function EntryFacts({ ride, entry }: { ride: Ride; entry: Entry }) {
+function EntryFacts({ ride, entry }: { ride: Ride; entry: HistoryEntry }) {
   const { at, by, requestId, offer, kind, status, event } = entry;
   return (
     <dl class="facts">
@@ -89,7 +90,7 @@ function EntryFacts({ ride, entry }: { ride: Ride; entry: Entry }) {
   );
 }
 
-/** A driver's phone is for the partner whose ride the driver has taken. */
+/** The phone is shown only for the driver of the ride. */
 function DriverFacts({ driver, phone }: { driver: Driver; phone?: boolean }) {
   return (
     <>
@@ -100,7 +101,7 @@ function DriverFacts({ driver, phone }: { driver: Driver; phone?: boolean }) {
   );
 }
 
-/** What the partner asked for. */
+/** The partner's request. */
 function RequestFacts({ ride }: { ride: Ride }) {
   const { pickup, destination, passenger, notes, reference, metadata, webhookUrl, idempotency, scenario, autoAccept } =
     ride;

@@ -1,10 +1,8 @@
 import type { Config } from '../../../shared/base/config.ts';
 import { exactText } from '../facts.tsx';
+import { linkPath } from '../paths.ts';
 
 type Settings = Pick<Config, 'publicBaseUrl'>;
-
-/** The address of a link in a mail. */
-export const linkPath = (link: string): string => `/dashboard/sign-in/link/${link}`;
 
 /** The mail that brings a code and a link. The code comes first, where a notification shows it. */
 export function codeMail({ publicBaseUrl }: Settings, { code, link }: { code: string; link: string }, askedAt: Date) {
@@ -26,7 +24,7 @@ We never ask you to pass it on.
   };
 }
 
-/** Reports a sign-in from a browser in which nobody had signed in with this address before. */
+/** Reports the first sign-in with this address from a browser. */
 export function newBrowserMail(
   { publicBaseUrl }: Settings,
   { browser, network }: { browser: string; network: string },
@@ -48,7 +46,7 @@ Then change the password of your mailbox: somebody can read your mail.
   };
 }
 
-/** Reports that somebody tries codes for an address. */
+/** Reports wrong codes that were entered for an address. */
 export function wrongCodesMail({ publicBaseUrl }: Settings, count: number, at: Date) {
   return {
     subject: 'Wrong codes were entered for your Ride Partner account',

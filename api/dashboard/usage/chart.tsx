@@ -1,6 +1,7 @@
 import type { DayUsage } from '../../../shared/usage/usage.ts';
-import { countText } from '../facts.tsx';
-import { counted, dayText, shortDayText } from './words.ts';
+import { TableHead } from '../blocks.tsx';
+import { counted, countText } from '../facts.tsx';
+import { dayText, shortDayText } from './periods.tsx';
 
 /** In units of the drawing, which is stretched to the width of the page. */
 const dayWidth = 10;
@@ -9,7 +10,7 @@ const height = 100;
 /** A day with one ride among thousands is still seen. */
 const leastHeight = 1.5;
 const daysPerLabel = 7;
-/** So many days a label takes: later ones have no room for one. */
+/** The width of a label in days: the last days have no room for one. */
 const labelDays = 4;
 
 /** The rides of each day as bars, live ones below and test ones above, and the same as a table. */
@@ -80,14 +81,7 @@ function Bar({ day, x, top }: { day: DayUsage; x: number; top: number }) {
 function DayTable({ days }: { days: readonly DayUsage[] }) {
   return (
     <table class="numbers" aria-label="Rides a day">
-      <thead>
-        <tr>
-          <th scope="col">Day</th>
-          <th scope="col">Live</th>
-          <th scope="col">Test</th>
-          <th scope="col">All</th>
-        </tr>
-      </thead>
+      <TableHead columns={['Day', 'Live', 'Test', 'All']} />
       <tbody>
         {days.map((day) => (
           <tr key={day.day}>
@@ -106,7 +100,7 @@ function DayTable({ days }: { days: readonly DayUsage[] }) {
 
 const allOf = ({ live, test }: DayUsage): number => live + test;
 
-/** What the bars say, for those who do not see them. */
+/** The bars in words, for people who do not see them. */
 function inWords(days: readonly DayUsage[]): string {
   const all = days.reduce((sum, day) => sum + allOf(day), 0);
   const most = days.reduce((busiest, day) => (allOf(day) > allOf(busiest) ? day : busiest));

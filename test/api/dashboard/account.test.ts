@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { browserName } from '../../../api/dashboard/sign-in/browser-name.ts';
+import { browserName } from '../../../api/dashboard/sign-in/start-session.ts';
 import { keys } from '../../../cli/keys/commands.ts';
 import { runProgram } from '../../../cli/run-program.ts';
 import { audit } from '../../../shared/accounts/audit.ts';

@@ -1,14 +1,15 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { creationAsCurl } from '../../../api/dashboard/console/curl.ts';
-import { firstValues, requestBody } from '../../../api/dashboard/console/ride-form.ts';
-import { nextStepOf, offsetText, type TimelineRide, timelineOf } from '../../../api/dashboard/console/timeline.ts';
+import type { ConsoleRide } from '../../../api/dashboard/console/console-ride.ts';
+import { creationAsCurl, firstValues, requestBody } from '../../../api/dashboard/console/ride-request.ts';
+import { detailOf, nextStepOf, offsetText } from '../../../api/dashboard/console/timeline.tsx';
+import { titleOf } from '../../../api/dashboard/rides/timeline.tsx';
 import type { Delivery, Offer, RideEvent } from '../../../shared/rides/ride-types.ts';
+import { historyOf } from '../../../shared/webhooks/ride-history.ts';
 
 const start = Date.UTC(2026, 10, 21, 14);
 const at = (ms: number) => new Date(start + ms);
-const money = (usd: number) => `$${usd}`;
 
 const driver = { driverId: 'd', name: 'Dana', phone: '+12025550100', rating: 4.8, vehicle: 'Prius', plate: 'T-1' };
 const offer: Offer = { offerId: 'offer_1', price: 20, etaMinutes: 4, driver, at: at(2_000) };
@@ -25,63 +26,61 @@ const changed = (seq: number, status: string, ms: number, delivery?: Delivery): 
   body: JSON.stringify({ event: 'ride.status', status }),
   delivery,
 });
-const ride: TimelineRide = {
-  createdAt: at(0),
-  fare: 25,
-  distanceKm: 5.31,
-  offers: [],
-  events: [],
-  status: 'bidding',
-  timers: [],
-};
+const ride = {
+  ...{ mode: 'test', createdAt: at(0), fare: 25, distanceKm: 5.31 },
+  ...{ status: 'bidding', statusAt: at(0), offers: [], events: [], timers: [], settledSeq: 0 },
+} as unknown as ConsoleRide;
+const wordsOf = (of: ConsoleRide) => historyOf(of, [], start).map((entry) => [titleOf(entry), detailOf(entry, of)]);
 
 describe('the timeline of a test ride', () => {
-  it('tells each event once, in the order of time, with how its delivery ended', () => {
+  it('shows each event once, in the order of time, with its outcome', () => {
     const delivery: Delivery = { outcome: 'delivered', httpStatus: 200, durationMs: 12, at: at(5_010) };
-    const accepted: TimelineRide = { ...ride, status: 'driver_arriving', driver, agreedPrice: 20, offers: [offer] };
     const events = [received, changed(2, 'driver_arriving', 5_000, delivery), changed(3, 'arrived', 8_000)];
-    const entries = timelineOf({ ...accepted, events }, money);
-    expect(entries.map(({ title, detail }) => [title, detail])).to.deep.equal([
-      ['Ride requested', '$25 for 5.3 km'],
-      ['Offer received', 'Dana for $20, 4 min away'],
-      ['Offer accepted', 'Dana comes for $20'],
+    const arrived: ConsoleRide = {
+      ...{ ...ride, status: 'arrived', statusAt: at(8_000) },
+      ...{ driver, agreedPrice: 20, offers: [offer], events },
+    };
+    expect(wordsOf(arrived)).to.deep.equal([
+      ['Ride requested', '25.00 USD for 5.3 km'],
+      ['Offer received', 'Dana for 20.00 USD, 4 min away'],
+      ['Offer accepted', 'Dana comes for 20.00 USD'],
       ['Driver at the pickup', ''],
     ]);
+    const entries = historyOf(arrived, [], start);
     expect(entries.map(({ event }) => event?.delivery?.outcome)).to.deep.equal([
       undefined,
       undefined,
       'delivered',
       undefined,
     ]);
-    expect(new Set(entries.map(({ key }) => key)).size).to.equal(entries.length);
+    expect(new Set(entries.map(({ id }) => id)).size).to.equal(entries.length);
   });
 
-  it('tells a withdrawn offer, which has no event, in its place', () => {
+  it('shows a withdrawn offer, which has no event, at its time', () => {
     const withdrawn = { ...offer, withdrawnAt: at(4_000) };
     const events = [received, changed(2, 'cancelled', 9_000)];
-    const entries = timelineOf(
-      { ...ride, offers: [withdrawn], events, status: 'cancelled', cancelledBy: 'partner' },
-      money,
-    );
-    expect(entries.map(({ title }) => title)).to.deep.equal([
-      'Ride requested',
-      'Offer received',
-      'Offer withdrawn',
-      'Ride cancelled',
+    const cancelled: ConsoleRide = {
+      ...{ ...ride, status: 'cancelled', statusAt: at(9_000), cancelledBy: 'partner' },
+      ...{ offers: [withdrawn], events },
+    };
+    expect(wordsOf(cancelled)).to.deep.equal([
+      ['Ride requested', '25.00 USD for 5.3 km'],
+      ['Offer received', 'Dana for 20.00 USD, 4 min away'],
+      ['Offer withdrawn', 'Dana, 20.00 USD'],
+      ['Ride cancelled', 'By the partner'],
     ]);
-    expect(entries.at(-1)?.detail).to.equal('By the partner');
   });
 
-  it('tells what the fare was at first, and to what it was raised', () => {
+  it('shows the first fare, and the fare after the last raise', () => {
     const raised = { ...ride, fare: 30, firstFare: 25, fareRaisedAt: at(1_000), offers: [offer], events: [received] };
-    expect(timelineOf(raised, money).map(({ title, detail }) => [title, detail])).to.deep.equal([
-      ['Ride requested', '$25 for 5.3 km'],
-      ['Fare raised', 'To $30'],
-      ['Offer received', 'Dana for $20, 4 min away'],
+    expect(wordsOf(raised)).to.deep.equal([
+      ['Ride requested', '25.00 USD for 5.3 km'],
+      ['Fare raised', 'To 30.00 USD'],
+      ['Offer received', 'Dana for 20.00 USD, 4 min away'],
     ]);
   });
 
-  it('tells the earliest of what is due next, and nothing once the ride has ended', () => {
+  it('names the timer that is due next, and none once the ride has ended', () => {
     const timers = [
       { name: 'expire', dueAt: at(600_000) },
       { name: 'offer', dueAt: at(2_000) },
@@ -93,7 +92,7 @@ describe('the timeline of a test ride', () => {
     expect(nextStepOf({ status: 'cancelled', timers: [...timers] })).to.equal(null);
   });
 
-  it('counts from the creation: seconds, then minutes, then hours', () => {
+  it('shows times since the creation in seconds, then minutes, then hours', () => {
     const texts = [0, 2_040, 99_900, 600_000, 7_200_000].map((ms) => offsetText(start + ms, start));
     expect(texts).to.deep.equal(['+0.0 s', '+2.0 s', '+99.9 s', '+10 min', '+2 h']);
   });
@@ -107,14 +106,14 @@ describe('a creation as curl', () => {
     return stdout.split('\0').slice(0, -1);
   }
 
-  it('holds the key as a variable alone, and the scenario unless it is the default', () => {
+  it('holds a variable in place of the key, and the scenario unless it is the default', () => {
     const command = creationAsCurl({ apiUrl: 'https://rides.example/v1', scenario: 'default', body: { fare: 1 } });
     expect(command).to.include('"Authorization: Bearer $SVC_TEST_KEY"').and.not.include('Scenario');
     const stalls = creationAsCurl({ apiUrl: 'https://rides.example/v1', scenario: 'stalls', body: {} });
     expect(stalls).to.include("'X-Service-Test-Scenario: stalls'");
   });
 
-  it('comes out of a shell as it is, whatever was typed', async () => {
+  it('keeps every character that was typed when a shell runs it', async () => {
     const address = `"$HOME" \`id\` 'quoted' \\ !x $(id) %s\n*`;
     const body = { pickup: { lat: 1, lng: 2, address }, fare: 25 };
     const command = creationAsCurl({ apiUrl: 'https://rides.example/a b/v1', scenario: 'no_offers', body });

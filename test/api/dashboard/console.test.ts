@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { firstValues } from '../../../api/dashboard/console/ride-form.ts';
+import { firstValues } from '../../../api/dashboard/console/ride-request.ts';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { newKeyId } from '../../../shared/base/ids.ts';
 import type { Mode } from '../../../shared/base/terms.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { csvRow } from '../../../api/dashboard/usage/csv.ts';
+import { csvRow } from '../../../api/dashboard/usage/statement-csv.ts';
 
 describe('a row of CSV', () => {
   it('ends with CR and LF, and holds its cells in order', () => {

@@ -1,7 +1,5 @@
 import { expect } from 'chai';
-import type { ConsoleParts } from '../../../api/dashboard/console/console-routes.tsx';
-import { dashboardBase } from '../../../api/dashboard/dashboard-part.ts';
-import { dashboardRoutes } from '../../../api/dashboard/routes.ts';
+import { type ConsoleParts, dashboardBase, dashboardRoutes } from '../../../api/dashboard/dashboard-part.ts';
 import { AuditModel } from '../../../shared/accounts/audit.ts';
 import { KeyModel } from '../../../shared/keys/api-key.ts';
 import { RideModel } from '../../../shared/rides/ride.ts';

@@ -1,7 +1,5 @@
 import { expect } from 'chai';
-import type { ConsoleParts } from '../../../api/dashboard/console/console-routes.tsx';
-import { dashboardBase } from '../../../api/dashboard/dashboard-part.ts';
-import { dashboardRoutes } from '../../../api/dashboard/routes.ts';
+import { type ConsoleParts, dashboardBase, dashboardRoutes } from '../../../api/dashboard/dashboard-part.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { SessionModel, startSession } from '../../../shared/accounts/session.ts';
 import { sha256 } from '../../../shared/base/ids.ts';

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { ConsoleParts } from '../../../api/dashboard/console/console-routes.tsx';
-import { dashboardRoutes } from '../../../api/dashboard/routes.ts';
+import { type ConsoleParts, dashboardRoutes } from '../../../api/dashboard/dashboard-part.ts';
 import { newKeyId } from '../../../shared/base/ids.ts';
 import { type ApiKey, KeyModel, keys } from '../../../shared/keys/api-key.ts';
 import { createKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { overviewPage } from '../../../api/dashboard/overview/overview-page.tsx';
+import { overviewPage } from '../../../api/dashboard/overview/overview.tsx';
 import { type Account, accountOf, noteConsoleSeen } from '../../../shared/accounts/account.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
 import { createKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';

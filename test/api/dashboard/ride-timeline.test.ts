@@ -1,14 +1,9 @@
 import { expect } from 'chai';
-import {
-  chosenEntry,
-  isWaiting,
-  missedEvents,
-  type ShownAttempt,
-  timelineOf,
-} from '../../../api/dashboard/rides/timeline.ts';
+import { chosenEntry, isWaiting, missedEvents, titleOf } from '../../../api/dashboard/rides/timeline.tsx';
 import type { Context } from '../../../shared/base/context.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { Delivery, Ride } from '../../../shared/rides/ride-types.ts';
+import { historyOf, type ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
 import { attemptRecord } from '../../support/attempts.ts';
 import { newDriver, rideIn } from '../../support/rides.ts';
 import { testContext } from '../../support/service.ts';
@@ -43,8 +38,8 @@ describe("a ride's timeline", () => {
     const origin = { by: 'partner', requestId: 'r-1' } as const;
     await applyAction(ctx, rideId, { action: 'accept', offerId: second?.offerId ?? '' }, 'anyone', origin);
     await applyAction(ctx, rideId, { action: 'cancel', by: 'timeout' }, 'anyone', { by: 'timeout' });
-    const entries = timelineOf(await storedRide(rideId), [], now);
-    expect(entries.map(({ title, by, requestId }) => [title, by, requestId])).to.deep.equal([
+    const entries = historyOf(await storedRide(rideId), [], now);
+    expect(entries.map((entry) => [titleOf(entry), entry.by, entry.requestId])).to.deep.equal([
       ['Ride requested', undefined, undefined],
       ['Offer received', 'driver', undefined],
       ['Offer received', 'driver', undefined],
@@ -61,15 +56,15 @@ describe("a ride's timeline", () => {
     await applyAction(ctx, rideId, { action: 'raiseFare', fare: 27 }, 'anyone');
     await applyAction(ctx, rideId, { action: 'raiseFare', fare: 28 }, 'anyone');
     await applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');
-    const titles = timelineOf(await storedRide(rideId), [], now).map(({ title }) => title);
+    const titles = historyOf(await storedRide(rideId), [], now).map(titleOf);
     expect(titles).to.deep.equal(['Ride requested', 'Offer received', 'Fare raised', 'Ride cancelled']);
   });
 
   it('has the actor of an older ride, whose events name none, where it follows from the ride', async () => {
     const ride = await storedRide((await rideIn(ctx, 'cancelled')).rideId);
     const older = { ...ride, events: ride.events.map(({ by, ...event }) => event), cancelledBy: 'driver' as const };
-    expect(timelineOf(older, [], now).at(-1)?.by).to.equal('driver');
-    expect(timelineOf({ ...older, mode: 'test' }, [], now).at(-1)?.by).to.equal('simulator');
+    expect(historyOf(older, [], now).at(-1)?.by).to.equal('driver');
+    expect(historyOf({ ...older, mode: 'test' }, [], now).at(-1)?.by).to.equal('simulator');
   });
 
   it('has every attempt of an event under it, its own too where nothing but its outcome is kept', async () => {
@@ -77,7 +72,7 @@ describe("a ride's timeline", () => {
     const own = attemptOn(1, { outcome: 'failed' });
     const lost = attemptOn(1, { outcome: 'failed', at: new Date(at.getTime() - 1_000) });
     const redelivery = attemptOn(1, { kind: 'redelivery', at: new Date(at.getTime() + 1_000) });
-    const entries = timelineOf(ride, [lost, own, redelivery], now);
+    const entries = historyOf(ride, [lost, own, redelivery], now);
     const shown = entries.slice(1, 3).map(({ deliveries }) => deliveries.map(({ id, attempt }) => [id, attempt?._id]));
     expect(shown).to.deep.equal([
       [
@@ -94,16 +89,16 @@ describe("a ride's timeline", () => {
 
   it('is still to come while an attempt is made, and for a moment after, until what is kept of it is there', async () => {
     const ride = await rideWith(['delivered', 'delivered', 'delivered', 'delivered']);
-    expect(isWaiting(timelineOf(ride, [], now))).to.equal(true);
+    expect(isWaiting(historyOf(ride, [], now))).to.equal(true);
     const all = await rideWith(['delivered', 'delivered', 'delivered', 'delivered', 'delivered']);
-    expect(isWaiting(timelineOf(all, [], now))).to.equal(false);
-    expect(isWaiting(timelineOf(all, [], at.getTime() + 1_000))).to.equal(true);
+    expect(isWaiting(historyOf(all, [], now))).to.equal(false);
+    expect(isWaiting(historyOf(all, [], at.getTime() + 1_000))).to.equal(true);
     const kept = [1, 2, 3, 4, 5].map((seq) => attemptOn(seq));
-    expect(isWaiting(timelineOf(all, kept, at.getTime() + 1_000))).to.equal(false);
+    expect(isWaiting(historyOf(all, kept, at.getTime() + 1_000))).to.equal(false);
   });
 
   it('says of events without an outcome which is being sent and which waits for it', async () => {
-    const entries = timelineOf(await rideWith(['delivered']), [], now);
+    const entries = historyOf(await rideWith(['delivered']), [], now);
     const waiting = entries.slice(2).map(({ deliveries: [first] }) => [first?.outcome, first?.own]);
     expect(waiting).to.deep.equal([
       ['waiting', 'sending'],
@@ -114,19 +109,19 @@ describe("a ride's timeline", () => {
   });
 
   it('shows first what the URL names, else the last attempt of an event that has not arrived, else what happened last', async () => {
-    const failing = timelineOf(await rideWith(['delivered', 'failed', 'timeout', 'delivered', 'no_url']), [], now);
+    const failing = historyOf(await rideWith(['delivered', 'failed', 'timeout', 'delivered', 'no_url']), [], now);
     expect(chosenEntry(failing, '').delivery?.id).to.equal('delivery-3');
     expect(chosenEntry(failing, 'unknown').delivery?.id).to.equal('delivery-3');
     expect(chosenEntry(failing, 'event-1')).to.not.have.property('delivery');
     expect(chosenEntry(failing, 'delivery-4').delivery?.outcome).to.equal('delivered');
     const arrived = attemptOn(1, { kind: 'redelivery' });
-    const fine = timelineOf(await rideWith(['failed', 'delivered']), [arrived], now);
-    expect(chosenEntry(fine, '').entry.title).to.equal('Trip completed');
+    const fine = historyOf(await rideWith(['failed', 'delivered']), [arrived], now);
+    expect(titleOf(chosenEntry(fine, '').entry)).to.equal('Trip completed');
   });
 
   it('counts an event as missed until one of its attempts arrives', async () => {
     const ride = await rideWith(['failed', 'blocked', 'no_url']);
     const arrived = attemptOn(1, { kind: 'redelivery', outcome: 'delivered' });
-    expect(missedEvents(timelineOf(ride, [arrived], now)).map(({ id }) => id)).to.deep.equal(['event-2']);
+    expect(missedEvents(historyOf(ride, [arrived], now)).map(({ id }) => id)).to.deep.equal(['event-2']);
   });
 });

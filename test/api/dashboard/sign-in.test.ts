@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createApp } from '../../../api/app.ts';
-import { nextPage } from '../../../api/dashboard/sign-in/next-page.ts';
+import { nextPage } from '../../../api/dashboard/paths.ts';
 import { serve } from '../../../api/http/serve.ts';
 import { AccountModel, accountOf } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
@@ -11,7 +11,7 @@ import { mails } from '../../../shared/mail/mail-row.ts';
 import { database } from '../../support/failing-mongo.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { codeSentTo, linkSentTo, mailsTo, wrongCode } from '../../support/mails.ts';
-import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
+import { plainBrowser, type PlainBrowser } from '../../support/plain-browser.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
 
 const someone = () => `${randomBase62(10).toLowerCase()}@partner.example`;

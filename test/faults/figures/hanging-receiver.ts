@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import net, { type Socket } from 'node:net';
 import path from 'node:path';
-import { nodeCommand } from '../../../dev/servers/node-command.ts';
+import { nodeCommand } from '../../../dev/servers/processes.ts';
 import { dnsResolver } from '../../../workers/webhooks/send/resolve.ts';
 import { type Attempt, send } from '../../../workers/webhooks/send/send.ts';
 import { attemptTo } from '../../support/attempt.ts';

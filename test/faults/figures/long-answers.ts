@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { nodeCommand } from '../../../dev/servers/node-command.ts';
+import { nodeCommand } from '../../../dev/servers/processes.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import type { Figure, FigureRun, Measured } from '../figure.ts';
 import type { SenderOrder, SenderReport } from './long-answers-sender.ts';

@@ -1,0 +1,220 @@
+import type { Account } from '../../shared/accounts/account.ts';
+import { type AuditAction, type AuditEntry, auditOf, commandLine } from '../../shared/accounts/audit.ts';
+import { sessionsOf } from '../../shared/accounts/session.ts';
+import type { Session } from '../../shared/accounts/session-store.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { keyNames } from '../../shared/keys/list-keys.ts';
+import { Empty, Fact, TableHead } from './blocks.tsx';
+import { RideLink, When } from './facts.tsx';
+import { ChangeForm } from './forms.tsx';
+import { dashboardPage, PageHead } from './frame.tsx';
+import { type DashboardRoute, signedInRoutes } from './page-routes.ts';
+import { keyPath } from './paths.ts';
+
+const entriesAPage = 50;
+const mostBrowsers = 50;
+
+/** The account: its address, its sessions and its audit list. */
+export function accountRoutes(service: Context): DashboardRoute[] {
+  const { page } = signedInRoutes(service);
+  return [
+    page('/account', async ({ account, owner, session, query }) => {
+      const before = entryAfter(query('before'));
+      const [sessions, found] = await Promise.all([
+        sessionsOf(account._id, mostBrowsers, service.now()),
+        auditOf(account._id, entriesAPage + 1, before),
+      ]);
+      const keyIds = found.flatMap(({ keyId }) => keyId ?? []);
+      return accountPage({
+        account,
+        sessions,
+        currentId: session._id,
+        entries: found.slice(0, entriesAPage),
+        hasMore: found.length > entriesAPage,
+        isFirst: before === undefined,
+        keyNames: await keyNames(keyIds, owner),
+        now: service.now(),
+      });
+    }),
+  ];
+}
+
+interface AccountPageProps {
+  account: Account;
+  /** The signed-in browsers, the last used first. */
+  sessions: readonly Session[];
+  currentId: string;
+  entries: readonly AuditEntry[];
+  hasMore: boolean;
+  isFirst: boolean;
+  /** The present names of the account's keys by key id. */
+  keyNames: ReadonlyMap<string, string>;
+  now: number;
+}
+
+const words: Record<AuditAction, string> = {
+  key_created: 'created a key',
+  key_renamed: 'renamed a key',
+  key_rotated: 'rotated a key',
+  key_revoked: 'revoked a key',
+  webhook_url_set: 'changed the webhook URL',
+  signing_secret_rolled: 'rolled the signing secret',
+  signing_secret_viewed: 'looked at the signing secret',
+  signed_in: 'signed in',
+  session_ended: 'ended the session of a browser',
+  signed_out_everywhere: 'signed out everywhere',
+  account_suspended: 'suspended the account',
+  account_resumed: 'lifted the suspension of the account',
+  key_suspended: 'suspended a key',
+  key_resumed: 'lifted the suspension of a key',
+  ride_cancelled: 'cancelled a ride',
+  ride_erased: 'erased a ride',
+  events_resent: 'resent events that had failed',
+  // These are noted in the operator's account, which has no dashboard.
+  driver_suspended: 'suspended a driver',
+  driver_resumed: 'lifted the suspension of a driver',
+  pool_paused: 'paused a worker pool',
+  pool_resumed: 'resumed a worker pool',
+  swept: 'had all jobs looked for',
+};
+
+function accountPage(props: AccountPageProps): string {
+  const { account, entries, hasMore, isFirst, now } = props;
+  const last = entries.at(-1);
+  return dashboardPage({
+    title: 'Account',
+    account,
+    room: 'account',
+    children: (
+      <>
+        <PageHead title="Account" />
+        <dl class="card facts">
+          <Fact name="E-mail">{account.email}</Fact>
+          <Fact name="Account since">
+            <When at={account.createdAt} now={now} />
+          </Fact>
+        </dl>
+        <section class="section" aria-labelledby="sessions">
+          <h2 id="sessions">Signed-in browsers</h2>
+          <BrowserTable {...props} />
+          <div class="row after-table">
+            <ChangeForm action="/dashboard/sign-out-everywhere">
+              <button class="btn danger" type="submit" aria-describedby="everywhere-hint">
+                Sign out everywhere
+              </button>
+            </ChangeForm>
+            <p class="hint" id="everywhere-hint">
+              Ends every session of this account at once, this one too. Keys continue to work. A session ends after 30
+              days without use, and 90 days after sign-in at the latest.
+            </p>
+          </div>
+        </section>
+        <section class="section" aria-labelledby="audit">
+          <h2 id="audit">What was done in this account</h2>
+          {entries.length > 0 ? (
+            <AuditTable {...props} />
+          ) : (
+            <Empty text={isFirst ? 'Nothing yet: creating a key is the first thing to do.' : 'Nothing older.'} />
+          )}
+          {(hasMore || !isFirst) && (
+            <nav class="pager" aria-label="Entries">
+              {!isFirst && (
+                <a class="btn second" href="/dashboard/account#audit">
+                  Newest
+                </a>
+              )}
+              {hasMore && last && (
+                <a class="btn second" href={`/dashboard/account?before=${positionOf(last)}#audit`}>
+                  Older
+                </a>
+              )}
+            </nav>
+          )}
+        </section>
+      </>
+    ),
+  });
+}
+
+function AuditTable({ account, entries, keyNames, now }: AccountPageProps) {
+  return (
+    <table class="table" aria-labelledby="audit">
+      <TableHead columns={['When', 'What', 'Key', 'Who', 'From']} />
+      <tbody>
+        {entries.map(({ _id, at, action, keyId, about, from }) => (
+          <tr key={_id}>
+            <td data-label="When">
+              <When at={at} now={now} />
+            </td>
+            <td data-label="What">
+              {words[action]}
+              {about && (
+                <>
+                  {' '}
+                  <RideLink rideId={about} />
+                </>
+              )}
+            </td>
+            <td data-label="Key" class="breakable">
+              {keyId ? <a href={keyPath(keyId)}>{keyNames.get(keyId) ?? keyId}</a> : <span class="quiet">none</span>}
+            </td>
+            <td data-label="Who" class="breakable">
+              {from === commandLine ? 'the operator' : account.email}
+            </td>
+            <td data-label="From">
+              <code>{from}</code>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The position of an entry in the list, for a URL. */
+const positionOf = ({ at, _id }: Pick<AuditEntry, 'at' | '_id'>): string => `${at.getTime()}-${_id}`;
+
+/** The entry that a page of the list follows; undefined for the first page. */
+function entryAfter(position: string): Pick<AuditEntry, 'at' | '_id'> | undefined {
+  const [, ms, _id] = /^(\d{1,15})-(audit_[0-9A-Za-z]+)$/.exec(position) ?? [];
+  return ms && _id ? { at: new Date(Number(ms)), _id } : undefined;
+}
+
+interface BrowserTableProps {
+  sessions: readonly Session[];
+  currentId: string;
+  now: number;
+}
+
+/** The browsers that are signed in to the account, each with a button that ends its session. */
+function BrowserTable({ sessions, currentId, now }: BrowserTableProps) {
+  return (
+    <table class="table browsers" aria-labelledby="sessions">
+      <TableHead columns={['Browser', 'Signed in', 'Last used', 'Network', <span class="spoken">Session</span>]} />
+      <tbody>
+        {sessions.map(({ _id, browser = 'An unknown browser', network, createdAt, lastUsedAt }) => (
+          <tr key={_id}>
+            <td data-label="Browser">
+              {browser} {_id === currentId && <strong class="pill">this browser</strong>}
+            </td>
+            <td data-label="Signed in">
+              <When at={createdAt} now={now} />
+            </td>
+            <td data-label="Last used">
+              <When at={lastUsedAt} now={now} />
+            </td>
+            <td data-label="Network">{network ? <code>{network}</code> : <span class="quiet">not known</span>}</td>
+            <td data-label="">
+              <ChangeForm action="/dashboard/account/end-session">
+                <input type="hidden" name="session" value={_id} />
+                <button class="btn second" type="submit">
+                  End session<span class="spoken"> of {browser}</span>
+                </button>
+              </ChangeForm>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

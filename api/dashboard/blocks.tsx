@@ -1,0 +1,144 @@
+import type { ComponentChildren } from 'preact';
+
+/** Blocks that several pages of the dashboard have. */
+
+/** A button that opens a page, which asks for confirmation. */
+export function LinkButton({ to, danger, children }: { to: string; danger?: boolean; children: ComponentChildren }) {
+  return (
+    <form method="get" action={to}>
+      <button class={danger ? 'btn danger' : 'btn second'} type="submit">
+        {children}
+      </button>
+    </form>
+  );
+}
+
+/** A button that copies a text. Scripts show it. */
+export function CopyButton({ text, what }: { text: string; what: string }) {
+  return (
+    <button type="button" class="copy" data-copy={text} aria-label={`Copy ${what}`} hidden>
+      Copy
+    </button>
+  );
+}
+
+/** A block of code with a button that copies it, or `copied` instead. */
+export function CodeBlock({
+  text,
+  copied = text,
+  label,
+  folded,
+}: {
+  text: string;
+  copied?: string;
+  label: string;
+  folded?: boolean;
+}) {
+  const block = (
+    <div class="code">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a block that scrolls must be reachable by keyboard. */}
+      <section tabIndex={0} aria-label={label}>
+        <pre>
+          <code>{text}</code>
+        </pre>
+      </section>
+      <CopyButton text={copied} what={label} />
+    </div>
+  );
+  if (!folded) return block;
+  return (
+    <details>
+      <summary>{label}</summary>
+      {block}
+    </details>
+  );
+}
+
+/** An empty list: one sentence and one thing to do. */
+export function Empty({ text, children }: { text: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p>{text}</p>
+      {children}
+    </div>
+  );
+}
+
+/** One number of a summary (`.figures`), with its label and its parts. */
+export function Figure({ label, value, detail }: { label: string; value: ComponentChildren; detail?: string | false }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>
+        <span class="value">{value}</span>
+        {detail && <span class="detail">{detail}</span>}
+      </dd>
+    </div>
+  );
+}
+
+/** A row of a list of facts (`dl class="facts"`). */
+export function Fact({ name, children }: { name: ComponentChildren; children: ComponentChildren }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+/** The head of a table. The columns in `numbers` are aligned to the right. */
+export function TableHead({
+  columns,
+  numbers = [],
+}: {
+  columns: readonly ComponentChildren[];
+  numbers?: readonly ComponentChildren[];
+}) {
+  return (
+    <thead>
+      <tr>
+        {columns.map((column) => (
+          <th key={column} scope="col" class={numbers.includes(column) ? 'number' : undefined}>
+            {column}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+/** A part of a detail, under its own heading. */
+export function Part({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section class="part">
+      <h3>{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+/**
+ * A secret in plain text. With scripts it is removed as soon as the page is left, and the Back button leads to `leave`:
+ * browsers keep pages for that button.
+ */
+export function Secret({
+  text,
+  what,
+  testId,
+  leave,
+  focused,
+}: {
+  text: string;
+  what: string;
+  testId: string;
+  leave: string;
+  focused?: boolean;
+}) {
+  return (
+    <div class="secret" data-secret={leave} tabIndex={focused ? -1 : undefined} data-focus={focused}>
+      <code data-testid={testId}>{text}</code>
+      <CopyButton text={text} what={what} />
+    </div>
+  );
+}

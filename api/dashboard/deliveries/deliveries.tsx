@@ -1,0 +1,228 @@
+import type { Account } from '../../../shared/accounts/account.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import type { EventName } from '../../../shared/rides/ride-types.ts';
+import {
+  type AttemptSummary,
+  listAttempts,
+  type RecordedOutcome,
+  recordedOutcomes,
+} from '../../../shared/webhooks/attempts.ts';
+import { failureReason } from '../../../shared/webhooks/failure-reasons.ts';
+import { redeliverFailed } from '../../../shared/webhooks/redeliver.ts';
+import { Empty, TableHead } from '../blocks.tsx';
+import { KeyName, KindTag, msText, None, OutcomePill, outcomeLabels, RideLink, When } from '../facts.tsx';
+import { ChoiceField, FaultSummary } from '../forms.tsx';
+import { dashboardPage, PageHead } from '../frame.tsx';
+import {
+  addressOf,
+  FilterForm,
+  FindById,
+  isFiltered,
+  keysOfRows,
+  type ListedKey,
+  type ListFilters,
+  oneOf,
+  Pager,
+  readFilters,
+} from '../lists.tsx';
+import { type Answer, askedBy, type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
+import { attemptPath, deliveriesPath } from '../paths.ts';
+import { dayAgo, readSendFailed, SendFailed, type SendFailedForm, SentNotice } from './send-failed.tsx';
+
+const pageSize = 50;
+
+/** The list of the account's deliveries, and the form that sends failed events again. */
+export function deliveriesRoutes(service: Context): DashboardRoute[] {
+  const { page, action } = signedInRoutes(service);
+
+  async function showList(request: PageRequest, more: Partial<SendFailedForm> = {}): Promise<Answer> {
+    const { account, owner, query } = request;
+    const filters = await readFilters(request, ['outcome', 'event']);
+    const hasFaults = Object.keys(filters.faults).length > 0;
+    const after = query('after');
+    const found = hasFaults ? [] : await listAttempts(owner, queryOf(filters, after));
+    const html = deliveriesPage({
+      account,
+      filters,
+      attempts: found.slice(0, pageSize),
+      keys: await keysOfRows(found, request),
+      hasOlder: found.length > pageSize,
+      after,
+      sent: /^\d{1,3}$/.test(query('sent')) ? Number(query('sent')) : undefined,
+      form: { key: filters.values.key ?? '', since: filters.values.from || dayAgo(service.now()), faults: {}, ...more },
+      now: service.now(),
+    });
+    return { html, status: hasFaults || more.faults ? 422 : 200 };
+  }
+
+  return [
+    page('/deliveries', (request) => showList(request)),
+
+    action('/deliveries/send-again', async (request) => {
+      const { typed, since } = readSendFailed(request.form);
+      if (!since) return showList(request, typed);
+      const count = await redeliverFailed(service, typed.key, { since }, askedBy(request));
+      const list = { key: typed.key, from: typed.since };
+      return { redirectTo: addressOf(deliveriesPath, list, { sent: String(count) }) };
+    }),
+  ];
+}
+
+function queryOf({ values, key, from, to }: ListFilters, after: string) {
+  const chosen = oneOf(outcomeFilters, values.outcome);
+  const outcome: readonly RecordedOutcome[] | RecordedOutcome | undefined =
+    chosen === 'missed' ? missedOutcomes : chosen;
+  const event = oneOf(eventNames, values.event);
+  return { keyId: key?._id, outcome, event, from, to, after: after || undefined, limit: pageSize + 1 };
+}
+
+/** The outcomes of one filter, "not delivered": there was a URL, and the event did not arrive. */
+const missedOutcomes = ['failed', 'timeout', 'blocked'] as const satisfies RecordedOutcome[];
+const outcomeFilters = ['missed', ...recordedOutcomes] as const;
+
+const eventNames = ['offer.received', 'ride.status'] as const satisfies EventName[];
+
+interface DeliveriesPageProps {
+  account: Account;
+  filters: ListFilters;
+  attempts: readonly AttemptSummary[];
+  /** Those of the attempts. */
+  keys: readonly ListedKey[];
+  hasOlder: boolean;
+  after?: string;
+  /** The number of events that the form has resent. */
+  sent?: number;
+  form: SendFailedForm;
+  now: number;
+}
+
+/** Deliveries over all rides, test events and redeliveries among them, the newest first. */
+function deliveriesPage(props: DeliveriesPageProps): string {
+  const { account, filters, attempts, keys, hasOlder, after, sent, form, now } = props;
+  const { values, key, faults } = filters;
+  const hasErrors = Object.keys({ ...faults, ...form.faults }).length > 0;
+  const waiting = attempts.some(({ outcome }) => outcome === 'waiting');
+  return dashboardPage({
+    title: 'Deliveries',
+    account,
+    room: 'deliveries',
+    test: key?.mode === 'test',
+    hasErrors,
+    scripts: ['live-page.js'],
+    children: (
+      <>
+        <PageHead title="Deliveries" actions={<FindById />}>
+          <p>Every attempt to send an event to your webhook. An event is sent once; you can send it again by hand.</p>
+        </PageHead>
+        <FaultSummary faults={faults} title="Not filtered yet" />
+        <FaultSummary faults={form.faults} title="Nothing is sent yet" />
+        {sent !== undefined && <SentNotice sent={sent} />}
+        <FilterForm path={deliveriesPath} filters={filters}>
+          <ChoiceField
+            name="outcome"
+            label="Outcome"
+            value={values.outcome}
+            options={[
+              ['', 'All outcomes'],
+              ['missed', 'not delivered'],
+              ...recordedOutcomes.map((outcome) => [outcome, outcomeLabels[outcome]] as const),
+            ]}
+          />
+          <ChoiceField
+            name="event"
+            label="Event"
+            value={values.event}
+            options={[['', 'All events'], ...eventNames.map((name) => [name, name] as const)]}
+          />
+        </FilterForm>
+        {Object.keys(faults).length === 0 && attempts.length === 0 && <NoDeliveries filters={filters} after={after} />}
+        {attempts.length > 0 && (
+          <div data-live={attempts.map(({ outcome }) => outcome).join(' ')} data-waiting={waiting ? '' : undefined}>
+            <DeliveriesTable attempts={attempts} keys={keys} now={now} />
+          </div>
+        )}
+        <Pager path={deliveriesPath} values={values} after={after} last={hasOlder ? attempts.at(-1)?._id : undefined} />
+        {(attempts.length > 0 || isFiltered(filters) || hasErrors) && <SendFailed form={form} keys={filters.keys} />}
+      </>
+    ),
+  });
+}
+
+function NoDeliveries({ filters, after }: { filters: ListFilters; after?: string }) {
+  if (after) return <Empty text="There are no older deliveries." />;
+  if (isFiltered(filters)) {
+    return (
+      <Empty text="No delivery matches these filters.">
+        <a class="btn second" href={deliveriesPath}>
+          Show all deliveries
+        </a>
+      </Empty>
+    );
+  }
+  return (
+    <Empty text="A delivery appears here as soon as an event is sent to your webhook.">
+      {filters.keys.length === 0 ? (
+        <a class="btn" href="/dashboard/keys">
+          Create a key
+        </a>
+      ) : (
+        <a class="btn" href="/dashboard/keys">
+          Set a webhook URL
+        </a>
+      )}
+    </Empty>
+  );
+}
+
+function DeliveriesTable({
+  attempts,
+  keys,
+  now,
+}: {
+  attempts: readonly AttemptSummary[];
+  keys: readonly ListedKey[];
+  now: number;
+}) {
+  const keysById = new Map(keys.map((key) => [key._id, key]));
+  return (
+    <div class="scroll">
+      <table class="table deliveries">
+        <TableHead columns={['Event', 'Outcome', 'Answer', 'Took', 'Ride', 'At (UTC)', 'Key']} numbers={['Took']} />
+        <tbody>
+          {attempts.map((attempt) => (
+            <tr key={attempt._id}>
+              <td data-label="Event">
+                <span>
+                  <a href={attemptPath(attempt._id)}>{attempt.event}</a> <KindTag kind={attempt.kind} />
+                </span>
+              </td>
+              <td data-label="Outcome">
+                <OutcomePill outcome={attempt.outcome} />
+              </td>
+              <td data-label="Answer" class="answer">
+                <Answered attempt={attempt} />
+              </td>
+              <td data-label="Took" class="number">
+                {attempt.durationMs === undefined ? <None /> : msText(attempt.durationMs)}
+              </td>
+              <td data-label="Ride">{attempt.rideId ? <RideLink rideId={attempt.rideId} /> : <None />}</td>
+              <td data-label="At">
+                <When inUtc at={attempt.startedAt ?? attempt.at} now={now} />
+              </td>
+              <td data-label="Key" class="key">
+                <KeyName keyId={attempt.keyId} name={keysById.get(attempt.keyId)?.name} mode={attempt.mode} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The status of the answer, or why there was none. */
+function Answered({ attempt }: { attempt: AttemptSummary }) {
+  if (attempt.httpStatus !== undefined) return attempt.httpStatus;
+  const reason = failureReason(attempt);
+  return reason ? <span class="reason">{reason.name}</span> : <None />;
+}

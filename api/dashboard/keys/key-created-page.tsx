@@ -1,0 +1,140 @@
+import type { Account } from '../../../shared/accounts/account.ts';
+import type { KeyFacts, NewKey } from '../../../shared/keys/manage-keys.ts';
+import { LinkButton, Secret } from '../blocks.tsx';
+import { exactText, ModePill } from '../facts.tsx';
+import { dashboardPage, PageHead } from '../frame.tsx';
+import { keyPath, keysPath } from '../paths.ts';
+
+/** The two actions that make, and so show, a secret key. */
+type ShownAt = 'creation' | 'rotation';
+
+interface KeyShownPageProps {
+  account: Account;
+  key: Pick<NewKey, 'keyId' | 'key' | 'name' | 'mode'>;
+  shownAt: ShownAt;
+}
+
+/** The one page that shows a secret key (contract, section 5.4). */
+export function keyShownPage({ account, key, shownAt }: KeyShownPageProps): string {
+  const title = shownAt === 'creation' ? 'Key created' : 'Key rotated';
+  return dashboardPage({
+    title,
+    account,
+    room: 'keys',
+    test: key.mode === 'test',
+    scripts: ['secret-page.js'],
+    children: (
+      <>
+        <PageHead title={title}>
+          <p>
+            {key.name} <ModePill mode={key.mode} />
+          </p>
+        </PageHead>
+        <section class="notice good shown-once" aria-labelledby="copy-now" tabIndex={-1} data-focus>
+          <h2 id="copy-now">Copy the key now</h2>
+          <p>It will not be shown again. Keep it where your server keeps its secrets, and nowhere else.</p>
+          <Secret text={key.key} what="key" testId="new-key" leave={keyPath(key.keyId)} />
+          {shownAt === 'rotation' && <p>The old key has stopped working.</p>}
+        </section>
+        <div class="actions">
+          <a class="btn second" href={keyPath(key.keyId)}>
+            {shownAt === 'creation' ? 'Set its webhook URL' : 'Go to the key'}
+          </a>
+          {shownAt === 'creation' && (
+            <a class="btn second" href="/dashboard">
+              Send a first ride
+            </a>
+          )}
+        </div>
+      </>
+    ),
+  });
+}
+
+interface ShownBeforePageProps {
+  account: Account;
+  key: KeyFacts;
+  shownAt: ShownAt;
+}
+
+/** The answer to a form that was sent before; the first answer has shown the key. */
+export function shownBeforePage({ account, key, shownAt }: ShownBeforePageProps): string {
+  const title = shownAt === 'creation' ? 'This key exists already' : 'This form was sent before';
+  return dashboardPage({
+    title,
+    account,
+    room: 'keys',
+    test: key.mode === 'test',
+    children: (
+      <>
+        <PageHead title={title}>
+          <p>
+            {key.name} <ModePill mode={key.mode} />
+          </p>
+        </PageHead>
+        <div class="notice">
+          <p>
+            {shownAt === 'creation'
+              ? `It was created when this form was first sent, at ${exactText(key.createdAt)}, and shown then.`
+              : 'The key was rotated when this form was first sent, and the new one was shown then.'}
+            {key.rotatedAt && ` It was last rotated at ${exactText(key.rotatedAt)}.`}
+          </p>
+          {key.revokedAt ? (
+            <p>It was revoked at {exactText(key.revokedAt)}.</p>
+          ) : (
+            <p>
+              A key is shown only in the browser that made it, and only until it is rotated. If you did not copy it,
+              rotate it: it gets a new secret, and the old one stops working.
+            </p>
+          )}
+        </div>
+        <div class="actions">
+          {!key.revokedAt && <LinkButton to={`${keyPath(key._id)}/rotate`}>Rotate</LinkButton>}
+          <a class="btn second" href={keyPath(key._id)}>
+            Go to the key
+          </a>
+          <a class="btn second" href={keysPath}>
+            All keys
+          </a>
+        </div>
+      </>
+    ),
+  });
+}
+
+/** The answer to a form whose secret another person has replaced first. It shows no secret. */
+export function notReplacedPage({
+  account,
+  key,
+  message,
+}: {
+  account: Account;
+  key: KeyFacts;
+  message: string;
+}): string {
+  return dashboardPage({
+    title: 'Nothing was changed',
+    account,
+    room: 'keys',
+    test: key.mode === 'test',
+    hasErrors: true,
+    children: (
+      <>
+        <PageHead title="Nothing was changed">
+          <p>
+            {key.name} <ModePill mode={key.mode} />
+          </p>
+        </PageHead>
+        <div class="notice bad" role="alert" tabIndex={-1} data-focus>
+          <p>{message}</p>
+          <p>The secret that was shown to them works. Ask them for it, or look at the key and replace it again.</p>
+        </div>
+        <div class="actions">
+          <a class="btn second" href={keyPath(key._id)}>
+            Go to the key
+          </a>
+        </div>
+      </>
+    ),
+  });
+}

@@ -1,0 +1,135 @@
+import type { Account } from '../../../shared/accounts/account.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { countRevokedKeys, listActiveKeys, listRevokedKeys } from '../../../shared/keys/list-keys.ts';
+import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
+import { ridesByKey } from '../../../shared/usage/usage.ts';
+import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
+import { Empty, TableHead } from '../blocks.tsx';
+import { ModePill, When } from '../facts.tsx';
+import { dashboardPage, PageHead } from '../frame.tsx';
+import { Pager } from '../lists.tsx';
+import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
+import { keyPath, keysPath } from '../paths.ts';
+import { type Failing, FailingPill, lastFour, Moment, RideCount, revokedText } from './key-parts.tsx';
+
+const revokedAPage = 50;
+
+/** The list of the account's keys. */
+export function keysRoutes(service: Context): DashboardRoute[] {
+  const { page } = signedInRoutes(service);
+
+  return [
+    page('/keys', async ({ account, owner, query }) => {
+      const after = query('after') || undefined;
+      const [active, found, revokedCount] = await Promise.all([
+        listActiveKeys(owner),
+        listRevokedKeys(owner, revokedAPage + 1, after),
+        countRevokedKeys(owner),
+      ]);
+      const revoked = found.slice(0, revokedAPage);
+      const idsOf = (keys: readonly KeyFacts[]) => keys.map(({ _id }) => _id);
+      const [rides, health] = await Promise.all([
+        ridesByKey(account._id, idsOf([...active, ...revoked]), service.now()),
+        deliveryHealth(idsOf(active), owner),
+      ]);
+      const list = { active: active.reverse(), revoked, revokedCount, after, hasOlder: found.length > revokedAPage };
+      return keysPage({ account, ...list, rides, health, now: service.now() });
+    }),
+  ];
+}
+
+interface KeysPageProps {
+  account: Account;
+  /** Newest first. */
+  active: readonly KeyFacts[];
+  /** One page, the one revoked last first. */
+  revoked: readonly KeyFacts[];
+  /** The number of revoked keys, up to `mostCounted` + 1. */
+  revokedCount: number;
+  /** The id of the last key on the previous page of revoked keys, if there is one. */
+  after?: string;
+  hasOlder: boolean;
+  /** Rides created by key id. */
+  rides: ReadonlyMap<string, number>;
+  /** The keys whose deliveries fail. */
+  health: ReadonlyMap<string, Failing>;
+  now: number;
+}
+
+/** The account's keys, newest first, and a page of those that were revoked. */
+function keysPage(props: KeysPageProps): string {
+  const { account, active, revoked, revokedCount, after, hasOlder, ...facts } = props;
+  return dashboardPage({
+    title: 'Keys',
+    account,
+    room: 'keys',
+    children: (
+      <>
+        <PageHead title="Keys" actions={active.length > 0 && <NewKey />}>
+          <p>Every request carries a key, and the key decides whether its rides are live or test.</p>
+        </PageHead>
+        {active.length > 0 ? (
+          <KeyTable label="Active keys" keys={active} {...facts} />
+        ) : (
+          <Empty text={revokedCount > 0 ? 'No key is active.' : 'No keys yet. A test key costs nothing.'}>
+            <NewKey />
+          </Empty>
+        )}
+        {revokedCount > 0 && (
+          <details class="section" id="revoked" open={after !== undefined}>
+            <summary>Revoked keys ({revokedText(revokedCount)})</summary>
+            {revoked.length > 0 && <KeyTable label="Revoked keys" keys={revoked} {...facts} revoked />}
+            <Pager path={keysPath} values={{}} after={after} last={hasOlder ? revoked.at(-1)?._id : undefined} />
+          </details>
+        )}
+      </>
+    ),
+  });
+}
+
+const NewKey = () => (
+  <a class="btn" href={`${keysPath}/new`}>
+    New key
+  </a>
+);
+
+type KeyTableProps = Pick<KeysPageProps, 'rides' | 'health' | 'now'> & {
+  label: string;
+  keys: readonly KeyFacts[];
+  revoked?: boolean;
+};
+
+function KeyTable({ label, keys, rides, health, now, revoked }: KeyTableProps) {
+  return (
+    <table class="table keys" aria-label={label}>
+      <TableHead columns={['Name', 'Mode', 'Ends in', 'Created', revoked ? 'Revoked' : 'Last used', 'Rides created']} numbers={['Rides created']} />
+      <tbody>
+        {keys.map((key) => (
+          <tr key={key._id}>
+            <td class="name">
+              <span>
+                <a href={keyPath(key._id)}>{key.name}</a>
+                {health.has(key._id) && <FailingPill />}
+              </span>
+            </td>
+            <td data-label="Mode">
+              <ModePill mode={key.mode} />
+            </td>
+            <td data-label="Ends in">
+              <code>{lastFour(key)}</code>
+            </td>
+            <td data-label="Created">
+              <When at={key.createdAt} now={now} />
+            </td>
+            <td data-label={revoked ? 'Revoked' : 'Last used'}>
+              <Moment at={revoked ? key.revokedAt : key.lastUsedAt} now={now} />
+            </td>
+            <td class="number" data-label="Rides created">
+              <RideCount keyId={key._id} count={rides.get(key._id) ?? 0} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,217 @@
+import type { Readable } from 'node:stream';
+import type { Account } from '../../shared/accounts/account.ts';
+import { type SentForm, sentForm } from '../../shared/accounts/sent-form.ts';
+import { accountOfSession, type CurrentSession, hasRecentCode } from '../../shared/accounts/session.ts';
+import type { Config } from '../../shared/base/config.ts';
+import type { Context } from '../../shared/base/context.ts';
+import { AppError, type ErrorCode, errorCodeHeader } from '../../shared/base/errors.ts';
+import type { Origin } from '../../shared/rides/ride-types.ts';
+import type { AskedBy } from '../../shared/webhooks/attempts.ts';
+import { type Form, readForm } from '../http/body.ts';
+import { type OwnCookie, ownCookie } from '../http/credentials.ts';
+import { paramOf } from '../http/route.ts';
+import { errorPage } from '../pages/error-page.tsx';
+import type { Middleware, RequestContext } from '../part.ts';
+
+/** The cookie that holds the token of a session. */
+export const sessionCookie = (config: Pick<Config, 'environment'>): OwnCookie => ownCookie(config, 'session');
+
+/** One route of the dashboard; `path` is relative to the dashboard's base. */
+export interface DashboardRoute {
+  method: 'GET' | 'POST';
+  path: string;
+  handle: Middleware;
+}
+
+/** A request of a person who has signed in. */
+export interface PageRequest {
+  ctx: RequestContext;
+  account: Account;
+  session: CurrentSession;
+  /** On whose behalf stored data is read and changed. */
+  owner: { accountId: string };
+  /** A parameter of the path, e.g. `keyId`. */
+  param(name: string): string;
+  /** A parameter of the query; empty where it is missing. */
+  query(name: string): string;
+}
+
+/** A request that sends a form. */
+export interface FormRequest extends PageRequest {
+  form: Form;
+  /**
+   * Names the form. The name is written together with the form's effect, and ids are derived from it, so that sending the
+   * form again only completes an interrupted first sending.
+   */
+  sent: SentForm;
+  /** When the request arrived. */
+  arrivedAt: Date;
+}
+
+/** A page (200, or the given status, with an error code for a status of 400 or more), a redirect (303), or a file. */
+export type Answer = string | { html: string; status: number; code?: ErrorCode } | { redirectTo: string } | FileAnswer;
+
+/** A file that the browser saves under this name, of word characters, dots and dashes. */
+interface FileAnswer {
+  file: string;
+  type: string;
+  body: Readable;
+}
+
+const suspended: Answer = {
+  status: 403,
+  code: 'account_suspended',
+  html: errorPage(403, {
+    message: {
+      title: 'This account is suspended',
+      text: 'You can look at everything, and change nothing. Requests with its keys are answered 401.',
+      advice: 'Ask the operator of this service.',
+    },
+  }),
+};
+
+/** A person who has signed in. */
+export type SignedIn = Pick<PageRequest, 'account' | 'session'>;
+
+/** Finds the person who is signed in by the session's cookie. */
+export function findSignedIn(service: Context): (ctx: RequestContext) => Promise<SignedIn | null> {
+  const cookie = sessionCookie(service.config);
+  return async (ctx) => {
+    const token = cookie.read(ctx);
+    return token ? accountOfSession(token, service.now()) : null;
+  };
+}
+
+/**
+ * Makes routes that need a session. Without one, a page redirects to the sign-in page, which leads back to it.
+ */
+export function signedInRoutes(service: Context) {
+  const find = findSignedIn(service);
+  const cookie = sessionCookie(service.config);
+  const answerWith = async (
+    ctx: RequestContext,
+    answer: (request: PageRequest) => Answer | Promise<Answer>,
+  ): Promise<void> => {
+    const found = await find(ctx);
+    respond(ctx, found ? await answer(requestOf(ctx, found)) : { redirectTo: signInPath(ctx) });
+  };
+  const answerScript = async (ctx: RequestContext, answer: (request: PageRequest) => Promise<void>): Promise<void> => {
+    const found = await find(ctx);
+    if (found) return answer(requestOf(ctx, found));
+    ctx.status = 401;
+    ctx.body = '';
+  };
+  return {
+    /** A page. */
+    page: (path: string, show: (request: PageRequest) => Answer | Promise<Answer>): DashboardRoute => ({
+      method: 'GET',
+      path,
+      handle: (ctx) => answerWith(ctx, show),
+    }),
+    /** Data for a page's script. Without a session it is a 401, since a script cannot sign in. */
+    data: (path: string, show: (request: PageRequest) => Promise<object>): DashboardRoute => ({
+      method: 'GET',
+      path,
+      handle: (ctx) =>
+        answerScript(ctx, async (request) => {
+          ctx.body = await show(request);
+        }),
+    }),
+    /** A stream that a page's script reads. `open` answers the request itself. */
+    stream: (path: string, open: (request: PageRequest) => Promise<void>): DashboardRoute => ({
+      method: 'GET',
+      path,
+      handle: (ctx) => answerScript(ctx, open),
+    }),
+    /**
+     * A form that changes something. Without its one-time id it is answered 400, and while the account is suspended 403.
+     */
+    action: (
+      path: string,
+      act: (request: FormRequest) => Answer | Promise<Answer>,
+      { evenSuspended = false } = {},
+    ): DashboardRoute => ({
+      method: 'POST',
+      path,
+      handle: (ctx) => {
+        const arrivedAt = new Date(service.now());
+        return answerWith(ctx, async (request) => {
+          if (request.account.suspendedAt && !evenSuspended) return suspended;
+          const form = await readForm(ctx);
+          const sent = sentForm(request.account._id, formIdOf(form), cookie.read(ctx));
+          return act({ ...request, form, sent, arrivedAt });
+        });
+      },
+    }),
+  };
+}
+
+function requestOf(ctx: RequestContext, { account, session }: SignedIn): PageRequest {
+  const query = (name: string) => [ctx.query[name] ?? ''].flat()[0] ?? '';
+  return { ctx, account, session, owner: { accountId: account._id }, query, param: (name) => paramOf(ctx, name) };
+}
+
+/** Answers with a page, or sends the browser to another. */
+export function respond(ctx: RequestContext, answer: Answer): void {
+  if (typeof answer === 'string') {
+    ctx.status = 200;
+    ctx.type = 'html';
+    ctx.body = answer;
+  } else if ('redirectTo' in answer) {
+    ctx.redirect(answer.redirectTo);
+    ctx.status = 303;
+    ctx.body = '';
+  } else if ('file' in answer) {
+    ctx.status = 200;
+    ctx.set('Content-Type', answer.type);
+    ctx.set('Content-Disposition', `attachment; filename="${answer.file}"`);
+    ctx.body = answer.body;
+  } else {
+    ctx.status = answer.status;
+    if (answer.code) ctx.set(errorCodeHeader, answer.code);
+    ctx.type = 'html';
+    ctx.body = answer.html;
+  }
+}
+
+/** The name of the field that holds a form's one-time id (forms.tsx). */
+export const formIdField = 'formId';
+
+/** The one-time id of a form. Throws a 400 for a form without one. */
+export function formIdOf(form: Form): string {
+  const id = form.text(formIdField);
+  if (!/^[\w-]{22}$/.test(id)) throw new AppError('invalid_request');
+  return id;
+}
+
+/**
+ * The redirect that asks for a code before a secret is shown or a live key made; null if the session has verified one within
+ * the last 12 hours. It leads back to `next`, a page of the dashboard.
+ */
+export const askForCode = (
+  { session }: Pick<PageRequest, 'session'>,
+  next: string,
+  nowMs: number,
+): { redirectTo: string } | null =>
+  hasRecentCode(session, nowMs) ? null : { redirectTo: `/dashboard/confirm?next=${encodeURIComponent(next)}` };
+
+/** The sign-in page, which leads back to a page; the address to which a form is sent is not a page. */
+function signInPath(ctx: RequestContext): string {
+  return ctx.method === 'GET' && ctx.path !== '/dashboard'
+    ? `/dashboard?next=${encodeURIComponent(ctx.url)}`
+    : '/dashboard';
+}
+
+/** For an attempt that a form asks for. */
+export const askedBy = ({ owner, ctx, sent }: FormRequest): AskedBy => ({
+  ...owner,
+  requestId: ctx.state.requestId,
+  form: sent.id,
+});
+
+/** The origin of a change that a form of the dashboard makes. */
+export const originOf = ({ ctx, sent }: FormRequest): Origin => ({
+  by: 'dashboard',
+  requestId: ctx.state.requestId,
+  form: sent.id,
+});

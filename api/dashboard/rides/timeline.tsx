@@ -1,0 +1,142 @@
+import type { Delivery, RideStatus } from '../../../shared/rides/ride-types.ts';
+import type { RecordedOutcome } from '../../../shared/webhooks/attempts.ts';
+import { failureReason } from '../../../shared/webhooks/failure-reasons.ts';
+import type { EventDelivery, HistoryEntry } from '../../../shared/webhooks/ride-history.ts';
+import { actorWords, KindTag, moneyText, msText, OutcomePill } from '../facts.tsx';
+import { entryPath } from '../paths.ts';
+
+const kindTitles: Record<Exclude<HistoryEntry['kind'], 'status'>, string> = {
+  created: 'Ride requested',
+  offer: 'Offer received',
+  withdrawal: 'Offer withdrawn',
+  raise: 'Fare raised',
+};
+
+const statusTitles: Record<RideStatus, string> = {
+  bidding: 'Bidding',
+  driver_arriving: 'Offer accepted',
+  arrived: 'Driver at the pickup',
+  in_progress: 'Trip under way',
+  completed: 'Trip completed',
+  cancelled: 'Ride cancelled',
+};
+
+/** An entry of a ride's history in two or three words. */
+export const titleOf = ({ kind, status }: Pick<HistoryEntry, 'kind' | 'status'>): string =>
+  kind === 'status' ? statusTitles[status as RideStatus] : kindTitles[kind];
+
+/** An entry of the timeline, or an attempt under it. */
+export interface Chosen {
+  entry: HistoryEntry;
+  delivery?: EventDelivery;
+}
+
+/**
+ * The entry that the URL names. Without one, or for an unknown one: the last attempt of an event that has not arrived, which
+ * is what most people look for, or else the latest entry.
+ */
+export function chosenEntry(entries: readonly HistoryEntry[], id: string): Chosen {
+  const all = entries.flatMap((entry): Chosen[] => [
+    { entry },
+    ...entry.deliveries.map((delivery): Chosen => ({ entry, delivery })),
+  ]);
+  const named = all.find(
+    ({ entry, delivery }) =>
+      (delivery ?? entry).id === id || (delivery?.attempt && `attempt-${delivery.attempt._id}` === id),
+  );
+  const missed = missedEvents(entries).at(-1);
+  const failed = missed && { entry: missed, delivery: missed.deliveries.at(-1) };
+  return named ?? failed ?? { entry: entries.at(-1) as HistoryEntry };
+}
+
+/** Whether there was a URL, and the event did not arrive. */
+export const hasFailed = (outcome: RecordedOutcome): boolean =>
+  outcome === 'failed' || outcome === 'timeout' || outcome === 'blocked';
+
+/** Events of which no attempt has arrived. */
+export const missedEvents = (entries: readonly HistoryEntry[]): HistoryEntry[] =>
+  entries.filter(
+    ({ deliveries }) =>
+      deliveries.some(({ outcome }) => hasFailed(outcome)) &&
+      !deliveries.some(({ outcome }) => outcome === 'delivered'),
+  );
+
+/** Whether an answer, or the record of an attempt, is still to come. */
+export const isWaiting = (entries: readonly HistoryEntry[]): boolean =>
+  entries.some(({ deliveries }) =>
+    deliveries.some(({ outcome, attempt, isFresh }) => outcome === 'waiting' || (isFresh && !attempt)),
+  );
+
+/** The ride's timeline: a link for each entry, and under it one for each attempt of its event. */
+export function TimelineList({
+  rideId,
+  entries,
+  chosen,
+}: {
+  rideId: string;
+  entries: readonly HistoryEntry[];
+  chosen: Chosen;
+}) {
+  const chosenId = (chosen.delivery ?? chosen.entry).id;
+  const link = (id: string) => ({
+    href: entryPath(rideId, id),
+    'aria-current': id === chosenId ? ('true' as const) : undefined,
+    'data-entry': true,
+  });
+  let day = '';
+  return (
+    <nav aria-label="Timeline">
+      <ol class="timeline">
+        {entries.map((entry) => {
+          const isNewDay = dayOf(entry.at) !== day;
+          day = dayOf(entry.at);
+          const about = aboutEntry(entry);
+          return (
+            <li key={entry.id} class={entry.kind} data-status={entry.status}>
+              {isNewDay && <p class="day">{day}, UTC</p>}
+              <a class="entry" {...link(entry.id)}>
+                <time dateTime={entry.at.toISOString()}>{clockText(entry.at)}</time>
+                <span>
+                  <strong>{titleOf(entry)}</strong>
+                  {about && <span class="about">{about}</span>}
+                </span>
+              </a>
+              {entry.deliveries.length > 0 && (
+                <ul>
+                  {entry.deliveries.map((delivery) => (
+                    <li key={delivery.id}>
+                      <a class="attempt" {...link(delivery.id)}>
+                        <OutcomePill outcome={delivery.outcome} />
+                        <span class="about">{aboutDelivery(delivery)}</span>
+                        {delivery.attempt && <KindTag kind={delivery.attempt.kind} />}
+                      </a>
+                    </li>
+                  ))}
+                </ul>
+              )}
+            </li>
+          );
+        })}
+      </ol>
+    </nav>
+  );
+}
+
+const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
+const clockText = (at: Date): string => at.toISOString().slice(11, 19);
+
+function aboutEntry({ offer, by, requestId }: HistoryEntry): string {
+  const who = by && (offer && by !== 'partner' ? offer.driver.name : actorWords[by]);
+  const price = offer && moneyText(offer.price);
+  const request = requestId && `request ${requestId.slice(0, 8)}…`;
+  return [price, who, request].filter(Boolean).join(' · ');
+}
+
+function aboutDelivery({ outcome, event, attempt, own }: EventDelivery): string {
+  if (outcome === 'waiting') return own === 'behind' ? 'for the events before it' : 'for the answer';
+  if (outcome === 'no_url') return '';
+  const made: Partial<Pick<Delivery, 'httpStatus' | 'durationMs' | 'reason'>> = (own ? event.delivery : attempt) ?? {};
+  const { httpStatus, durationMs, reason } = made;
+  if (httpStatus === undefined) return failureReason({ outcome, reason })?.name ?? '';
+  return [httpStatus, durationMs !== undefined && msText(durationMs)].filter(Boolean).join(' · ');
+}

@@ -1,0 +1,204 @@
+import {
+  type EnteredCode,
+  enterCode,
+  idOfAsked,
+  newCode,
+  type Proof,
+  readCode,
+} from '../../../shared/accounts/sign-in.ts';
+import { type Browser, type MailRefusal, reportedWrongCodes } from '../../../shared/accounts/sign-in-limits.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { derivedMailId } from '../../../shared/base/ids.ts';
+import { isMailStored, sendMail } from '../../../shared/mail/mail.ts';
+import { clientAddress, clientNetwork } from '../../http/forwarded.ts';
+import type { RequestContext } from '../../part.ts';
+import type { Answer } from '../page-routes.ts';
+import { ChangeForm, type Faults, TextField } from '../forms.tsx';
+import { outsidePage } from '../frame.tsx';
+import { codeMail, wrongCodesMail } from './mails.ts';
+
+interface Asking {
+  email: string;
+  browser: Browser;
+  formId: string;
+}
+
+/** The steps that signing in and confirming a session share. Each can be repeated with the same form. */
+export function codeSteps(service: Context) {
+  const { config } = service;
+  return {
+    /** Sends a mail with a code and a link, one for each form. Resolves with null, or with the page of a limit. */
+    async send(ctx: RequestContext, asking: Asking & { next: string }): Promise<Answer | null> {
+      const now = service.now();
+      const mailId = derivedMailId('code', idOfAsked(asking));
+      // The mail is the last step, so a stored one means that nothing is missing.
+      if (await isMailStored(mailId)) return null;
+      const client = clientNetwork(clientAddress(ctx, config.trustedProxyHops));
+      const made = await newCode(config, { ...asking, client }, now);
+      if ('tooMany' in made) return tooManyMails(ctx, made);
+      await sendMail(service, { to: asking.email, ...codeMail(config, made, new Date(now)) }, mailId);
+      return null;
+    },
+
+    /** Enters a typed code. Resolves with the proof, with the fault of the field, or with the page of a limit. */
+    async enter(
+      ctx: RequestContext,
+      { typed, ...asking }: Asking & { typed: string },
+    ): Promise<Proof | { fault: string } | { page: Answer }> {
+      const now = service.now();
+      const code = readCode(typed);
+      if (!code) return { fault: 'Enter the six digits of the code' };
+      const entered = await enterCode(config, { ...asking, code }, now);
+      if (entered.result === 'right') return entered;
+      if (entered.result === 'too many') return { page: tooManyCodes(ctx, entered.freesMs) };
+      if (entered.result === 'wrong' && entered.wrongToday >= reportedWrongCodes) {
+        const { email } = asking;
+        const at = new Date(now);
+        const mailId = derivedMailId('wrong codes', email, at.toISOString().slice(0, 10));
+        await sendMail(service, { to: email, ...wrongCodesMail(config, entered.wrongToday, at) }, mailId);
+      }
+      return { fault: faultOf(entered) };
+    },
+  };
+}
+
+function faultOf(entered: Extract<EnteredCode, { result: 'wrong' | 'no code' }>): string {
+  if (entered.result === 'no code') return 'This code has ended: send a new one';
+  const { triesLeft } = entered;
+  if (triesLeft === 0) return 'This is the fifth wrong code: send a new one';
+  return `This is not the code: ${triesLeft === 1 ? 'one try is' : `${triesLeft} tries are`} left`;
+}
+
+const mailTexts: Record<MailRefusal['tooMany'], string> = {
+  'to the address':
+    'Five codes were sent to this address within an hour. One of them may still arrive: look into the spam folder too. Each mail also has a link, which works for an hour.',
+  'for the client': 'Twenty codes were asked for from your network address within an hour.',
+  'in all':
+    'This service has sent as many codes to new browsers as it may within an hour. A browser in which you have signed in before gets a code now.',
+};
+
+const tooManyMails = (ctx: RequestContext, { tooMany, freesMs }: MailRefusal): Answer =>
+  limited(ctx, { title: 'Too many codes', text: mailTexts[tooMany], waitMs: freesMs });
+
+const tooManyCodes = (ctx: RequestContext, waitMs: number): Answer =>
+  limited(ctx, {
+    title: 'Too many wrong codes',
+    text: 'Wrong codes were entered for this address, here or in another browser. The pause grows with each one, and after 20 within a day no code is accepted.',
+    help: 'You can sign in now with the link in the mail: open it in this browser. It works for an hour, and no limit applies to it.',
+    waitMs,
+  });
+
+function limited(ctx: RequestContext, limit: Parameters<typeof limitPage>[0]): Answer {
+  ctx.set('Retry-After', String(Math.ceil(limit.waitMs / 1_000)));
+  return { html: limitPage(limit), status: 429 };
+}
+
+/** A limit is reached: the cause, how long it lasts, and what helps until then. */
+function limitPage({
+  title,
+  text,
+  help,
+  waitMs,
+}: {
+  title: string;
+  text: string;
+  help?: string;
+  waitMs: number;
+}): string {
+  return outsidePage({
+    title,
+    children: (
+      <>
+        <h1>{title}</h1>
+        <p class="lead">{text}</p>
+        {help && (
+          <div class="notice">
+            <p>{help}</p>
+          </div>
+        )}
+        <p>
+          <strong>Try again in {waitText(waitMs)}.</strong>
+        </p>
+        <p>
+          <a class="btn second" href="/dashboard">
+            Back to sign in
+          </a>
+        </p>
+      </>
+    ),
+  });
+}
+
+function waitText(ms: number): string {
+  const minutes = Math.max(1, Math.ceil(ms / 60_000));
+  if (minutes > 120) return `${Math.ceil(minutes / 60)} hours`;
+  return minutes === 1 ? '1 minute' : `${minutes} minutes`;
+}
+
+/** The page of a service without a mail server: no code can be sent. */
+export function noMailPage(): string {
+  return outsidePage({
+    title: 'Sign in',
+    children: (
+      <>
+        <h1>Sign in</h1>
+        <div class="notice bad">
+          <p>
+            <strong>Mail is not set up.</strong> Signing in needs a code that is sent by e-mail, and this service has no
+            mail server yet.
+          </p>
+          <p>
+            Its operator sets <code>SMTP_URL</code> and <code>MAIL_FROM</code>, and restarts the API and the worker pool{' '}
+            <code>mail</code>.
+          </p>
+        </div>
+      </>
+    ),
+  });
+}
+
+/** The form that takes the code. */
+export function CodeForm({
+  action,
+  next,
+  faults,
+  hasCode,
+  button,
+}: {
+  action: string;
+  next: string;
+  faults?: Faults;
+  hasCode: boolean;
+  button: string;
+}) {
+  return (
+    <ChangeForm action={action} class="form code-form">
+      <input type="hidden" name="next" value={next} />
+      <TextField
+        name="code"
+        label="Code"
+        hint="Six digits, such as 123 456"
+        faults={faults}
+        autocomplete="one-time-code"
+        inputmode="numeric"
+        maxLength={32}
+        autofocus={!faults && hasCode}
+      />
+      <button class={hasCode ? 'btn' : 'btn second'} type="submit">
+        {button}
+      </button>
+    </ChangeForm>
+  );
+}
+
+/** Says that a code was sent, or that a new one is needed. */
+export function CodeLead({ email, hasCode }: { email: string; hasCode: boolean }) {
+  const address = <strong class="address">{email}</strong>;
+  if (!hasCode) return <p class="lead">No code for {address} works any more: send a new one.</p>;
+  return (
+    <p class="lead">
+      We have sent a code to {address}. It works for 15 minutes, only in this browser. Or open the link in the mail, in
+      this browser.
+    </p>
+  );
+}

@@ -1,0 +1,141 @@
+import type { Account } from '../../../shared/accounts/account.ts';
+import { confirmSession, hasRecentCode } from '../../../shared/accounts/session.ts';
+import { openSignIn } from '../../../shared/accounts/sign-in.ts';
+import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { canSendMail } from '../../../shared/mail/mail.ts';
+import { ChangeForm, FaultSummary, type Faults } from '../forms.tsx';
+import { dashboardPage, PageHead } from '../frame.tsx';
+import {
+  type Answer,
+  type DashboardRoute,
+  type FormRequest,
+  formIdOf,
+  type PageRequest,
+  signedInRoutes,
+} from '../page-routes.ts';
+import { nextPage } from '../paths.ts';
+import { CodeForm, CodeLead, codeSteps, noMailPage } from './code.tsx';
+import { signInCookies } from './cookies.ts';
+
+/** A new code for a session whose last one is older than 12 hours (contract, section 1). */
+export function confirmRoutes(service: Context): DashboardRoute[] {
+  const { config } = service;
+  const { page, action } = signedInRoutes(service);
+  const cookies = signInCookies(config);
+  const steps = codeSteps(service);
+  const asking = (request: FormRequest) => ({
+    email: request.account.email,
+    browser: sessionBrowser(cookies, request),
+    formId: formIdOf(request.form),
+  });
+
+  async function show(request: PageRequest, next: string, fault?: string): Promise<Answer> {
+    const open = await openSignIn(cookies.session.read(request.ctx), service.now());
+    const faults: Faults = fault ? { code: fault } : {};
+    return { html: confirmPage({ account: request.account, next, open, faults }), status: fault ? 422 : 200 };
+  }
+
+  return [
+    page('/confirm', async (request) => {
+      const next = nextPage(request.query('next'));
+      if (hasRecentCode(request.session, service.now())) return { redirectTo: next };
+      return canSendMail(config) ? show(request, next) : noMailPage();
+    }),
+    action('/confirm/code', async (request) => {
+      const next = nextPage(request.form.text('next'));
+      if (!canSendMail(config)) return { html: noMailPage(), status: 503 };
+      const refused = await steps.send(request.ctx, { ...asking(request), next });
+      return refused ?? { redirectTo: `/dashboard/confirm?next=${encodeURIComponent(next)}` };
+    }),
+    page('/confirm/code', () => ({ redirectTo: '/dashboard' })),
+    action('/confirm', async (request) => {
+      const next = nextPage(request.form.text('next'));
+      const entered = await steps.enter(request.ctx, { ...asking(request), typed: request.form.text('code') });
+      if ('page' in entered) return entered.page;
+      if ('result' in entered) {
+        await confirmSession(request.session, entered.at.getTime());
+        return { redirectTo: next };
+      }
+      // The first of two clicks has confirmed the session.
+      if (hasRecentCode(request.session, service.now())) return { redirectTo: next };
+      return show(request, next, entered.fault);
+    }),
+  ];
+}
+
+/** A session has signed in before, so its tries and mails are counted apart from those of strangers. */
+function sessionBrowser(cookies: ReturnType<typeof signInCookies>, { ctx, account, session }: PageRequest): Browser {
+  return { token: cookies.session.read(ctx), device: cookies.device(ctx, account.email) ?? session._id.slice(0, 22) };
+}
+
+interface ConfirmView {
+  account: Account;
+  /** The page to see afterwards. */
+  next: string;
+  /** Null if this session has asked for no mail. `hasCode`: its code can still be entered. */
+  open: { hasCode: boolean } | null;
+  faults?: Faults;
+}
+
+/** Asks for a new code before a secret is shown or a live key made. */
+function confirmPage({ account, next, open, faults = {} }: ConfirmView): string {
+  return dashboardPage({
+    title: 'Confirm that it is you',
+    account,
+    room: 'account',
+    hasErrors: Object.keys(faults).length > 0,
+    children: (
+      <>
+        <PageHead title="Confirm that it is you">
+          <p>
+            Secrets are shown, keys rotated and live keys made only with a code that is at most 12 hours old. Revoking a
+            key never needs one.
+          </p>
+        </PageHead>
+        <FaultSummary faults={faults} title="Not confirmed yet" />
+        {open ? (
+          <div class="confirm">
+            <CodeLead email={account.email} hasCode={open.hasCode} />
+            <CodeForm
+              action="/dashboard/confirm"
+              next={next}
+              faults={faults.code ? faults : undefined}
+              hasCode={open.hasCode}
+              button="Confirm"
+            />
+            <section class="section" aria-labelledby="again">
+              <h2 id="again">{open.hasCode ? 'No mail yet?' : 'A new code'}</h2>
+              {open.hasCode && <p>A mail can take a few minutes. Look into the spam folder too.</p>}
+              <SendForm next={next} isSecond={open.hasCode} />
+            </section>
+          </div>
+        ) : (
+          <div class="confirm">
+            <p>
+              We send a code to <strong class="address">{account.email}</strong>. Afterwards you return to the page that
+              you came from.
+            </p>
+            <SendForm next={next} isSecond={false} />
+          </div>
+        )}
+      </>
+    ),
+  });
+}
+
+function SendForm({ next, isSecond }: { next: string; isSecond: boolean }) {
+  return (
+    <ChangeForm action="/dashboard/confirm/code" class="form">
+      <input type="hidden" name="next" value={next} />
+      <div class="actions">
+        <button class={isSecond ? 'btn second' : 'btn'} type="submit">
+          Send code
+        </button>
+        <a class="btn second" href={next}>
+          Cancel
+        </a>
+      </div>
+    </ChangeForm>
+  );
+}

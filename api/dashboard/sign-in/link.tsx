@@ -1,0 +1,111 @@
+import { confirmSession } from '../../../shared/accounts/session.ts';
+import { enterLink, openLink } from '../../../shared/accounts/sign-in.ts';
+import type { Browser } from '../../../shared/accounts/sign-in-limits.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { readForm } from '../../http/body.ts';
+import { paramOf } from '../../http/route.ts';
+import type { RequestContext } from '../../part.ts';
+import { ChangeForm } from '../forms.tsx';
+import { outsidePage } from '../frame.tsx';
+import { type Answer, type DashboardRoute, findSignedIn, formIdOf, respond, type SignedIn } from '../page-routes.ts';
+import { linkPath, nextPage } from '../paths.ts';
+import { signInCookies } from './cookies.ts';
+import { startBrowserSession } from './start-session.ts';
+
+/**
+ * The link of a mail with a code (contract, section 1). It shows a button, because mail scanners open links too; the button
+ * signs in, or confirms the session of a person who is signed in. It works only in the browser that asked for the mail.
+ */
+export function linkRoutes(service: Context): DashboardRoute[] {
+  const { config } = service;
+  const find = findSignedIn(service);
+  const cookies = signInCookies(config);
+  const dead: Answer = { html: deadLinkPage(), status: 404 };
+
+  async function show(ctx: RequestContext): Promise<Answer> {
+    const signedIn = await find(ctx);
+    const token = signedIn ? cookies.session.read(ctx) : cookies.askedToken(ctx);
+    const link = paramOf(ctx, 'link');
+    const open = token && (await openLink(config, { browser: { token, device: null }, link }, service.now()));
+    if (open && isOwn(signedIn, open.email))
+      return linkPage({ email: open.email, link, isSignedIn: signedIn !== null });
+    // A person who has signed in with the code may open the link of the same mail afterwards.
+    return signedIn ? { redirectTo: '/dashboard' } : dead;
+  }
+
+  async function use(ctx: RequestContext): Promise<Answer> {
+    const formId = formIdOf(await readForm(ctx));
+    const signedIn = await find(ctx);
+    const token = signedIn ? cookies.session.read(ctx) : cookies.askedToken(ctx);
+    const browser: Browser = { token: token ?? '', device: null };
+    const proof = token && (await enterLink(config, { browser, link: paramOf(ctx, 'link'), formId }, service.now()));
+    // The first of two clicks has signed in.
+    if (!proof || !isOwn(signedIn, proof.email)) return signedIn ? { redirectTo: '/dashboard' } : dead;
+    if (signedIn) {
+      await confirmSession(signedIn.session, proof.at.getTime());
+      return { redirectTo: nextPage(proof.next) };
+    }
+    const known = { ...browser, device: cookies.device(ctx, proof.email) };
+    const isIn = await startBrowserSession(service, ctx, proof, { browser: known, formId });
+    return isIn ? { redirectTo: nextPage(proof.next) } : dead;
+  }
+
+  const path = '/sign-in/link/:link';
+  return [
+    { method: 'GET', path, handle: async (ctx) => respond(ctx, await show(ctx)) },
+    { method: 'POST', path, handle: async (ctx) => respond(ctx, await use(ctx)) },
+  ];
+}
+
+/**
+ * A link confirms a session for the address of its account only. A thief of a session's token could otherwise ask for a link
+ * to an address of their own, with that token in the cookie of a browser that signs in.
+ */
+const isOwn = (signedIn: SignedIn | null, email: string): boolean => !signedIn || signedIn.account.email === email;
+
+/**
+ * The page of a link in a mail. Opening it changes nothing, because mail scanners open links too. Its button signs in, or
+ * confirms the session of a person who is signed in.
+ */
+function linkPage({ email, link, isSignedIn }: { email: string; link: string; isSignedIn: boolean }): string {
+  const title = isSignedIn ? 'Confirm that it is you' : 'Sign in';
+  return outsidePage({
+    title,
+    children: (
+      <>
+        <h1>{title}</h1>
+        <p class="lead">
+          {isSignedIn ? 'You are signed in as ' : 'You sign in as '}
+          <strong class="address">{email}</strong>.
+        </p>
+        <ChangeForm action={linkPath(link)} class="form">
+          <button class="btn" type="submit" autofocus>
+            {isSignedIn ? 'Confirm' : 'Sign in'}
+          </button>
+        </ChangeForm>
+      </>
+    ),
+  });
+}
+
+/** A link that is of another browser, used, or too old. */
+function deadLinkPage(): string {
+  const title = 'This link does not work here';
+  return outsidePage({
+    title,
+    children: (
+      <>
+        <h1>{title}</h1>
+        <p class="lead">
+          It works once, within an hour, and only in the browser that asked for it. If you asked in another browser, or
+          on another device, copy the link into that one, or enter the code of the same mail there.
+        </p>
+        <p>
+          <a class="btn second" href="/dashboard">
+            Go to sign in
+          </a>
+        </p>
+      </>
+    ),
+  });
+}

@@ -1,0 +1,186 @@
+import { askedEmail, openSignIn, readEmail } from '../../../shared/accounts/sign-in.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { canSendMail } from '../../../shared/mail/mail.ts';
+import { type Form, readForm } from '../../http/body.ts';
+import type { Middleware, RequestContext } from '../../part.ts';
+import { ChangeForm, FaultSummary, type Faults, TextField } from '../forms.tsx';
+import { outsidePage } from '../frame.tsx';
+import { type Answer, type DashboardRoute, findSignedIn, formIdOf, respond } from '../page-routes.ts';
+import { nextPage } from '../paths.ts';
+import { CodeForm, CodeLead, codeSteps, noMailPage } from './code.tsx';
+import { signInCookies } from './cookies.ts';
+import { startBrowserSession } from './start-session.ts';
+
+/** Signing in by a code that is sent to an e-mail address (contract, section 1). */
+export function signInRoutes(service: Context): DashboardRoute[] {
+  const { config } = service;
+  const find = findSignedIn(service);
+  const cookies = signInCookies(config);
+  const steps = codeSteps(service);
+
+  /** The sign-in page. A request with a session continues to the overview. */
+  const show: Middleware = async (ctx, next) => {
+    if (await find(ctx)) return next();
+    if (!canSendMail(config)) return respond(ctx, noMailPage());
+    const token = cookies.browserToken(ctx);
+    const open = await openSignIn(token, service.now());
+    const hasNoCookie = ctx.query.sent !== undefined && !open;
+    respond(ctx, signInPage({ next: nextPage(textOf(ctx.query.next)), open, hasNoCookie }));
+  };
+
+  /** Sends a code, and answers the same for every address. */
+  async function sendCode(ctx: RequestContext, form: Form): Promise<Answer> {
+    const next = nextPage(form.text('next'));
+    const email = readEmail(form.text('email'));
+    const token = cookies.browserToken(ctx);
+    if (!email) return askAgain(token, form, { email: 'Enter an e-mail address, such as name@company.com' });
+    const browser = { token, device: cookies.device(ctx, email) };
+    const refused = await steps.send(ctx, { email, browser, formId: formIdOf(form), next });
+    if (refused) return refused;
+    return {
+      redirectTo: next === '/dashboard' ? '/dashboard?sent' : `/dashboard?sent&next=${encodeURIComponent(next)}`,
+    };
+  }
+
+  /** Signs in with the code that this browser was sent. */
+  async function signIn(ctx: RequestContext, form: Form): Promise<Answer> {
+    const formId = formIdOf(form);
+    const token = cookies.browserToken(ctx);
+    const email = await askedEmail(token, service.now());
+    if (!email) return askAgain(token, form, { email: 'This browser has asked for no code, or too long ago' });
+    const browser = { token, device: cookies.device(ctx, email) };
+    const entered = await steps.enter(ctx, { email, browser, formId, typed: form.text('code') });
+    if ('page' in entered) return entered.page;
+    if ('fault' in entered) return askAgain(token, form, { code: entered.fault });
+    const isIn = await startBrowserSession(service, ctx, entered, { browser, formId });
+    return isIn
+      ? { redirectTo: nextPage(form.text('next')) }
+      : askAgain(token, form, { code: 'This code has ended: send a new one' });
+  }
+
+  /** Shows the page again with the faults and the typed address; never with a code. */
+  async function askAgain(token: string, form: Form, faults: Faults): Promise<Answer> {
+    const open = await openSignIn(token, service.now());
+    const typed = faults.email ? { email: form.text('email') } : {};
+    return { html: signInPage({ next: nextPage(form.text('next')), open, faults, ...typed }), status: 422 };
+  }
+
+  /** A form of the sign-in page. With a session, perhaps from the first of two clicks, it redirects to the next page. */
+  const post = (path: string, act: (ctx: RequestContext, form: Form) => Promise<Answer>): DashboardRoute => ({
+    method: 'POST',
+    path,
+    handle: async (ctx) => {
+      const form = await readForm(ctx);
+      if (await find(ctx)) return respond(ctx, { redirectTo: nextPage(form.text('next')) });
+      respond(ctx, canSendMail(config) ? await act(ctx, form) : { html: noMailPage(), status: 503 });
+    },
+  });
+  /** For a form's answer that is loaded again as a page. */
+  const startOver = (path: string): DashboardRoute => ({
+    method: 'GET',
+    path,
+    handle: (ctx) => respond(ctx, { redirectTo: '/dashboard' }),
+  });
+
+  return [
+    { method: 'GET', path: '/', handle: show },
+    post('/sign-in/code', sendCode),
+    post('/sign-in', signIn),
+    startOver('/sign-in/code'),
+    startOver('/sign-in'),
+  ];
+}
+
+const textOf = (value: string | string[] | undefined): string => [value ?? ''].flat()[0] ?? '';
+
+interface SignInView {
+  /** The page to see after signing in. */
+  next: string;
+  /** The address for which this browser has asked a code, if any. */
+  open: { email: string; hasCode: boolean } | null;
+  /** The address as typed. */
+  email?: string;
+  faults?: Faults;
+  /** The browser asked for a code, but did not keep the cookie. */
+  hasNoCookie?: boolean;
+}
+
+/** Asks for an address, and then for the code that was sent there. */
+export function signInPage(view: SignInView): string {
+  const { faults = {}, open } = view;
+  const title = open ? 'Enter the code' : 'Sign in';
+  return outsidePage({
+    title,
+    hasErrors: Object.keys(faults).length > 0,
+    children: (
+      <>
+        <h1>{title}</h1>
+        <FaultSummary faults={faults} title="You are not signed in yet" />
+        {open ? <CodeStep {...view} open={open} /> : <AddressStep {...view} />}
+      </>
+    ),
+  });
+}
+
+function AddressStep({ hasNoCookie, ...view }: SignInView) {
+  return (
+    <>
+      {hasNoCookie && (
+        <div class="notice bad" role="alert">
+          <p>
+            This browser has no open sign-in: it has run out, or the browser does not keep our cookie. Allow cookies for
+            this site and have a new code sent.
+          </p>
+        </div>
+      )}
+      <p class="lead">We send a code to your e-mail address; there is no password. A new address gets an account.</p>
+      <AddressForm {...view} autofocus={!view.faults} />
+    </>
+  );
+}
+
+function CodeStep({ open, next, faults, ...view }: SignInView & { open: { email: string; hasCode: boolean } }) {
+  return (
+    <>
+      <CodeLead {...open} />
+      <CodeForm action="/dashboard/sign-in" next={next} faults={faults} hasCode={open.hasCode} button="Sign in" />
+      <section class="again" aria-labelledby="again">
+        <h2 id="again">{open.hasCode ? 'No mail yet?' : 'A new code'}</h2>
+        <p>
+          A mail can take a few minutes, in some companies twenty. Look into the spam folder too. You can have another
+          mail sent, also to another address.
+        </p>
+        <AddressForm {...view} open={open} next={next} faults={faults} isSecond={open.hasCode} />
+      </section>
+    </>
+  );
+}
+
+function AddressForm({
+  next,
+  open,
+  email = open?.email,
+  faults,
+  autofocus,
+  isSecond,
+}: SignInView & { autofocus?: boolean; isSecond?: boolean }) {
+  return (
+    <ChangeForm action="/dashboard/sign-in/code" class="form">
+      <input type="hidden" name="next" value={next} />
+      <TextField
+        name="email"
+        label="E-mail"
+        type="email"
+        faults={faults}
+        value={email}
+        autocomplete="email"
+        inputmode="email"
+        maxLength={254}
+        autofocus={autofocus}
+      />
+      <button class={isSecond ? 'btn second' : 'btn'} type="submit">
+        Send code
+      </button>
+    </ChangeForm>
+  );
+}

@@ -1,0 +1,60 @@
+import { audit } from '../../../shared/accounts/audit.ts';
+import { endOtherSessions, endSession, endSessionOf } from '../../../shared/accounts/session.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { derivedAuditId } from '../../../shared/base/ids.ts';
+import { clientAddress } from '../../http/forwarded.ts';
+import type { RequestContext } from '../../part.ts';
+import { sessionCookie, type Answer, type DashboardRoute, formIdOf, respond, signedInRoutes, type FormRequest } from '../page-routes.ts';
+
+/** Ends sessions on the server, because a cookie can be copied. Each form can be sent again until it is completed. */
+export function signOutRoutes(service: Context): DashboardRoute[] {
+  const { config } = service;
+  const { page, action } = signedInRoutes(service);
+  const cookie = sessionCookie(config);
+  const fromOf = ({ ctx }: FormRequest) => clientAddress(ctx, config.trustedProxyHops);
+
+  async function endOwn(ctx: RequestContext): Promise<Answer> {
+    await endSession(cookie.read(ctx));
+    cookie.clear(ctx);
+    return { redirectTo: '/dashboard' };
+  }
+  /** Needs neither a form's id nor a session: a repeat changes nothing. */
+  const signOut: DashboardRoute = {
+    method: 'POST',
+    path: '/sign-out',
+    handle: async (ctx) => respond(ctx, await endOwn(ctx)),
+  };
+
+  /** The form's own session ends last: until then the form can be sent again. */
+  async function signOutEverywhere(request: FormRequest): Promise<Answer> {
+    const { ctx, form, session } = request;
+    const accountId = request.account._id;
+    await endOtherSessions(accountId, session);
+    const _id = derivedAuditId('signed_out_everywhere', accountId, formIdOf(form));
+    await audit({ _id, accountId, action: 'signed_out_everywhere', from: fromOf(request) }, service.now());
+    return endOwn(ctx);
+  }
+
+  /** Ends one session, and notes it once for any number of repeats. */
+  async function endOne(request: FormRequest): Promise<Answer> {
+    const { ctx, form, session } = request;
+    const accountId = request.account._id;
+    const sessionId = form.text('session');
+    if (sessionId === session._id) return endOwn(ctx);
+    if (/^[0-9a-f]{64}$/.test(sessionId)) {
+      await endSessionOf(accountId, sessionId);
+      const _id = derivedAuditId('session_ended', accountId, sessionId);
+      await audit({ _id, accountId, action: 'session_ended', from: fromOf(request) }, service.now());
+    }
+    return { redirectTo: '/dashboard/account#sessions' };
+  }
+
+  const backToAccount = (path: string) => page(path, () => ({ redirectTo: '/dashboard/account' }));
+  return [
+    signOut,
+    action('/sign-out-everywhere', signOutEverywhere, { evenSuspended: true }),
+    action('/account/end-session', endOne, { evenSuspended: true }),
+    backToAccount('/account/end-session'),
+    backToAccount('/sign-out-everywhere'),
+  ];
+}

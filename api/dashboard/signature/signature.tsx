@@ -1,0 +1,131 @@
+import type { ComponentChildren } from 'preact';
+import type { Account } from '../../../shared/accounts/account.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { CodeBlock } from '../blocks.tsx';
+import { dashboardPage, PageHead } from '../frame.tsx';
+import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
+import { faultWords } from './fault-words.ts';
+
+/** The signature check. It happens in the browser: no request holds a secret. */
+export function signatureRoutes(service: Context): DashboardRoute[] {
+  const { page } = signedInRoutes(service);
+  return [page('/signature', ({ account }) => signaturePage(account))];
+}
+
+/** The same check with openssl. */
+const byHand = `# body.json holds the body as it arrived, byte for byte.
+T=1700000000        # t of the header
+read -rs SECRET     # paste the whole secret, whsec_ included
+{ printf '%s.' "$T"; cat body.json; } | openssl dgst -sha256 -hmac "$SECRET"
+# Valid if this is v1 of the header, and if this is below 300:
+echo $(( $(date +%s) - T ))`;
+
+/** A form that is never sent: the browser checks the pasted texts. */
+function signaturePage(account: Account): string {
+  return dashboardPage({
+    title: 'Signature check',
+    account,
+    room: 'console',
+    scripts: ['signature-page.js'],
+    children: (
+      <>
+        <PageHead
+          title="Signature check"
+          actions={
+            <a class="btn second" href="/dashboard/console">
+              Test console
+            </a>
+          }
+        >
+          <p>
+            Paste a delivery as your server received it, and see whether its signature is valid, or why not. Nothing is
+            sent: your browser does the check, and the secret stays in it.
+          </p>
+        </PageHead>
+        <div class="signature">
+          <div>
+            <noscript>
+              <p class="notice">
+                This check needs scripts, since the secret must not leave your browser. Below is how to check by hand.
+              </p>
+            </noscript>
+            <p class="notice bad" id="insecure" hidden>
+              Browsers check signatures only on pages that came over https, or from localhost. Open this page so, or
+              check by hand as shown below.
+            </p>
+            <CheckForm />
+            <div class="notice signature-result" id="result" tabIndex={-1} hidden />
+          </div>
+          <section class="signature-faults" aria-labelledby="faults">
+            <h2 id="faults">What can be wrong</h2>
+            {Object.entries(faultWords).map(([fault, { title, remedy }]) => (
+              <details key={fault}>
+                <summary>{title}</summary>
+                <p class="quiet">{remedy}</p>
+              </details>
+            ))}
+          </section>
+        </div>
+        <section class="section signature-by-hand" aria-labelledby="by-hand">
+          <h2 id="by-hand">By hand, in bash</h2>
+          <CodeBlock label="openssl commands" text={byHand} />
+        </section>
+      </>
+    ),
+  });
+}
+
+/** Its fields have no names and its method sends nothing, so nothing leaves the browser even if the script fails. */
+function CheckForm() {
+  return (
+    <form class="form" id="signature-form" method="dialog" autocomplete="off" hidden>
+      <Field id="header" label="Header" hint={<code>X-Service-Signature</code>}>
+        <input {...ofField('header')} class="mono" placeholder="t=1700000000,v1=5705005c…" />
+      </Field>
+      <Field id="body" label="Raw body" hint="The bytes that arrived, before anything parsed them.">
+        <textarea {...ofField('body')} class="mono" rows={6} />
+      </Field>
+      <Field id="secret" label="Signing secret" hint="Of the key that made the ride. It stays in this page.">
+        <input {...ofField('secret')} class="mono" placeholder="whsec_…" />
+      </Field>
+      <div>
+        <button class="btn" type="submit">
+          Check
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** A spelling check would send the secret to the browser's maker. */
+const ofField = (id: string) =>
+  ({
+    id,
+    'aria-describedby': `${id}-hint`,
+    autocomplete: 'off',
+    autoCapitalize: 'off',
+    spellcheck: false,
+    required: true,
+  }) as const;
+
+function Field({
+  id,
+  label,
+  hint,
+  children,
+}: {
+  id: string;
+  label: string;
+  hint: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <p class="hint" id={`${id}-hint`}>
+        {hint}
+      </p>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,182 @@
+import type { Account } from '../../../shared/accounts/account.ts';
+import type { Context } from '../../../shared/base/context.ts';
+import { AppError } from '../../../shared/base/errors.ts';
+import { keyNames } from '../../../shared/keys/list-keys.ts';
+import { dayMs, endOfMonth, startOfMonth } from '../../../shared/usage/days.ts';
+import { allLines, readStatement, type StatementPage } from '../../../shared/usage/statements.ts';
+import { Empty, TableHead } from '../blocks.tsx';
+import { counted, countText, exactText, moneyText } from '../facts.tsx';
+import { dashboardPage, PageHead } from '../frame.tsx';
+import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
+import { csvPath, ridePath, statementPath, usagePath } from '../paths.ts';
+import { chosenMonth, fullDayText, monthText } from './periods.tsx';
+import { statementCsv } from './statement-csv.ts';
+
+/** The statement of a month, as a page and as CSV. */
+export function statementRoutes(service: Context): DashboardRoute[] {
+  const { page } = signedInRoutes(service);
+  return [
+    page('/usage/:month', async ({ account, owner, param, query }) => {
+      const now = service.now();
+      const month = chosenMonth(param('month'), now);
+      const shown = pageNumber(query('page'));
+      const statement = await readStatement(account._id, month, shown, now);
+      if (shown > statement.pages) throw new AppError('not_found');
+      const names = await keyNames(keyIdsOf(statement.lines), owner);
+      return statementPage({ account, statement, page: shown, keyNames: names, now });
+    }),
+    page('/usage/:month/statement.csv', async ({ account, owner, param }) => {
+      const month = chosenMonth(param('month'), service.now());
+      const body = await statementCsv(allLines(account._id, month), (lines) =>
+        keyNames(keyIdsOf(lines), owner),
+      );
+      return { file: `rides-${month}.csv`, type: 'text/csv; charset=utf-8; header=present', body };
+    }),
+  ];
+}
+
+interface StatementPageProps {
+  account: Account;
+  statement: StatementPage;
+  page: number;
+  /** Names of the account's keys by id. */
+  keyNames: ReadonlyMap<string, string>;
+  now: number;
+}
+
+/** The statement of a month: each completed live trip with its agreed price, and the sum. Prints well. */
+function statementPage({ account, statement, page, keyNames, now }: StatementPageProps): string {
+  const { month, trips, pages } = statement;
+  return dashboardPage({
+    title: `Statement for ${monthText(month)}`,
+    account,
+    room: 'usage',
+    scripts: ['statement-page.js'],
+    children: (
+      <div class="statement">
+        <p class="back">
+          <a href={usagePath}>Usage</a>
+        </p>
+        <PageHead title={`Statement for ${monthText(month)}`} actions={trips > 0 && <Actions month={month} />}>
+          <p>
+            {account.email}, {firstDay(month)} to {lastDay(month)} (UTC)
+          </p>
+        </PageHead>
+        <Total statement={statement} now={now} />
+        {trips === 0 ? (
+          <Empty text={`No live trip was completed in ${monthText(month)}.`} />
+        ) : (
+          <Lines statement={statement} page={page} keyNames={keyNames} />
+        )}
+        {pages > 1 && <Pager month={month} page={page} pages={pages} />}
+      </div>
+    ),
+  });
+}
+
+function Actions({ month }: { month: string }) {
+  return (
+    <>
+      <button class="btn second" type="button" data-print hidden>
+        Print
+      </button>
+      <a class="btn second" href={csvPath(month)}>
+        Download CSV
+      </a>
+    </>
+  );
+}
+
+function Total({ statement: { month, trips, cents, isSoFar }, now }: { statement: StatementPage; now: number }) {
+  const closesAt = new Date(endOfMonth(month).getTime() + 3_600_000);
+  return (
+    <div class="card total">
+      <p class="sum">
+        {moneyText(cents / 100)} {isSoFar && <span class="so-far">so far</span>}
+      </p>
+      <p>{counted(trips, 'completed live trip')}</p>
+      <p class="quiet">
+        You pay only for trips taken: live rides that a driver has completed, at the price that was agreed. Cancelled
+        rides and test rides cost nothing.
+      </p>
+      {isSoFar && (
+        <p class="quiet">
+          As of {exactText(new Date(now))}. The month closes on {fullDayText(closesAt)}, {timeText(closesAt)} UTC.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Lines({ statement, page, keyNames }: Pick<StatementPageProps, 'statement' | 'page' | 'keyNames'>) {
+  const { lines, pages, trips, cents } = statement;
+  return (
+    <table class="table lines" aria-label="Completed live trips">
+      <TableHead columns={['Ended (UTC)', 'Ride', 'Key', 'Agreed price, USD']} numbers={['Agreed price, USD']} />
+      <tbody>
+        {lines.map(({ rideId, endedAt, keyId, cents: price }) => (
+          <tr key={rideId}>
+            <td data-label="Ended (UTC)">
+              <time dateTime={endedAt.toISOString()}>{exactText(endedAt).replace(' UTC', '')}</time>
+            </td>
+            <td data-label="Ride">
+              <a href={ridePath(rideId)}>
+                <code>{rideId}</code>
+              </a>
+            </td>
+            <td data-label="Key" class="name">
+              {keyNames.get(keyId) ?? keyId}
+            </td>
+            <td data-label="Agreed price, USD" class="number">
+              {amount(price)}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+      {page === pages && (
+        <tfoot>
+          <tr>
+            <th scope="row" colSpan={3}>
+              Sum of {trips === 1 ? '1 trip' : `all ${countText(trips)} trips`}
+            </th>
+            <td class="number">{amount(cents)}</td>
+          </tr>
+        </tfoot>
+      )}
+    </table>
+  );
+}
+
+function Pager({ month, page, pages }: { month: string; page: number; pages: number }) {
+  return (
+    <nav class="pager" aria-label="Pages">
+      {page > 1 && (
+        <a class="btn second" href={statementPath(month, page - 1)} rel="prev">
+          Earlier trips
+        </a>
+      )}
+      <span class="place">
+        Page {countText(page)} of {countText(pages)}
+      </span>
+      {page < pages && (
+        <a class="btn second" href={statementPath(month, page + 1)} rel="next">
+          Later trips
+        </a>
+      )}
+    </nav>
+  );
+}
+
+const amount = (cents: number): string => moneyText(cents / 100).replace(' USD', '');
+
+const firstDay = (month: string): string => fullDayText(startOfMonth(month)).replace(/ .*/, '');
+const lastDay = (month: string): string => fullDayText(new Date(endOfMonth(month).getTime() - dayMs));
+const timeText = (at: Date): string => at.toISOString().slice(11, 16);
+
+/** The page of a statement; the first one where the address names none. */
+function pageNumber(text: string): number {
+  if (text && !/^[1-9]\d{0,5}$/.test(text)) throw new AppError('not_found');
+  return Number(text || 1);
+}
+
+const keyIdsOf = (lines: readonly { keyId: string }[]): string[] => lines.map(({ keyId }) => keyId);

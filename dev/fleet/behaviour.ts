@@ -1,0 +1,55 @@
+import type { OpenRequest } from './gateway-client.ts';
+import { between, type Random } from './random.ts';
+
+/** A driver's choices as shares of requests, offers and rides, 0 to 1. */
+export interface Behaviour {
+  /** Of the requests, those that the driver bids on. */
+  bids: number;
+  /** Of the bids, those above the fare. */
+  counters: number;
+  /** Of the offers, those that are withdrawn again. */
+  withdraws: number;
+  /** Of the rides, those that the driver cancels. */
+  cancels: number;
+}
+
+/** The behaviours in a fleet, with their percentages. */
+export const behaviours: readonly [percent: number, behaviour: Behaviour][] = [
+  [50, { bids: 0.4, counters: 0.05, withdraws: 0.02, cancels: 0.01 }],
+  [30, { bids: 0.4, counters: 0.9, withdraws: 0.05, cancels: 0.01 }],
+  [15, { bids: 0.1, counters: 0.3, withdraws: 0, cancels: 0 }],
+  [5, { bids: 0.5, counters: 0.3, withdraws: 0.4, cancels: 0.1 }],
+];
+
+export function behaviourOf(random: Random): Behaviour {
+  let left = random() * 100;
+  const found = behaviours.find(([percent]) => {
+    left -= percent;
+    return left < 0;
+  });
+  return (found ?? (behaviours[0] as [number, Behaviour]))[1];
+}
+
+/** A driver's bid. The times are those of a person in real life. */
+interface Bid {
+  price: number;
+  etaMinutes: number;
+  thinkMs: number;
+  /** The time until the driver withdraws the offer; undefined to keep it. */
+  standsMs?: number;
+}
+
+/** The driver's bid on a request, or undefined for none. */
+export function bidOn(
+  { fare, pickupKm }: Pick<OpenRequest, 'fare' | 'pickupKm'>,
+  { bids, counters, withdraws }: Behaviour,
+  random: Random,
+  kmh: number,
+): Bid | undefined {
+  if (random() >= bids) return undefined;
+  const raised = Math.ceil(fare * between(random, 1.05, 1.3) * 2) / 2;
+  const price = random() < counters ? raised : fare;
+  const etaMinutes = Math.max(1, Math.ceil((pickupKm / kmh) * 60));
+  const standsMs = random() < withdraws ? between(random, 2_000, 10_000) : undefined;
+  return { price, etaMinutes, thinkMs: between(random, 1_000, 6_000), standsMs };
+}

@@ -1,0 +1,33 @@
+import type { Middleware, RequestContext } from '../../api/part.ts';
+
+/** Pages of a development stack, for this machine only. */
+export const mailBoxPath = '/dev/mail';
+
+const localNames = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/** Answers 403 to every request that does not come from this machine; `what` names the page, and `route` is logged. */
+export function onlyLocal(what: string, route: string): Middleware {
+  return async (ctx, next) => {
+    ctx.state.route = route;
+    if (!isLocal(ctx)) {
+      ctx.status = 403;
+      ctx.body = { error: `The ${what} is for this machine alone` };
+      return;
+    }
+    await next();
+  };
+}
+
+/**
+ * The peer is this machine, and so is the name in the request: another site could let its own name lead here (DNS rebinding).
+ * A page of another site that uses our name sends its origin, and a proxy that forwards requests adds its headers.
+ */
+function isLocal(ctx: RequestContext): boolean {
+  const peer = ctx.req.socket.remoteAddress ?? '';
+  const isLoopback = peer === '::1' || /^(::ffff:)?127\./.test(peer);
+  const origin = ctx.get('origin');
+  const host = ctx.get('host');
+  const isOwnPage = origin === '' || origin === `http://${host}`;
+  const isDirect = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'via'].every((name) => ctx.get(name) === '');
+  return isLoopback && isDirect && isOwnPage && localNames.has(host.replace(/:\d+$/, '').toLowerCase());
+}

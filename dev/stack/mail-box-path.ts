@@ -1,1 +1,0 @@
-export const mailBoxPath = '/dev/mail';
