@@ -7,19 +7,14 @@ import { rides } from '../../shared/rides/ride.ts';
 import { timerJobId } from '../../shared/rides/timers.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { newDriver, offerOn, rideIn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 import { jobFor } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 
 const unknownOffer = 'offer_0000000000000000';
 
 describe('POST /rides/:rideId/accept', () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   const statusOf = async (rideId: string) => (await rides.findOne({ _id: rideId }))?.status;
   const eventsOf = async (rideId: string) => (await rides.findOne({ _id: rideId }))?.events.map(({ event }) => event);

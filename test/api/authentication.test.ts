@@ -3,21 +3,19 @@ import { isWellFormedKey, newApiKey } from '../../shared/keys/key-format.ts';
 import { revokeKey } from '../../shared/keys/manage-keys.ts';
 import { rotateKey } from '../../shared/keys/replace-secret.ts';
 import { call, validRide } from '../support/client.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 const bases = ['/v1', '/api/v1'];
 
 describe('authentication', () => {
-  let api: TestApi;
+  const api = useTestApi();
   let key: string;
   let other: string;
 
   before(async () => {
-    api = await startTestApi();
     key = (await api.key()).key;
     other = (await api.key()).key;
   });
-  after(() => api.close());
 
   const statusWith = async (headers: Record<string, string>, path = '/v1') =>
     (await call(api.url + path, { headers })).status;

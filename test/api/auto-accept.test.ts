@@ -6,19 +6,15 @@ import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
 import type { Client } from '../support/client.ts';
 import { dispatchedRide, newGatewayDriver, somewhere } from '../support/drivers.ts';
 import { newDriver, offerOn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 import { endBidding, jobFor, makeDue, statusesSent, storedRide } from '../support/stored-rides.ts';
 
 describe('auto-accept', () => {
-  let api: TestApi;
+  const api = useTestApi();
   let partner: Client;
-  before(async () => {
-    api = await startTestApi();
-  });
   beforeEach(async () => {
     partner = await api.partner('live');
   });
-  after(() => api.close());
 
   const limits = { maxPrice: 25, maxEtaMinutes: 10 };
   const newRideWith = async (autoAccept: object = limits): Promise<string> =>

@@ -2,15 +2,10 @@ import { expect } from 'chai';
 import { rides } from '../../shared/rides/ride.ts';
 import { call } from '../support/client.ts';
 import { rideIn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 describe('POST /rides/:rideId/cancel', () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   for (const mode of ['live', 'test'] as const) {
     for (const status of ['bidding', 'driver_arriving', 'arrived', 'in_progress'] as const) {

@@ -1,17 +1,12 @@
 import { expect } from 'chai';
 import { rides } from '../../shared/rides/ride.ts';
 import { call, validRide } from '../support/client.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 const track = 'https://track.example/map';
 
 describe('POST /rides: the answer', () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi({ TRACK_BASE_URL: `${track}/`, PUBLIC_BASE_URL: 'https://rides.example' });
-  });
-  after(() => api.close());
+  const api = useTestApi({ TRACK_BASE_URL: `${track}/`, PUBLIC_BASE_URL: 'https://rides.example' });
 
   it('is a 201 with exactly the fields of the contract, and testMode for a test key', async () => {
     const partner = await api.partner('test');

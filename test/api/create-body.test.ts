@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { rides } from '../../shared/rides/ride.ts';
 import { type Client, call, validRide } from '../support/client.ts';
 import { rawRequest, requestText } from '../support/raw-http.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 const limitBytes = 16_384;
 const valid = JSON.stringify(validRide);
@@ -15,13 +15,9 @@ function bodyOf(bytes: number): string {
 }
 
 describe('POST /rides: the body', () => {
-  let api: TestApi;
+  const api = useTestApi();
   let partner: Client & { key: string; keyId: string };
 
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
   beforeEach(async () => {
     partner = await api.partner();
   });

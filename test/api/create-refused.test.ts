@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { poolNames } from '../../shared/base/queues.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 const unknownToDns = `https://${'a'.repeat(64)}.example/`;
 
@@ -22,12 +22,7 @@ const refusals: [title: string, status: number, send: (partner: Client) => Promi
 ];
 
 describe('POST /rides: a refusal leaves nothing behind', () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   const jobs = async () => {
     const counts = await Promise.all(poolNames.map((pool) => api.ctx.queues[pool].getJobCountByTypes()));

@@ -10,18 +10,14 @@ import { signedIn } from '../support/dashboard.ts';
 import { newGatewayDriver } from '../support/drivers.ts';
 import { database, failOnce } from '../support/failing-mongo.ts';
 import { rideIn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 const secret = 'sEcReT-detail';
 
 describe('the form of an error', () => {
-  let api: TestApi;
+  const api = useTestApi();
   let partner: Client & { key: string; keyId: string };
 
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
   beforeEach(async () => {
     partner = await api.partner('live');
   });

@@ -6,20 +6,16 @@ import type { Client } from '../support/client.ts';
 import { age, readFeedOf } from '../support/feed.ts';
 import { rawConnection, requestText } from '../support/raw-http.ts';
 import { newRide, offerOn, rideWithEvents } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 
 type Partner = Client & { key: string; keyId: string };
 
 describe('events that are read', () => {
-  let api: TestApi;
+  const api = useTestApi();
   let partner: Partner;
 
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
   beforeEach(async () => {
     partner = await api.partner('live');
   });

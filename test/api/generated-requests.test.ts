@@ -3,19 +3,14 @@ import fc from 'fast-check';
 import { formProblem } from '../support/answer-form.ts';
 import { anyRequest, anyRequestBytes } from '../support/any-request.ts';
 import { rawRequest } from '../support/raw-http.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 /** Another seed tries other requests; a failure names the seed and the smallest request that fails. */
 const seed = Number(process.env.SEED ?? 20_251_121);
 const count = 2_000;
 
 describe(`${count.toLocaleString('en')} generated requests`, () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   it(`each end in a success body or in { error }, never in a 5xx, and the process lives (seed ${seed})`, async function () {
     this.timeout(60_000);

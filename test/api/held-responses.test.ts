@@ -6,16 +6,15 @@ import { createApp } from '../../api/app.ts';
 import { HeldResponses } from '../../api/http/held-responses.ts';
 import { type Serving, serve } from '../../api/http/serve.ts';
 import type { Part } from '../../api/part.ts';
-import type { Context } from '../../shared/base/context.ts';
 import { call } from '../support/client.ts';
-import { testContext } from '../support/service.ts';
+import { useTestContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
 
 describe('a response that is held open', function () {
   // Less than the 14 s after which the server closes any silent connection.
   this.timeout(10_000);
 
-  let ctx: Context;
+  const ctx = useTestContext();
   let server: Serving;
   let held: HeldResponses;
   let streams: ServerResponse[];
@@ -39,10 +38,6 @@ describe('a response that is held open', function () {
       endHeld: () => held.endAll(),
     });
 
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
   beforeEach(async () => {
     held = new HeldResponses(10);
     streams = [];

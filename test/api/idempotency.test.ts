@@ -5,17 +5,13 @@ import { timerJobId } from '../../shared/rides/timers.ts';
 import { type Client, clientOf, validRide } from '../support/client.ts';
 import { database, failOnce, onceInsteadOf } from '../support/failing-mongo.ts';
 import { offerOn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 import { jobFor } from '../support/stored-rides.ts';
 
 describe('Idempotency-Key', () => {
-  let api: TestApi;
+  const api = useTestApi();
   let partner: Client & { key: string; keyId: string };
 
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
   beforeEach(async () => {
     partner = await api.partner();
   });

@@ -1,17 +1,13 @@
 import { expect } from 'chai';
 import { type Answer, type Client, validRide } from '../support/client.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 const { lat, lng } = validRide.destination;
 
 describe('X-Service-Ignored-Fields', () => {
-  let api: TestApi;
+  const api = useTestApi();
   let partner: Client;
 
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
   beforeEach(async () => {
     partner = await api.partner('test');
   });

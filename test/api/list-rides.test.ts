@@ -3,16 +3,12 @@ import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
 import { newRide, rideIn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 describe('the list of rides', () => {
-  let api: TestApi;
+  const api = useTestApi();
   let partner: Client & { key: string; keyId: string };
 
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
   beforeEach(async () => {
     partner = await api.partner('live');
   });

@@ -1,15 +1,10 @@
 import { expect } from 'chai';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { newDriver, offerOn, rideIn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 describe('GET /rides/:rideId/offers', () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   it('answers an empty list before the first offer', async () => {
     const partner = await api.partner('live');

@@ -10,19 +10,14 @@ import { rides } from '../../shared/rides/ride.ts';
 import { type Answer, clientOf } from '../support/client.ts';
 import { database, failOnce, onceInsteadOf } from '../support/failing-mongo.ts';
 import { newRide } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const perMinute = 30;
 const perHour = 300;
 
 describe('the limit on creations', () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   const logOf = (keyId: string) => `rides:created:${keyId}`;
   const charges = (keyId: string) => api.ctx.redis.zcard(logOf(keyId));

@@ -2,15 +2,10 @@ import { expect } from 'chai';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { validRide } from '../support/client.ts';
 import { newDriver, offerOn, rideIn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 describe('GET /rides/:rideId', () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   it('shows a bidding ride with exactly these fields: no driver, no location', async () => {
     const partner = await api.partner('live');

@@ -6,21 +6,16 @@ import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
 import { type Serving, serve } from '../../api/http/serve.ts';
 import { createStreams, eventText, type Stream, type Streams } from '../../api/pages/streams.ts';
-import type { Context } from '../../shared/base/context.ts';
-import { testContext } from '../support/service.ts';
+import { useTestContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
 
 describe('the stream of a page', () => {
-  let ctx: Context;
+  const ctx = useTestContext();
   let server: Serving;
   let streams: Streams;
   let reset: net.Socket | undefined;
   let opened: { stream: Stream; closed: Promise<void> }[];
 
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
   beforeEach(async () => {
     streams = createStreams({ all: 10, perClient: 10, client: 'client' });
     opened = [];

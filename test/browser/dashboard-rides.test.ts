@@ -13,7 +13,7 @@ import { attemptRecord } from '../support/attempts.ts';
 import { signedIn, type Visitor } from '../support/dashboard.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { newDriver, type RideWish, rideIn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { type TestApi, useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 import { startTestService } from '../support/workers.ts';
@@ -34,13 +34,9 @@ const asVisitor = ({ cookie }: Visitor, options: BrowserContextOptions = {}): Br
 };
 
 describe('the pages of rides and deliveries', () => {
-  let api: TestApi;
-  before(async () => {
-    // Without workers: every delivery is as a test has made it.
-    api = await startTestApi();
-  });
+  // Without workers: every delivery is as a test has made it.
+  const api = useTestApi();
   afterEach(closeProfiles);
-  after(() => api.close());
 
   const newKey = ({ account }: Visitor, name: string, mode: Mode = 'live') =>
     createKey(api.ctx.config, { accountId: account._id, name, mode });

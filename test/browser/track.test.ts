@@ -9,25 +9,23 @@ import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
 import { newRide, offerOn } from '../support/rides.ts';
-import { type TestApi, testContext } from '../support/service.ts';
+import { testContext } from '../support/service.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 import { storedRide } from '../support/stored-rides.ts';
-import { startTestService } from '../support/workers.ts';
+import { useTestService } from '../support/workers.ts';
 import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
 
 const timesSquare = { lat: 40.758, lng: -73.9855 };
 const cityHall = { lat: 40.7128, lng: -74.006 };
 
 describe('the live map', () => {
-  let api: TestApi;
+  // A simulated drive takes 12 s.
+  const api = useTestService({ SIMULATION_SPEED: '0.25', MAX_STREAMS_PER_CLIENT: '100' });
   let partner: Client;
   before(async () => {
-    // A simulated drive takes 12 s.
-    api = await startTestService({ SIMULATION_SPEED: '0.25', MAX_STREAMS_PER_CLIENT: '100' });
     partner = await api.partner('test');
   });
   afterEach(closeProfiles);
-  after(() => api.close());
 
   /** A ride whose driver does nothing by itself, and the address of its map. */
   async function rideWithMap(scenario = 'no_offers', fields: object = {}) {

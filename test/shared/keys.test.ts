@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { accountOf } from '../../shared/accounts/account.ts';
 import type { SentForm } from '../../shared/accounts/sent-form.ts';
-import type { Context } from '../../shared/base/context.ts';
 import type { AppError } from '../../shared/base/errors.ts';
 import { newKeyId, sha256 } from '../../shared/base/ids.ts';
 import { findCaller, KeyModel, keys } from '../../shared/keys/api-key.ts';
@@ -26,7 +25,7 @@ import {
 } from '../../shared/keys/manage-keys.ts';
 import { rollSigningSecret, rotateKey } from '../../shared/keys/replace-secret.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
-import { testContext } from '../support/service.ts';
+import { useTestContext } from '../support/service.ts';
 
 const newForm = (session = 'session'): SentForm => ({ id: newKeyId(), session });
 
@@ -84,14 +83,12 @@ describe('the form of a key', () => {
 });
 
 describe('keys', () => {
-  let ctx: Context;
+  const ctx = useTestContext();
   let accountId: string;
 
   before(async () => {
-    ctx = await testContext();
     accountId = (await accountOf('keys@rides.example'))._id;
   });
-  after(() => ctx.close());
 
   const make = (changes: Partial<Parameters<typeof createKey>[1]> = {}) =>
     createKey(ctx.config, { accountId, name: 'desk', mode: 'test', ...changes });

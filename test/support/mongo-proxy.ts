@@ -98,7 +98,7 @@ export async function startMongoProxy(url: string): Promise<MongoProxy> {
   await once(server, 'listening');
   const { port } = server.address() as net.AddressInfo;
   return {
-    url: `mongodb://127.0.0.1:${port}/rides?directConnection=true`,
+    url: `mongodb://127.0.0.1:${port}/rides?directConnection=true&minHeartbeatFrequencyMS=10`,
     cutAnswerOfInsert: (collection) => cutNext(collection, true),
     cutInsert: (collection) => cutNext(collection, false),
     cutWrite(at, when = 'after') {

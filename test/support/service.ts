@@ -34,6 +34,14 @@ export async function testContext(settings: Record<string, string> = {}): Promis
   return openContext(config, 'test');
 }
 
+/** Settings that a test knows only when its servers run come from a function. */
+export type Given = Settings | (() => Settings | Promise<Settings>);
+type Settings = Record<string, string>;
+
+/** Opens a context before the tests of the surrounding describe, and closes it after them. */
+export const useTestContext = (given: Given = {}): Context =>
+  useStarted(async () => testContext(await settingsOf(given)));
+
 /** Whether the run's own database has its indexes: making sure takes longer than most tests. */
 let isMigrated = false;
 
@@ -68,4 +76,18 @@ export async function startTestApi(settings?: Record<string, string>): Promise<T
       await ctx.close();
     },
   };
+}
+
+/** Starts the API before the tests of the surrounding describe, and closes it after them. */
+export const useTestApi = (given: Given = {}): TestApi => useStarted(async () => startTestApi(await settingsOf(given)));
+
+export const settingsOf = async (given: Given): Promise<Settings> => (typeof given === 'function' ? given() : given);
+
+/** The handle has its fields while the tests of the surrounding describe run. */
+export function useStarted<Started extends { close(): Promise<void> }>(start: () => Promise<Started>): Started {
+  const handle = {} as Started;
+  before(async () => void Object.assign(handle, await start()));
+  // Without a `close`, the start has failed.
+  after(() => handle.close?.());
+  return handle;
 }

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { Context } from '../../shared/base/context.ts';
 import type { Point } from '../../shared/base/haversine.ts';
 import { newDriverId } from '../../shared/base/ids.ts';
 import { goOffline, goOnline, positions } from '../../shared/drivers/positions.ts';
@@ -10,15 +9,11 @@ import { rides } from '../../shared/rides/ride.ts';
 import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
 import { dispatchedRide, runDispatch, somewhere } from '../support/drivers.ts';
 import { newDriver, newRide, offerOn } from '../support/rides.ts';
-import { testContext } from '../support/service.ts';
+import { useTestContext } from '../support/service.ts';
 import { jobFor, makeDue, storedRide } from '../support/stored-rides.ts';
 
 describe('a dispatch round', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   type Car = { carType?: 'regular' | 'comfort' | 'family'; seats?: number };
   /** A driver who is online so many km away from a place: the id. */

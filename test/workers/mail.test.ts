@@ -11,7 +11,7 @@ import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { withLogLines } from '../support/log-lines.ts';
 import { type MailServer, refusal, startMailServer } from '../support/mail-server.ts';
-import { type TestApi, testContext } from '../support/service.ts';
+import { type TestApi, useTestContext } from '../support/service.ts';
 import { jobFor } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 import { startTestService } from '../support/workers.ts';
@@ -19,11 +19,7 @@ import { startTestService } from '../support/workers.ts';
 const minuteMs = 60_000;
 
 describe('a mail', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext({ MAIL_FROM: 'Rides <rides@rides.example>' });
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext({ MAIL_FROM: 'Rides <rides@rides.example>' });
   beforeEach(() => mails.deleteMany({}));
 
   const servers: MailServer[] = [];

@@ -7,7 +7,7 @@ import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { signedIn, type Visitor } from '../../support/dashboard.ts';
 import { codeSentTo } from '../../support/mails.ts';
 import { plainBrowser } from '../../support/plain-browser.ts';
-import { startTestApi, type TestApi, testContext, testSettings } from '../../support/service.ts';
+import { startTestApi, type TestApi, testContext, testSettings, useTestApi } from '../../support/service.ts';
 
 /** The entries of the list: what, which key, who and from where. */
 const entries = (html: string) =>
@@ -20,13 +20,9 @@ const entries = (html: string) =>
     }, []);
 
 describe('the dashboard: account', () => {
-  let api: TestApi;
+  const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
   let visitor: Visitor;
 
-  before(async () => {
-    api = await startTestApi({ TRUSTED_PROXY_HOPS: '1' });
-  });
-  after(() => api.close());
   beforeEach(async () => {
     visitor = await signedIn(api);
   });

@@ -4,20 +4,16 @@ import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { codeMailsTo, codeSentTo, linkSentTo, wrongCode } from '../../support/mails.ts';
 import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 const hourMs = 3_600_000;
 
 describe('a secret in the dashboard needs a code that is at most 12 hours old', () => {
-  let api: TestApi;
+  const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
   let visitor: Visitor;
   let browser: PlainBrowser;
   let key: { keyId: string };
 
-  before(async () => {
-    api = await startTestApi({ TRUSTED_PROXY_HOPS: '1' });
-  });
-  after(() => api.close());
   beforeEach(async () => {
     visitor = await signedIn(api);
     const account = { accountId: visitor.account._id };

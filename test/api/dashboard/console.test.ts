@@ -12,23 +12,19 @@ import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { type EventStream, openEventStream } from '../../support/event-stream.ts';
 import { formIn } from '../../support/pages.ts';
 import { newRide, offerOn } from '../../support/rides.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { startTestApi, useTestApi } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 
 const base = '/dashboard/console';
 
 describe('the test console', () => {
-  let api: TestApi;
+  const api = useTestApi();
   let visitor: Visitor;
   let key: NewKey;
-  before(async () => {
-    api = await startTestApi();
-  });
   beforeEach(async () => {
     visitor = await signedIn(api);
     key = await keyOf(visitor);
   });
-  after(() => api.close());
 
   const keyOf = ({ account }: Visitor, mode: Mode = 'test', name = 'Front desk') =>
     createKey(api.ctx.config, { accountId: account._id, name, mode });

@@ -5,14 +5,10 @@ import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.
 import { storedAttempts } from '../../support/attempts.ts';
 import { signedIn, type Visitor } from '../../support/dashboard.ts';
 import { hrefsIn, textOf, withoutRequestId } from '../../support/pages.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 describe("the dashboard's deliveries", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   const newKey = ({ account }: Visitor) =>
     createKey(api.ctx.config, { accountId: account._id, name: 'Front desk', mode: 'live' });

@@ -16,16 +16,12 @@ import { newFormId, type PageAnswer, signedIn, type Visitor } from '../../suppor
 import { failOnce } from '../../support/failing-mongo.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { mailsTo } from '../../support/mails.ts';
-import { startTestApi, type TestApi, testConfig } from '../../support/service.ts';
+import { testConfig, useTestApi } from '../../support/service.ts';
 
 describe('the dashboard: keys', () => {
-  let api: TestApi;
+  const api = useTestApi();
   let visitor: Visitor;
 
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
   beforeEach(async () => {
     visitor = await signedIn(api);
   });
@@ -492,13 +488,9 @@ describe('the dashboard: keys', () => {
 });
 
 describe('the dashboard: the most keys that an account may have', () => {
-  let api: TestApi;
+  const api = useTestApi({ MAX_KEYS_PER_ACCOUNT: '3' });
   let visitor: Visitor;
 
-  before(async () => {
-    api = await startTestApi({ MAX_KEYS_PER_ACCOUNT: '3' });
-  });
-  after(() => api.close());
   beforeEach(async () => {
     visitor = await signedIn(api);
   });

@@ -7,16 +7,12 @@ import { createKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys
 import { rides } from '../../../shared/rides/ride.ts';
 import { clientOf } from '../../support/client.ts';
 import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
-import { startTestApi, type TestApi, testConfig } from '../../support/service.ts';
+import { testConfig, useTestApi } from '../../support/service.ts';
 
 describe('the limit on new keys of an account', () => {
-  let api: TestApi;
+  const api = useTestApi({ NEW_KEYS_PER_DAY: '3', MAX_KEYS_PER_ACCOUNT: '2' });
   let visitor: Visitor;
 
-  before(async () => {
-    api = await startTestApi({ NEW_KEYS_PER_DAY: '3', MAX_KEYS_PER_ACCOUNT: '2' });
-  });
-  after(() => api.close());
   beforeEach(async () => {
     visitor = await signedIn(api);
   });
@@ -63,12 +59,11 @@ describe('the limit on new keys of an account', () => {
 
 describe('revoked keys', () => {
   const many = 130;
-  let api: TestApi;
+  const api = useTestApi();
   let visitor: Visitor;
   let used: { keyId: string; key: string };
 
   before(async () => {
-    api = await startTestApi();
     visitor = await signedIn(api);
     const accountId = visitor.account._id;
     used = await createKey(api.ctx.config, { accountId, name: 'Used before', mode: 'test' });
@@ -88,7 +83,6 @@ describe('revoked keys', () => {
       })),
     );
   });
-  after(() => api.close());
 
   const namesIn = (html: string) => [...html.matchAll(/gone-\d+\./g)].map(([name]) => name);
 

@@ -5,16 +5,12 @@ import type { Mode } from '../../../shared/base/mode.ts';
 import { createKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { clientOf } from '../../support/client.ts';
 import { signedIn, type Visitor } from '../../support/dashboard.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 describe('the dashboard: overview', () => {
-  let api: TestApi;
+  const api = useTestApi();
   let visitor: Visitor;
 
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
   beforeEach(async () => {
     visitor = await signedIn(api);
   });

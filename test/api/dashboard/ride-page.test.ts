@@ -7,14 +7,10 @@ import { attemptRecord } from '../../support/attempts.ts';
 import { signedIn, type Visitor } from '../../support/dashboard.ts';
 import { formIn, hrefsIn, textOf, withoutRequestId } from '../../support/pages.ts';
 import { newDriver, type RideWish, rideIn } from '../../support/rides.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 describe("a ride's page in the dashboard", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   /** A ride of a new key of the visitor's account. */
   async function rideOf({ account }: Visitor, status: RideStatus, wish: RideWish = {}) {

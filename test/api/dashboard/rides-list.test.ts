@@ -6,14 +6,10 @@ import { storedAttempts } from '../../support/attempts.ts';
 import { signedIn, type Visitor } from '../../support/dashboard.ts';
 import { hrefsIn, textOf, withoutRequestId } from '../../support/pages.ts';
 import { newRide, rideIn } from '../../support/rides.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 describe("the dashboard's list of rides", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   /** A new key of the visitor's account. */
   const newKey = ({ account }: Visitor, name = 'a key', mode: Mode = 'live') =>

@@ -7,7 +7,7 @@ import { newFormId, type PageAnswer } from '../../support/dashboard.ts';
 import { failNthWrite } from '../../support/failing-mongo.ts';
 import { codeMailsTo, codeSentTo, linkSentTo, mailsTo } from '../../support/mails.ts';
 import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 const someone = () => `${randomBase62(10).toLowerCase()}@partner.example`;
 
@@ -18,11 +18,7 @@ interface Scenario {
 }
 
 describe('a sign-in form that is sent again after a 503', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi({ TRUSTED_PROXY_HOPS: '1' });
-  });
-  after(() => api.close());
+  const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
 
   async function asked(email: string, browser = plainBrowser(api)): Promise<PlainBrowser> {
     await browser.get('/dashboard');

@@ -13,7 +13,7 @@ import { database } from '../../support/failing-mongo.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { codeSentTo, linkSentTo, mailsTo, wrongCode } from '../../support/mails.ts';
 import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { startTestApi, type TestApi, useTestApi } from '../../support/service.ts';
 
 const someone = () => `${randomBase62(10).toLowerCase()}@partner.example`;
 
@@ -25,15 +25,11 @@ async function everythingStored(): Promise<Record<string, number>> {
 }
 
 describe('signing in', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi({ TRUSTED_PROXY_HOPS: '1' });
-  });
+  const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
   const realNow = () => Date.now();
   afterEach(() => {
     api.ctx.now = realNow;
   });
-  after(() => api.close());
 
   /** A browser that has asked for a code for this address. */
   async function asked(email: string, browser = plainBrowser(api), path = '/dashboard'): Promise<PlainBrowser> {

@@ -5,7 +5,7 @@ import { bodyFrom, fits, mutantsOf } from '../../support/body-from-schema.ts';
 import { type Answer, type Client, call } from '../../support/client.ts';
 import { isValid, openApi, schemaName } from '../../support/documented.ts';
 import { type GatewayDriver, newGatewayDriver } from '../../support/drivers.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 /** Another seed tries other bodies. */
 const seed = Number(process.env.SEED ?? 20_251_121);
@@ -21,18 +21,16 @@ function withoutWebhookUrl(name: string): JsonSchema {
 }
 
 describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, () => {
-  let api: TestApi;
+  const api = useTestApi();
   let partner: Client & { key: string; keyId: string };
   let driver: GatewayDriver;
   let rideId: string;
 
   before(async () => {
-    api = await startTestApi();
     partner = await api.partner();
     driver = await newGatewayDriver(api);
     rideId = (await partner.createRide()).body.rideId;
   });
-  after(() => api.close());
 
   const send = {
     NewRide: (body: string) => partner.post('/rides', body),

@@ -14,7 +14,7 @@ import { type ErrorCode, errorCodeHeader, errorCodes, publicErrorOf } from '../.
 import { subscribeToRideChanges } from '../../../shared/base/wake.ts';
 import { transitions } from '../../../shared/rides/transitions.ts';
 import { isValid, openApi, resolved, schemaName } from '../../support/documented.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 /** Errors of pages and of the operator's commands: programs never get them. */
 const ofPeople: ErrorCode[] = [
@@ -27,11 +27,7 @@ const ofNoOperation: ErrorCode[] = ['not_found', 'method_not_allowed'];
 const doubles: ErrorCode[] = ['unconfirmed'];
 
 describe('the OpenAPI document', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   it('has every route of the partner API and of the gateway, and no other', () => {
     const wake = subscribeToRideChanges(api.ctx);

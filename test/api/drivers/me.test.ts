@@ -5,14 +5,10 @@ import { newDriverKey } from '../../../shared/keys/key-format.ts';
 import { resumeDriver } from '../../../shared/rides/driver/settle-driver.ts';
 import { call } from '../../support/client.ts';
 import { gatewayDriver, newGatewayDriver, somewhere } from '../../support/drivers.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { startTestApi, useTestApi } from '../../support/service.ts';
 
 describe("the drivers' gateway", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   const base = '/drivers/v1';
   const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>

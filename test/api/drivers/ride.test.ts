@@ -9,7 +9,7 @@ import { type Client, call } from '../../support/client.ts';
 import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { newDriver, offerOn } from '../../support/rides.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 import { endBidding, makeDue, statusesSent, storedRide } from '../../support/stored-rides.ts';
 
 const canaries = ['Canary Person', '+12025559999', 'canary notes', 'Canary Street', 'Canary Avenue'];
@@ -19,15 +19,11 @@ const secrets = {
 };
 
 describe("a driver's ride", () => {
-  let api: TestApi;
+  const api = useTestApi();
   let partner: Client;
-  before(async () => {
-    api = await startTestApi();
-  });
   beforeEach(async () => {
     partner = await api.partner('live');
   });
-  after(() => api.close());
 
   /** A live ride that was opened to the drivers nearby. */
   async function openRide(place: Point, fields: object = {}): Promise<string> {

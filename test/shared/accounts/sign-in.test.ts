@@ -16,23 +16,20 @@ import {
 import { type Browser, wrongCodes } from '../../../shared/accounts/sign-in-limits.ts';
 import { SignInModel } from '../../../shared/accounts/sign-in-row.ts';
 import type { Config } from '../../../shared/base/config.ts';
-import type { Context } from '../../../shared/base/context.ts';
 import { type SecretsKeys, secretsKey } from '../../../shared/base/encryption.ts';
 import { randomBase62 } from '../../../shared/base/ids.ts';
 import { wrongCode } from '../../support/mails.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 describe('a code to sign in', () => {
-  let ctx: Context;
+  const ctx = useTestContext();
   let config: Pick<Config, 'secrets' | 'signInMailsPerHour'>;
   before(async () => {
-    ctx = await testContext();
     config = ctx.config;
   });
-  after(() => ctx.close());
 
   const startMs = Date.parse('2026-11-21T12:00:00Z');
   const someone = () => `${randomBase62(10).toLowerCase()}@partner.example`;

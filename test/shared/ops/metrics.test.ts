@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { pingMongo } from '../../../shared/base/mongo/connection.ts';
 import { type OpsServer, startOpsServer } from '../../../shared/process/ops/ops-server.ts';
 import { scraper } from '../../../shared/process/ops/scrape.ts';
@@ -9,7 +8,7 @@ import { rides } from '../../../shared/rides/ride.ts';
 import { database, failOnce } from '../../support/failing-mongo.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { rideIn } from '../../support/rides.ts';
-import { type TestApi, testContext } from '../../support/service.ts';
+import { type TestApi, useTestContext } from '../../support/service.ts';
 import { startTestService } from '../../support/workers.ts';
 
 const figureIn = (text: string, name: string) => Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1]);
@@ -71,11 +70,7 @@ describe('the metrics of a process', () => {
 });
 
 describe('the metrics of what all processes share', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   it('tell from MongoDB how long the oldest event and timer wait, also after Redis is emptied', async () => {
     const { rideId } = await rideIn(ctx, 'bidding');

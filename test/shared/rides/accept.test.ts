@@ -1,19 +1,14 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { changeRide } from '../../../shared/rides/change-ride.ts';
 import { visibleOffers } from '../../../shared/rides/offers.ts';
 import { type RideOwner, readRide } from '../../../shared/rides/read-ride.ts';
 import { newDriver, newRide, offerOn, rideIn } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { endBidding, outcomeOf, storedRide } from '../../support/stored-rides.ts';
 
 describe('accepting an offer', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   const accept = (rideId: string, offerId: string, owner: RideOwner = 'anyone') =>
     applyAction(ctx, rideId, { action: 'accept', offerId }, owner);

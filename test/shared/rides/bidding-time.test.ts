@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
@@ -7,15 +6,11 @@ import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import { runDispatch } from '../../support/drivers.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { newRide, offerOn, rideIn } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { endBidding, jobFor, makeDue, outcomeOf, statusesSent, storedRide } from '../../support/stored-rides.ts';
 
 describe('the bidding time', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   it('is 10 minutes where no setting says otherwise, and has a job of its own', async () => {
     const rideId = await newRide(ctx, { mode: 'test', scenario: 'no_offers' });
@@ -107,11 +102,7 @@ describe('the bidding time', () => {
 });
 
 describe('a trip that makes no progress', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext({ PICKUP_TIMEOUT_MS: '7200000', TRIP_TIMEOUT_MS: '43200000' });
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext({ PICKUP_TIMEOUT_MS: '7200000', TRIP_TIMEOUT_MS: '43200000' });
 
   /** A live ride whose driver was told of it. */
   async function settledRideIn(status: RideStatus): Promise<string> {

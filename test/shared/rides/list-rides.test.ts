@@ -1,20 +1,15 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { newAccountId, newKeyId } from '../../../shared/base/ids.ts';
 import type { Mode } from '../../../shared/base/mode.ts';
 import { listRides, type RideFilter, rideOf } from '../../../shared/rides/list-rides.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { type Ride, type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
 import { newDriver, newRide, rideIn } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 
 describe('the list of rides', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   /** Two keys of a new account, a live and a test one, each with a ride in each status. */
   async function accountWithRides() {

@@ -1,22 +1,17 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import type { Context } from '../../../shared/base/context.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';
 import { settleLast } from '../../../workers/webhooks/settle.ts';
 import { rideIn } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
 
 describe('the job of the next delivery', () => {
   const { find, updateOne } = rides;
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
+  const ctx = useTestContext();
   afterEach(() => void Object.assign(rides, { find, updateOne }));
-  after(() => ctx.close());
 
   const delivered = { outcome: 'delivered', durationMs: 12, at: new Date() } as const;
 

@@ -1,17 +1,12 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { newRide, offerOn } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor, makeDue, storedRide } from '../../support/stored-rides.ts';
 
 describe('the job of the next timer', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   const expiryOf = (rideId: string) => jobFor(ctx, 'bidding', `${rideId}_expire`);
   const dueMs = (job: Awaited<ReturnType<typeof jobFor>>) => (job?.timestamp ?? 0) + (job?.opts.delay ?? 0);

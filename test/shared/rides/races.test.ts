@@ -1,9 +1,8 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { newDriver, newRide, offerOn, rideIn } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { makeDue, outcomeOf, statusesSent, storedRide } from '../../support/stored-rides.ts';
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
@@ -13,11 +12,7 @@ const expectOneOf = (texts: unknown[], ways: string[][]) =>
   expect(texts.join(' ')).to.be.oneOf(ways.map((way) => way.join(' ')));
 
 describe('concurrent actions on a ride', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   const accept = (rideId: string, offerId: string) => applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone');
   const cancel = (rideId: string) => applyAction(ctx, rideId, { action: 'cancel', by: 'partner' }, 'anyone');

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { accountOf } from '../../../shared/accounts/account.ts';
-import type { Context } from '../../../shared/base/context.ts';
 import { newAccountId, newRideId } from '../../../shared/base/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { migrate } from '../../../shared/process/migrate.ts';
@@ -8,17 +7,13 @@ import { rides } from '../../../shared/rides/ride.ts';
 import type { DeliveryOutcome, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { redeliver, redeliverFailed } from '../../../shared/webhooks/redeliver.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor, outcomeOf } from '../../support/stored-rides.ts';
 
 const startMs = 1_700_000_000_000;
 
 describe('sending again', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   const keyOf = async () => {
     const { _id: accountId } = await accountOf(`${newAccountId()}@partner.example`);

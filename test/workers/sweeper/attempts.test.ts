@@ -1,20 +1,15 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { newKeyId, newRideId } from '../../../shared/base/ids.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { claimAttempt } from '../../../workers/webhooks/claim-attempt.ts';
 import { markSlow } from '../../../workers/webhooks/slow-lane.ts';
 import { attemptRecord } from '../../support/attempts.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor } from '../../support/stored-rides.ts';
 
 describe('the sweeper, of attempts by hand,', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
   beforeEach(async () => {
     await ctx.redis.flushall();
     await attempts.deleteMany({});

@@ -13,18 +13,14 @@ import { progressKey } from '../../../workers/periodic/sweeper/progress.ts';
 import { startSweeper } from '../../../workers/periodic/sweeper/sweeper.ts';
 import { takeTurn } from '../../../workers/periodic/sweeper/turn.ts';
 import { newRide } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor, makeDue } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
 
 const intervalMs = 60_000;
 
 describe('the sweeper', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
   const { find } = rides;
   beforeEach(async () => {
     await ctx.redis.flushall();

@@ -1,6 +1,5 @@
 import { Worker } from 'bullmq';
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
 import { type PoolName, queuePrefix } from '../../../shared/base/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
@@ -14,18 +13,14 @@ import { newKey } from '../../support/deliveries.ts';
 import { database } from '../../support/failing-mongo.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { newRide, rideIn, rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor, makeDue, statusesSent, storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
 
 describe('the sweeper', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
+  const ctx = useTestContext();
   // What other tests have left due would have its turn first.
   beforeEach(() => rides.deleteMany({}));
-  after(() => ctx.close());
 
   const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000);
   const lose = async (pool: PoolName, id: string) => (await jobFor(ctx, pool, id))?.remove();

@@ -11,7 +11,7 @@ import { database } from '../../support/failing-mongo.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { type HttpOptions, type Receiver, startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
 import { useNock } from '../../support/webhook-nock.ts';
@@ -20,21 +20,17 @@ const owner = { accountId: 'acct_of_tests' };
 
 describe('the attempt of an event', () => {
   useNock(false);
-  let base: Context;
+  const base = useTestContext();
   let ctx: Context;
   let receiver: Receiver;
   let answer: HttpOptions['answer'];
 
-  before(async () => {
-    base = await testContext();
-  });
   beforeEach(async () => {
     answer = (response) => response.end();
     receiver = await startReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
     ctx = withTargets(base, receiver.origin);
   });
   afterEach(() => receiver.close());
-  after(() => base.close());
 
   const recorded = async (rideId: string): Promise<AttemptRecord[]> => {
     await flushAttempts();

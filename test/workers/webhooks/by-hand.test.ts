@@ -21,27 +21,23 @@ import {
 import { failOnce } from '../../support/failing-mongo.ts';
 import { type HttpOptions, type Receiver, startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 
 describe('an attempt by hand', () => {
   useNock(false);
-  let base: Context;
+  const base = useTestContext();
   let ctx: Context;
   let receiver: Receiver;
   let answer: HttpOptions['answer'];
 
-  before(async () => {
-    base = await testContext();
-  });
   beforeEach(async () => {
     answer = (response) => response.end('fine');
     receiver = await startReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
     ctx = withTargets(base, receiver.origin);
   });
   afterEach(() => receiver.close());
-  after(() => base.close());
 
   const ownerOf = async (keyId: string) => ({ accountId: (await keys.findOne({ _id: keyId }))?.accountId ?? '' });
   const keyWithOwner = async (url?: string) => {

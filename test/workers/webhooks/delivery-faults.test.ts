@@ -9,7 +9,7 @@ import { beforeTheAnswer, deliver, insteadOf, isSignedWith, newKey, withTargets 
 import { withLogLines } from '../../support/log-lines.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
@@ -18,13 +18,10 @@ describe('a delivery that is disturbed', () => {
   useNock(false);
   let restoreWrites = () => {};
   const { now } = Date;
-  let base: Context;
+  const base = useTestContext();
   let ctx: Context;
   let receiver: Receiver;
 
-  before(async () => {
-    base = await testContext();
-  });
   beforeEach(async () => {
     receiver = await startReceiver();
     ctx = withTargets(base, receiver.origin);
@@ -34,7 +31,6 @@ describe('a delivery that is disturbed', () => {
     Date.now = now;
     await receiver.close();
   });
-  after(() => base.close());
 
   const rideWith = async (events: number) => rideWithEvents(ctx, await newKey(ctx, receiver.url), events);
   const { MongoNetworkError, MongoServerError } = mongoose.mongo;

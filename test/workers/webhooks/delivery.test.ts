@@ -8,27 +8,23 @@ import { rollSigningSecret } from '../../../shared/keys/replace-secret.ts';
 import { deliver, isSignedWith, newKey, withShortDeadline, withTargets } from '../../support/deliveries.ts';
 import { type HttpOptions, type Receiver, startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 
 describe('the delivery of an event', () => {
   useNock(false);
-  let base: Context;
+  const base = useTestContext();
   let ctx: Context;
   let receiver: Receiver;
   let answer: HttpOptions['answer'];
 
-  before(async () => {
-    base = await testContext();
-  });
   beforeEach(async () => {
     answer = (response) => response.end();
     receiver = await startReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
     ctx = withTargets(base, receiver.origin);
   });
   afterEach(() => receiver.close());
-  after(() => base.close());
 
   const logged = async (rideId: string, seq = 1) => (await storedRide(rideId)).events[seq - 1]?.delivery;
 

@@ -11,18 +11,14 @@ import { newKey, withTargets } from '../../support/deliveries.ts';
 import { type LogLine, withLogLines } from '../../support/log-lines.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { testContext, testSettings } from '../../support/service.ts';
+import { testContext, testSettings, useTestContext } from '../../support/service.ts';
 import { type ServiceProcess, serviceProcess } from '../../support/service-process.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 
 describe('the attempts at a time of a process', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   const wanted = { bidding: 50, simulator: 50, dispatch: 50, webhooks: 500, 'webhooks-slow': 500, mail: 10 };
 

@@ -12,7 +12,7 @@ import { deliver, newKey, withTargets } from '../../support/deliveries.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
@@ -22,15 +22,12 @@ const dayMs = 24 * 3_600_000;
 describe('the delivery of an event whose signing secret cannot be decrypted', () => {
   useNock(false);
   const { find } = keys;
-  let base: Context;
+  const base = useTestContext();
   let ctx: Context;
   let receiver: Receiver;
   let key: NewKey;
   let rideId: string;
 
-  before(async () => {
-    base = await testContext();
-  });
   beforeEach(async () => {
     receiver = await startReceiver();
     ctx = withTargets(base, receiver.origin);
@@ -41,7 +38,6 @@ describe('the delivery of an event whose signing secret cannot be decrypted', ()
     keys.find = find;
     await receiver.close();
   });
-  after(() => base.close());
 
   /** As where SECRETS_KEY does not list the key that the ciphertext names. */
   const lackSecretsKey = () => {
@@ -106,11 +102,7 @@ describe('the delivery of an event whose signing secret cannot be decrypted', ()
 
 describe('the delivery of an event for which this process lacks descriptors or ports', () => {
   useNock(false);
-  let base: Context;
-  before(async () => {
-    base = await testContext();
-  });
-  after(() => base.close());
+  const base = useTestContext();
 
   it('leaves the event unsettled and unclaimed, logs one error, and is made after a pause', async () => {
     const receiver = await startReceiver();

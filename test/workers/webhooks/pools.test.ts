@@ -8,7 +8,7 @@ import { isSlow, markSlow } from '../../../workers/webhooks/slow-lane.ts';
 import { deliver, insteadOf, newKey, withShortDeadline, withTargets } from '../../support/deliveries.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { type TestApi, useTestApi } from '../../support/service.ts';
 import { jobFor, statusesSent, storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
 import { useNock } from '../../support/webhook-nock.ts';
@@ -126,11 +126,7 @@ describe('a delivery pool that stops while MongoDB takes no outcome', () => {
 
 describe('the slow lane', () => {
   useNock(false);
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   it('takes a job before its event is claimed', async () => {
     const key = await newKey(api.ctx);
@@ -186,11 +182,7 @@ describe('the slow lane', () => {
 
 describe('the delivery of an event, with nock in the place of the partner', () => {
   useNock(true);
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   it('posts the signed event and records what the partner answers', async () => {
     const mute = await startReceiver({ raw: true });

@@ -22,7 +22,7 @@ import {
 import { onceInsteadOf } from '../../support/failing-mongo.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
@@ -30,16 +30,13 @@ import { divertOutbound } from '../../support/webhook-outbound.ts';
 describe('a rolled signing secret or a changed URL', () => {
   useNock(false);
   const { now } = Date;
-  let base: Context;
+  const base = useTestContext();
   let ctx: Context;
   let old: Receiver;
   let receiver: Receiver;
   let key: NewKey;
   let rideId: string;
 
-  before(async () => {
-    base = await testContext();
-  });
   beforeEach(async () => {
     [old, receiver] = await Promise.all([startReceiver(), startReceiver()]);
     ctx = withTargets(base, old.origin, receiver.origin);
@@ -50,7 +47,6 @@ describe('a rolled signing secret or a changed URL', () => {
     Date.now = now;
     await Promise.all([old.close(), receiver.close()]);
   });
-  after(() => base.close());
 
   const letPass = (ms: number) => {
     Date.now = () => now() + ms;

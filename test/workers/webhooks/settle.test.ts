@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Delivery } from '../../../shared/rides/ride-types.ts';
@@ -8,15 +7,11 @@ import { claimEvent } from '../../../workers/webhooks/claim.ts';
 import { settleEvent, settleLast } from '../../../workers/webhooks/settle.ts';
 import { newKey } from '../../support/deliveries.ts';
 import { newRide, rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 
 describe('settling an event', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   const claimedRide = async (events: number, token = 'a') => {
     const rideId = await rideWithEvents(ctx, await newKey(ctx), events);
