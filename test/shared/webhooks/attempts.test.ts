@@ -13,7 +13,7 @@ import { useTestContext } from '../../support/service.ts';
 import { outcomeOf } from '../../support/stored-rides.ts';
 
 describe('attempts', () => {
-  const ctx = useTestContext();
+  useTestContext();
 
   const idsOf = (found: readonly { _id: string }[]) => found.map(({ _id }) => _id);
 
