@@ -2,9 +2,7 @@ import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { subscribeToRideChanges } from '../../shared/base/wake.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
-import { deliveryJobId } from '../../shared/rides/outbox.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { timerJobId } from '../../shared/rides/timers.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { newDriver, offerOn, rideIn } from '../support/rides.ts';
 import { useTestApi } from '../support/service.ts';
@@ -71,8 +69,8 @@ describe('POST /rides/:rideId/accept', () => {
     loseNextAnswer();
     expect((await accept()).status).to.equal(503);
     for (const [pool, id] of [
-      ['simulator', timerJobId(rideId, 'arrive')],
-      ['webhooks', deliveryJobId(rideId, 1)],
+      ['simulator', { rideId, timer: 'arrive' }],
+      ['webhooks', { rideId, seq: 1 }],
     ] as const) {
       await (await jobFor(api.ctx, pool, id))?.remove();
     }
@@ -84,8 +82,8 @@ describe('POST /rides/:rideId/accept', () => {
     // Repeated, because the subscription may not have reached Redis yet.
     await until(async () => (await accept()).status === 200 && isWoken);
     wake.close();
-    expect(await jobFor(api.ctx, 'simulator', timerJobId(rideId, 'arrive'))).to.not.equal(undefined);
-    expect(await jobFor(api.ctx, 'webhooks', deliveryJobId(rideId, 1))).to.not.equal(undefined);
+    expect(await jobFor(api.ctx, 'simulator', { rideId, timer: 'arrive' })).to.not.equal(undefined);
+    expect(await jobFor(api.ctx, 'webhooks', { rideId, seq: 1 })).to.not.equal(undefined);
     expect(await eventsOf(rideId)).to.deep.equal(['offer.received', 'ride.status']);
   });
 

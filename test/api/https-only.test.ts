@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rides } from '../../shared/rides/ride.ts';
 import { call, validRide } from '../support/client.ts';
-import { startTestApi, useTestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 const production = { SERVICE_ENV: 'production', PUBLIC_BASE_URL: 'https://rides.example' };
 
@@ -66,13 +66,10 @@ for (const hops of [0, 1, 2] as const) {
 }
 
 describe('HTTPS only, in development', () => {
+  const api = useTestApi();
+
   it('serves plain HTTP', async () => {
-    const api = await startTestApi();
-    try {
-      const { key } = await api.key();
-      expect((await call(`${api.url}/v1`, { headers: { 'x-api-key': key } })).status).to.equal(200);
-    } finally {
-      await api.close();
-    }
+    const { key } = await api.key();
+    expect((await call(`${api.url}/v1`, { headers: { 'x-api-key': key } })).status).to.equal(200);
   });
 });

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { rotateKey } from '../../shared/keys/replace-secret.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { timerJobId } from '../../shared/rides/timers.ts';
 import { type Client, clientOf, validRide } from '../support/client.ts';
 import { database, failOnce, onceInsteadOf } from '../support/failing-mongo.ts';
 import { offerOn } from '../support/rides.ts';
@@ -33,7 +32,7 @@ describe('Idempotency-Key', () => {
 
   it('adds the job of the first timer when a repeat confirms a creation that added none', async () => {
     const { body } = await partner.createRide(undefined, under('a'));
-    const firstJob = () => jobFor(api.ctx, 'simulator', timerJobId(body.rideId, 'offer'));
+    const firstJob = () => jobFor(api.ctx, 'simulator', { rideId: body.rideId, timer: 'offer' });
     await (await firstJob())?.remove();
     expect(await firstJob()).to.equal(undefined);
     expect((await partner.createRide(undefined, under('a'))).status).to.equal(201);

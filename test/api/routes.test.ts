@@ -35,7 +35,7 @@ const unknownPaths = [
 ];
 
 describe('routes', () => {
-  const api = useTestApi({ DOCS_URL: 'https://docs.example/api' });
+  const api = useTestApi();
   let key: string;
 
   before(async () => {

@@ -1,16 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { freePort } from '../../dev/servers/ports.ts';
-import type { Context } from '../../shared/base/context.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
 import { newRide, offerOn } from '../support/rides.ts';
-import { testContext } from '../support/service.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
+import { testSettings, useTestContext } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { useTestService } from '../support/workers.ts';
 import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
@@ -244,30 +240,18 @@ describe('the live map', () => {
 });
 
 describe('the live map of an API that restarts', () => {
-  let folder: string;
+  const ctx = useTestContext();
   let api: ServiceProcess;
   let url: string;
-  let ctx: Context;
   before(async () => {
-    ctx = await testContext();
-    folder = await mkdtemp(path.join(tmpdir(), 'rides-map-'));
-    const env = {
-      ...process.env,
-      SERVICE_ENV: 'development',
-      MONGO_URL: process.env.TEST_MONGO_URL,
-      REDIS_URL: process.env.TEST_REDIS_URL,
-      SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
-      PORT: String(await freePort()),
-    };
-    api = serviceProcess({ name: 'api', script: 'api/main', env, output: { logDir: folder } });
+    const PORT = String(await freePort());
+    api = serviceProcess({ name: 'api', script: 'api/main', env: testSettings({ PORT }) });
     await api.start();
-    url = `http://127.0.0.1:${env.PORT}`;
+    url = `http://127.0.0.1:${PORT}`;
   });
   after(async () => {
     await api?.stop();
-    await ctx.close();
     await closeProfiles();
-    await rm(folder, { recursive: true, force: true });
   });
 
   it('follows again by itself', async () => {

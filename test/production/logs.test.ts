@@ -1,30 +1,27 @@
 import fs from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
-import type { Context } from '../../shared/base/context.ts';
 import { createDriver } from '../../shared/drivers/manage-drivers.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { clientOf } from '../support/client.ts';
 import { person } from '../support/drivers.ts';
+import { useFolder } from '../support/folder.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { testContext, testSettings } from '../support/service.ts';
+import { testSettings, useTestContext } from '../support/service.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 import { until } from '../support/until.ts';
 
 describe('the logs of an API and a worker process, at the most talkative level', () => {
-  let ctx: Context;
+  const ctx = useTestContext();
+  const folder = useFolder();
   let receiver: Receiver;
-  let folder: string;
   let processes: ServiceProcess[];
   let url: string;
   before(async () => {
-    ctx = await testContext();
     await ctx.redis.flushall();
     receiver = await startReceiver();
-    folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-logs-'));
     const PORT = String(await freePort());
     url = `http://127.0.0.1:${PORT}`;
     const env = testSettings({
@@ -33,7 +30,7 @@ describe('the logs of an API and a worker process, at the most talkative level',
       SIMULATION_SPEED: '50',
       WEBHOOK_LOCAL_TARGETS: receiver.origin,
     });
-    const output = { logDir: folder };
+    const output = { logDir: folder.path };
     processes = [
       serviceProcess({ name: 'api', script: 'api/main', env, output }),
       serviceProcess({ name: 'worker', script: 'workers/main', env, output }),
@@ -43,8 +40,6 @@ describe('the logs of an API and a worker process, at the most talkative level',
   after(async () => {
     await Promise.all(processes.map((each) => each.stop()));
     await receiver.close();
-    await fs.rm(folder, { recursive: true, force: true });
-    await ctx.close();
   });
 
   interface Line {
@@ -61,7 +56,7 @@ describe('the logs of an API and a worker process, at the most talkative level',
     durationMs?: number;
   }
   const text = async () =>
-    (await Promise.all(['api.log', 'worker.log'].map((name) => fs.readFile(path.join(folder, name), 'utf8')))).join('');
+    (await Promise.all(['api.log', 'worker.log'].map((name) => fs.readFile(path.join(folder.path, name), 'utf8')))).join('');
   const lines = async (): Promise<Line[]> =>
     (await text())
       .split('\n')

@@ -1,32 +1,27 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createLogger } from '../../shared/base/logging/logger.ts';
 import { connectRedis, connectWorkerRedis, redisReady } from '../../shared/base/redis/redis.ts';
 import { pingRedis } from '../../shared/base/redis/redis-nodes.ts';
+import { useFolder } from '../support/folder.ts';
 import { ask, startClusterNode } from '../support/redis-group.ts';
 import type { Restartable } from '../support/restartable.ts';
 import { until } from '../support/until.ts';
 
 describe('a Redis Cluster that lacks slots, so that it refuses commands', () => {
   const log = createLogger('silent', 'test');
-  let folder: string;
+  const folder = useFolder();
   let node: Restartable;
   let url: string;
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rides-redis-'));
-    ({ node } = await startClusterNode(folder));
+    ({ node } = await startClusterNode(folder.path));
     await ask(node, 'CLUSTER', 'ADDSLOTSRANGE', 0, 16_382);
     url = node.url.replace('redis://', 'redis-cluster://');
   });
-  after(async () => {
-    await node.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => node.stop());
 
   it('lets a connection be renewed: BullMQ waits for that', async () => {
     const redis = connectWorkerRedis(url, log);
@@ -49,13 +44,12 @@ describe('a Redis Cluster that lacks slots, so that it refuses commands', () => 
 
 describe('a Redis Cluster of two primaries without replicas', () => {
   const log = createLogger('silent', 'test');
-  let folder: string;
+  const folder = useFolder();
   let nodes: Restartable[];
   let url: string;
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rides-redis-'));
-    const started = await Promise.all(['one', 'two'].map((name) => startClusterNode(join(folder, name))));
+    const started = await Promise.all(['one', 'two'].map((name) => startClusterNode(join(folder.path, name))));
     nodes = started.map(({ node }) => node);
     await Promise.all([
       ask(nodes[0], 'CLUSTER', 'ADDSLOTSRANGE', 0, 8_191),
@@ -65,10 +59,7 @@ describe('a Redis Cluster of two primaries without replicas', () => {
     await until(async () => (await ask(nodes[0], 'CLUSTER', 'INFO')).includes('cluster_state:ok'));
     url = `${nodes[0]?.url}`.replace('redis://', 'redis-cluster://');
   });
-  after(async () => {
-    await Promise.all(nodes.map((node) => node.stop()));
-    await rm(folder, { recursive: true, force: true });
-  });
+  after(() => Promise.all(nodes.map((node) => node.stop())));
 
   it('does not answer while one of them is away, and does when it is back', async () => {
     const redis = connectRedis(url, log);
@@ -90,8 +81,8 @@ describe('a Redis Cluster of two primaries without replicas', () => {
 
   it('lets a process end whose connection ends while it asks for the slots', async () => {
     const script = `
-      const { connectRedis } = await import('./shared/redis.ts');
-      const { createLogger } = await import('./shared/logger.ts');
+      const { connectRedis } = await import('./shared/base/redis/redis.ts');
+      const { createLogger } = await import('./shared/base/logging/logger.ts');
       const redis = connectRedis(process.env.ADDRESS, createLogger('silent', 'test'));
       const refresh = redis.refreshSlotsCache;
       redis.once('ready', () => {

@@ -9,6 +9,7 @@ import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { openContext } from '../../shared/process/open-context.ts';
 import { type Client, clientOf } from './client.ts';
+import { useStarted } from './use-started.ts';
 
 /** The settings of a test: the environment of a process that it starts. */
 export const testSettings = (settings: Record<string, string> = {}) => ({
@@ -82,12 +83,3 @@ export async function startTestApi(settings?: Record<string, string>): Promise<T
 export const useTestApi = (given: Given = {}): TestApi => useStarted(async () => startTestApi(await settingsOf(given)));
 
 export const settingsOf = async (given: Given): Promise<Settings> => (typeof given === 'function' ? given() : given);
-
-/** The handle has its fields while the tests of the surrounding describe run. */
-export function useStarted<Started extends { close(): Promise<void> }>(start: () => Promise<Started>): Started {
-  const handle = {} as Started;
-  before(async () => void Object.assign(handle, await start()));
-  // Without a `close`, the start has failed.
-  after(() => handle.close?.());
-  return handle;
-}

@@ -9,13 +9,11 @@ import type { Ride } from '../../shared/rides/ride-types.ts';
 import type { Pace } from '../../shared/usage/sum-rides.ts';
 import { type Summed, sumAll } from '../../workers/periodic/usage/sum-all.ts';
 import { ownDatabase } from './own-database.ts';
-import { testConfig, testContext } from './service.ts';
+import { testConfig, useTestContext } from './service.ts';
 
 /** A context on a database of its own, since summing goes through all keys and accounts. */
-export async function usageContext(): Promise<Context> {
-  const { url } = await ownDatabase('usage');
-  return testContext({ MONGO_URL: url });
-}
+export const useUsageContext = (): Context =>
+  useTestContext(async () => ({ MONGO_URL: (await ownDatabase('usage')).url }));
 
 /** A moment as it is written, e.g. `2026-11-05 23:59:59.999`, UTC. */
 export const at = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`);

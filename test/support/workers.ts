@@ -2,7 +2,8 @@ import type { PoolName } from '../../shared/base/queues.ts';
 import { poolNames } from '../../shared/base/queues.ts';
 import { connectWorkerRedis } from '../../shared/base/redis/redis.ts';
 import { startPool } from '../../workers/pools.ts';
-import { type Given, settingsOf, startTestApi, type TestApi, useStarted } from './service.ts';
+import { type Given, settingsOf, startTestApi, type TestApi } from './service.ts';
+import { useStarted } from './use-started.ts';
 
 /** The API and, in the same process, the worker pools on real queues, with nothing in them. */
 export async function startTestService(

@@ -271,7 +271,7 @@ describe('a dispatch round', () => {
     await ctx.redis.flushall();
     await sweep(ctx, { everything: true });
     for (const rideId of [waiting, later]) {
-      expect((await jobFor(ctx, 'dispatch', `${rideId}_dispatch`))?.data).to.deep.equal({ rideId, timer: 'dispatch' });
+      expect((await jobFor(ctx, 'dispatch', { rideId, timer: 'dispatch' }))?.data).to.deep.equal({ rideId, timer: 'dispatch' });
     }
   });
 });

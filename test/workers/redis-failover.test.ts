@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { startRedis } from '../../dev/servers/redis.ts';
 import type { RunningServer } from '../../dev/servers/running-server.ts';
 import { addJob } from '../../shared/base/queues.ts';
+import { useFolder } from '../support/folder.ts';
 import { newRide } from '../support/rides.ts';
 import type { TestApi } from '../support/service.ts';
 import { endBidding, storedRide } from '../support/stored-rides.ts';
@@ -14,15 +13,14 @@ import { until } from '../support/until.ts';
 import { startTestService } from '../support/workers.ts';
 
 describe('a failover of Redis that leaves every connection with a replica', () => {
-  let folder: string;
+  const folder = useFolder();
   let servers: RunningServer[];
   let address: Switch;
   let service: TestApi;
   let first: Redis;
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rides-test-'));
-    servers = await Promise.all(['first', 'second'].map((name) => startRedis({ dataDir: join(folder, name) })));
+    servers = await Promise.all(['first', 'second'].map((name) => startRedis({ dataDir: join(folder.path, name) })));
     const [firstPort = 0, secondPort = 0] = servers.map(({ url }) => Number(new URL(url).port));
     address = await startSwitch(firstPort);
     first = new Redis(firstPort);
@@ -36,7 +34,6 @@ describe('a failover of Redis that leaves every connection with a replica', () =
     first.disconnect();
     address.close();
     await Promise.all(servers.map((server) => server.stop()));
-    await rm(folder, { recursive: true, force: true });
   });
 
   it('is followed by every command and every worker', async () => {

@@ -412,13 +412,13 @@ describe('the streams of the test console', () => {
 });
 
 describe('the page of the signature check', () => {
+  const api = useTestApi();
+
   it('has nothing that a browser could send: no field has a name', async () => {
-    const api = await startTestApi();
     const { html, status } = await (await signedIn(api)).get('/dashboard/signature');
     const form = /<form class="form".*?<\/form>/s.exec(html)?.[0] ?? '';
     expect(status).to.equal(200);
     expect(form).to.include('id="secret"').and.include('hidden').and.include('method="dialog"');
     expect(form).not.to.match(/\s(name|action)=/);
-    await api.close();
   });
 });

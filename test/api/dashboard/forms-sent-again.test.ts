@@ -4,6 +4,7 @@ import { dashboardBase } from '../../../api/dashboard/dashboard-part.ts';
 import { dashboardRoutes } from '../../../api/dashboard/routes.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { SessionModel, startSession } from '../../../shared/accounts/session.ts';
+import type { Context } from '../../../shared/base/context.ts';
 import { sha256 } from '../../../shared/base/ids.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../../shared/keys/delivery-settings.ts';
@@ -15,12 +16,13 @@ import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { clientOf, validRide } from '../../support/client.ts';
 import { newFormId, type PageAnswer, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { mailsTo } from '../../support/mails.ts';
-import { type MongoProxy, startMongoProxy } from '../../support/mongo-proxy.ts';
+import { useMongoProxy } from '../../support/mongo-proxy.ts';
 import { newDriver } from '../../support/rides.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 /** An account with all that the forms change: two sessions, a key, a ride that is bidding with an offer, and one with a failed event. */
 interface World {
+  ctx: Context;
   visitor: Visitor;
   key: ApiKey;
   rideId: string;
@@ -74,8 +76,8 @@ const cases: Record<string, FormCase> = {
 };
 const testedElsewhere = /^\/(sign-in|confirm)(\/|$)/;
 
-function accepted({ rideId, offerId, key }: World): Promise<unknown> {
-  return applyAction(api.ctx, rideId, { action: 'accept', offerId }, { keyId: key._id });
+function accepted({ ctx, rideId, offerId, key }: World): Promise<unknown> {
+  return applyAction(ctx, rideId, { action: 'accept', offerId }, { keyId: key._id });
 }
 
 const placesOf = ({ pickup, destination, fare }: typeof validRide) => ({
@@ -83,19 +85,9 @@ const placesOf = ({ pickup, destination, fare }: typeof validRide) => ({
   ...{ destinationLat: String(destination.lat), destinationLng: String(destination.lng), fare: String(fare) },
 });
 
-let api: TestApi;
-
 describe('a form of the dashboard that is sent again', () => {
-  let proxy: MongoProxy;
-
-  before(async () => {
-    proxy = await startMongoProxy(process.env.TEST_MONGO_URL ?? '');
-    api = await startTestApi({ MONGO_URL: proxy.url });
-  });
-  after(async () => {
-    await api.close();
-    await proxy.close();
-  });
+  const proxy = useMongoProxy();
+  const api = useTestApi(() => ({ MONGO_URL: proxy.url }));
 
   async function newWorld(): Promise<World> {
     const visitor = await signedIn(api);
@@ -123,7 +115,7 @@ describe('a form of the dashboard that is sent again', () => {
     await rides.updateOne({ _id: failedRideId }, { $set: { 'events.0.delivery': delivery, undeliveredAt: at } });
     const key = (await keys.findOne({ _id: made.keyId })) as ApiKey;
     const otherSession = await startSession(accountId, api.ctx.now());
-    return { visitor, key, rideId, offerId: offers[0]?.offerId ?? '', failedRideId, otherSession };
+    return { ctx: api.ctx, visitor, key, rideId, offerId: offers[0]?.offerId ?? '', failedRideId, otherSession };
   }
 
   /** All that the forms of an account can change, without ids and times. */

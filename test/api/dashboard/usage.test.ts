@@ -4,20 +4,17 @@ import { createKey, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { linesPerPart } from '../../../shared/usage/statement-parts.ts';
 import { signedIn, type Visitor } from '../../support/dashboard.ts';
 import { ownDatabase } from '../../support/own-database.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 import { at, ridesAt, sumThrough, tripsAt, type Whose } from '../../support/usage.ts';
 
 const hostile = `=1+1"><script>alert(1)</script>`;
 
 describe('the usage pages', () => {
-  let api: TestApi;
-  before(async () => {
-    const { url } = await ownDatabase('usage');
-    api = await startTestApi({ MONGO_URL: url });
+  const api = useTestApi(async () => ({ MONGO_URL: (await ownDatabase('usage')).url }));
+  before(() => {
     // The pages show the present month, and the tests know what it is.
     api.ctx.now = () => at('2026-11-21 12:00').getTime();
   });
-  after(() => api.close());
 
   async function keyOf({ account }: Visitor, name: string, mode: Mode = 'live'): Promise<Whose> {
     const { keyId } = await createKey(api.ctx.config, { accountId: account._id, name, mode });

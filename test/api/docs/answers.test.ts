@@ -14,23 +14,16 @@ import { type OperationCaller, operationCaller } from '../../support/common-erro
 import { fieldsIn, fieldsOf, openApi, schemaProblem } from '../../support/documented.ts';
 import { age } from '../../support/feed.ts';
 import { newDriver, rideIn } from '../../support/rides.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 import { endBidding, storedRide } from '../../support/stored-rides.ts';
+import { useStarted } from '../../support/use-started.ts';
 
 // `call` and `rawRequest` compare every answer with the document, here and in all tests of the API.
 describe('the documented answers to partners', () => {
-  let api: TestApi;
-  let caller: OperationCaller;
+  const api = useTestApi();
+  const caller = useStarted(() => operationCaller(api, '/v1', () => partner.key));
   let partner: Client & { key: string; keyId: string };
 
-  before(async () => {
-    api = await startTestApi();
-    caller = await operationCaller(api, '/v1', () => partner.key);
-  });
-  after(async () => {
-    await caller.close();
-    await api.close();
-  });
   beforeEach(async () => {
     partner = await api.partner();
   });

@@ -11,24 +11,17 @@ import { type OperationCaller, operationCaller } from '../../support/common-erro
 import { fieldsIn, fieldsOf, openApi } from '../../support/documented.ts';
 import { dispatchedRide, type GatewayDriver, newGatewayDriver, somewhere } from '../../support/drivers.ts';
 import { newDriver, offerOn } from '../../support/rides.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 import { endBidding } from '../../support/stored-rides.ts';
+import { useStarted } from '../../support/use-started.ts';
 
 // `call`, `rawRequest` and the driver's stream compare every answer with the document, here and in all tests of the gateway.
 describe('the documented answers to drivers', () => {
-  let api: TestApi;
-  let caller: OperationCaller;
+  const api = useTestApi();
+  const caller = useStarted(() => operationCaller(api, '/drivers/v1', () => driver.key));
   let driver: GatewayDriver;
   let place: ReturnType<typeof somewhere>;
 
-  before(async () => {
-    api = await startTestApi();
-    caller = await operationCaller(api, '/drivers/v1', () => driver.key);
-  });
-  after(async () => {
-    await caller.close();
-    await api.close();
-  });
   beforeEach(async () => {
     place = somewhere();
     driver = await newGatewayDriver(api, { at: place });

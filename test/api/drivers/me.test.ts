@@ -5,7 +5,7 @@ import { newDriverKey } from '../../../shared/keys/key-format.ts';
 import { resumeDriver } from '../../../shared/rides/driver/settle-driver.ts';
 import { call } from '../../support/client.ts';
 import { gatewayDriver, newGatewayDriver, somewhere } from '../../support/drivers.ts';
-import { startTestApi, useTestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 describe("the drivers' gateway", () => {
   const api = useTestApi();
@@ -321,19 +321,15 @@ describe("the drivers' gateway", () => {
 });
 
 describe("the drivers' gateway in production", () => {
+  const api = useTestApi({ SERVICE_ENV: 'production', TRUSTED_PROXY_HOPS: '1' });
+
   it('demands HTTPS on every route, streams included', async () => {
-    const production = await startTestApi({ SERVICE_ENV: 'production', TRUSTED_PROXY_HOPS: '1' });
-    try {
-      const { key } = await newGatewayDriver(production);
-      const status = async (path: string, headers: Record<string, string>) =>
-        (await call(`${production.url}/drivers/v1${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } }))
-          .status;
-      expect(await status('/me', {})).to.equal(403);
-      expect(await status('/stream', {})).to.equal(403);
-      expect(await status('/me', { 'x-forwarded-proto': 'http' })).to.equal(403);
-      expect(await status('/me', { 'x-forwarded-proto': 'https' })).to.equal(200);
-    } finally {
-      await production.close();
-    }
+    const { key } = await newGatewayDriver(api);
+    const status = async (path: string, headers: Record<string, string>) =>
+      (await call(`${api.url}/drivers/v1${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } })).status;
+    expect(await status('/me', {})).to.equal(403);
+    expect(await status('/stream', {})).to.equal(403);
+    expect(await status('/me', { 'x-forwarded-proto': 'http' })).to.equal(403);
+    expect(await status('/me', { 'x-forwarded-proto': 'https' })).to.equal(200);
   });
 });

@@ -18,7 +18,7 @@ describe('the bidding time', () => {
     expect(ride.biddingEndsAt.getTime() - ride.createdAt.getTime()).to.equal(600_000);
     expect(ride.timers).to.deep.equal([{ name: 'expire', dueAt: ride.biddingEndsAt }]);
     expect(ride.nextDueAt).to.deep.equal(ride.biddingEndsAt);
-    const job = await jobFor(ctx, 'bidding', `${rideId}_expire`);
+    const job = await jobFor(ctx, 'bidding', { rideId, timer: 'expire' });
     expect(job?.data).to.deep.equal({ rideId, timer: 'expire' });
     expect((job?.timestamp ?? 0) + (job?.opts.delay ?? 0)).to.equal(ride.biddingEndsAt.getTime());
   });
@@ -120,7 +120,7 @@ describe('a trip that makes no progress', () => {
       expect(ride.timers).to.deep.equal([{ name: 'stall', dueAt }]);
       expect(ride.nextDueAt).to.deep.equal(dueAt);
       for (const pool of ['bidding', 'simulator'] as const) {
-        expect(await jobFor(ctx, pool, `${rideId}_stall`)).to.equal(undefined);
+        expect(await jobFor(ctx, pool, { rideId, timer: 'stall' })).to.equal(undefined);
       }
     });
 

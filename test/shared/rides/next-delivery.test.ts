@@ -26,7 +26,7 @@ describe('the job of the next delivery', () => {
     }) as typeof updateOne;
     return applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone');
   };
-  const nextJobOf = (rideId: string) => jobFor(ctx, 'webhooks', `${rideId}_2`);
+  const nextJobOf = (rideId: string) => jobFor(ctx, 'webhooks', { rideId, seq: 2 });
 
   it('is added by a change whose event has become the oldest unsettled one while it was decided', async () => {
     const { _id } = await acceptWhileSettling();

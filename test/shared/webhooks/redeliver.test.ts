@@ -58,7 +58,7 @@ describe('sending again', () => {
         outcome: 'waiting',
       });
       expect(record).not.to.have.property('body');
-      const { data } = (await jobFor(ctx, 'webhooks', attemptId)) ?? {};
+      const { data } = (await jobFor(ctx, 'webhooks', { attemptId })) ?? {};
       expect(data).to.deep.equal({ attemptId, keyId: key.keyId });
     });
 
@@ -125,8 +125,8 @@ describe('sending again', () => {
       await rideWith(key, ['failed', 'failed']);
       await redeliverFailed(ctx, key.keyId, { since: new Date(0) }, key.owner);
       const [first, second] = await waitingOf(key.keyId);
-      expect(await jobFor(ctx, 'webhooks', first?._id ?? '')).not.to.equal(undefined);
-      expect(await jobFor(ctx, 'webhooks', second?._id ?? '')).to.equal(undefined);
+      expect(await jobFor(ctx, 'webhooks', { attemptId: first?._id ?? '' })).not.to.equal(undefined);
+      expect(await jobFor(ctx, 'webhooks', { attemptId: second?._id ?? '' })).to.equal(undefined);
     });
 
     it('takes 500 at most, and asked again the next ones, after those that still wait', async () => {

@@ -24,7 +24,7 @@ describe('a test event', () => {
     const attemptId = await sendTestEvent(ctx, keyId, owner);
     const record = await attempts.findOne({ _id: attemptId });
     expect(record).to.include({ ...owner, keyId, mode: 'test', kind: 'test', outcome: 'waiting', state: 'waiting' });
-    expect((await jobFor(ctx, 'webhooks', attemptId))?.data).to.deep.equal({ attemptId, keyId });
+    expect((await jobFor(ctx, 'webhooks', { attemptId }))?.data).to.deep.equal({ attemptId, keyId });
   });
 
   it('is no ride', async () => {

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { newRideId, newTrackToken } from '../../../shared/base/ids.ts';
 import { FareProgressModel, fareDays, fareProgress, placeOf } from '../../../shared/fares/fare-days.ts';
 import { faresPerKm, type Quartiles } from '../../../shared/fares/fare-hint.ts';
@@ -10,14 +9,10 @@ import { faresLeaseKey, startFareDays, takeFareTurn } from '../../../workers/per
 import { somewhere } from '../../support/drivers.ts';
 import { newDriver } from '../../support/rides.ts';
 import { until } from '../../support/until.ts';
-import { at, usageContext } from '../../support/usage.ts';
+import { at, useUsageContext } from '../../support/usage.ts';
 
 describe('the fares of the days that are over', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await usageContext();
-  });
-  after(() => ctx.close());
+  const ctx = useUsageContext();
   beforeEach(async () => {
     await ctx.redis.del(faresLeaseKey);
     await FareProgressModel.deleteMany({});

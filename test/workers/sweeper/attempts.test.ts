@@ -34,7 +34,7 @@ describe('the sweeper, of attempts by hand,', () => {
   };
   const redelivery = (seconds: number, rideId: string, keyId?: string) =>
     waiting(seconds, { kind: 'redelivery', rideId, ...(keyId && { keyId }) });
-  const job = ({ _id }: AttemptRecord) => jobFor(ctx, 'webhooks', _id);
+  const job = ({ _id }: AttemptRecord) => jobFor(ctx, 'webhooks', { attemptId: _id });
 
   it('adds the job where it is late by over 10 s, and none that is not', async () => {
     const [late, recent] = [await waiting(-60), await waiting(-1)];
@@ -99,7 +99,7 @@ describe('the sweeper, of attempts by hand,', () => {
     const late = await waiting(-60, { keyId });
     await sweep(ctx, { everything: false });
     expect(await job(late)).to.equal(undefined);
-    expect(await jobFor(ctx, 'webhooks-slow', late._id)).not.to.equal(undefined);
+    expect(await jobFor(ctx, 'webhooks-slow', { attemptId: late._id })).not.to.equal(undefined);
   });
 
   it('does not look at events nor at what is done', async () => {

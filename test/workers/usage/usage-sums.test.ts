@@ -5,16 +5,12 @@ import { isSummed, UsageProgressModel } from '../../../shared/usage/progress.ts'
 import { rideSums } from '../../../shared/usage/ride-sums.ts';
 import { startUsageSums, takeUsageTurn, usageLeaseKey } from '../../../workers/periodic/usage/usage-sums.ts';
 import { until } from '../../support/until.ts';
-import { at, newKey, ridesAt, usageContext, type Whose } from '../../support/usage.ts';
+import { at, newKey, ridesAt, useUsageContext, type Whose } from '../../support/usage.ts';
 
 const intervalMs = 60_000;
 
 describe('summing the usage', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await usageContext();
-  });
-  after(() => ctx.close());
+  const ctx = useUsageContext();
   const { find } = keys;
   beforeEach(async () => {
     await ctx.redis.del(usageLeaseKey);

@@ -1,7 +1,6 @@
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { SecretsKeyMissing } from '../../../shared/base/encryption.ts';
 import { registry } from '../../../shared/base/metrics/metrics.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
@@ -10,7 +9,7 @@ import { rides } from '../../../shared/rides/ride.ts';
 import type { Claim } from '../../../shared/rides/ride-types.ts';
 import { deliver, newKey, withTargets } from '../../support/deliveries.ts';
 import { withLogLines } from '../../support/log-lines.ts';
-import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { startReceiver, useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
@@ -22,21 +21,17 @@ const dayMs = 24 * 3_600_000;
 describe('the delivery of an event whose signing secret cannot be decrypted', () => {
   useNock(false);
   const { find } = keys;
-  const base = useTestContext();
-  let ctx: Context;
-  let receiver: Receiver;
+  const receiver = useReceiver();
+  const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
   let key: NewKey;
   let rideId: string;
 
   beforeEach(async () => {
-    receiver = await startReceiver();
-    ctx = withTargets(base, receiver.origin);
     key = await newKey(ctx, receiver.url);
     rideId = await rideWithEvents(ctx, key, 2);
   });
-  afterEach(async () => {
+  afterEach(() => {
     keys.find = find;
-    await receiver.close();
   });
 
   /** As where SECRETS_KEY does not list the key that the ciphertext names. */
@@ -52,7 +47,7 @@ describe('the delivery of an event whose signing secret cannot be decrypted', ()
     const ride = await storedRide(rideId);
     expect(ride).to.include({ settledSeq: 1, unsettled: 1 }).and.not.to.have.property('claim');
     expect(ride.events[0]?.delivery).to.include({ outcome: 'failed', reason, durationMs: 0 });
-    expect((await jobFor(ctx, 'webhooks', `${rideId}_2`))?.data).to.include({ rideId, seq: 2 });
+    expect((await jobFor(ctx, 'webhooks', { rideId, seq: 2 }))?.data).to.include({ rideId, seq: 2 });
     expect(receiver.receipts).to.have.length(0);
   };
 
