@@ -92,31 +92,6 @@ describe('a sign-in form that is sent again after a 503', () => {
         },
       };
     },
-    'ends the session of another browser, with one entry': async () => {
-      const [email, formId] = [someone(), newFormId()];
-      const [browser, other] = [await sessionOf(email), await sessionOf(email)];
-      const { html } = await other.get('/dashboard/account');
-      const session = /this browser.*?name="session" value="([0-9a-f]{64})"/s.exec(html)?.[1] ?? '';
-      return {
-        send: () => browser.post('/dashboard/account/end-session', { session, formId }),
-        async assertDone() {
-          expect(await isSignedIn(other)).to.equal(false);
-          expect(await isSignedIn(browser)).to.equal(true);
-          expect(await actionsOf(email)).to.deep.equal(['session_ended']);
-        },
-      };
-    },
-    'signs out everywhere, with one entry': async () => {
-      const [email, formId] = [someone(), newFormId()];
-      const browsers = [await sessionOf(email), await sessionOf(email)] as const;
-      return {
-        send: () => browsers[0].post('/dashboard/sign-out-everywhere', { formId }),
-        async assertDone() {
-          for (const browser of browsers) expect(await isSignedIn(browser)).to.equal(false);
-          expect(await actionsOf(email)).to.deep.equal(['signed_out_everywhere']);
-        },
-      };
-    },
   };
 
   for (const [title, start] of Object.entries(scenarios)) {
