@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { rides } from '../../shared/rides/ride.ts';
-import { type Client, call, validRide } from '../support/client.ts';
+import { call, validRide } from '../support/client.ts';
 import { rawRequest, requestText } from '../support/raw-http.ts';
-import { useTestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 
 const limitBytes = 16_384;
 const valid = JSON.stringify(validRide);
@@ -16,11 +16,7 @@ function bodyOf(bytes: number): string {
 
 describe('POST /rides: the body', () => {
   const api = useTestApi();
-  let partner: Client & { key: string; keyId: string };
-
-  beforeEach(async () => {
-    partner = await api.partner();
-  });
+  const partner = usePartner(api);
 
   /** Bytes as they are, with these headers alone. */
   const send = (body: RequestInit['body'], headers: Record<string, string>) =>

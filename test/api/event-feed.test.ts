@@ -6,7 +6,7 @@ import type { Client } from '../support/client.ts';
 import { age, readFeedOf } from '../support/feed.ts';
 import { rawConnection, requestText } from '../support/raw-http.ts';
 import { newRide, offerOn, rideWithEvents } from '../support/rides.ts';
-import { useTestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 
@@ -14,11 +14,7 @@ type Partner = Client & { key: string; keyId: string };
 
 describe('events that are read', () => {
   const api = useTestApi();
-  let partner: Partner;
-
-  beforeEach(async () => {
-    partner = await api.partner('live');
-  });
+  const partner = usePartner(api, 'live');
 
   const ride = (count: number) => rideWithEvents(api.ctx, partner, count);
   const aged = async (count: number, byMs?: number) => {

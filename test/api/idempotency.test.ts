@@ -1,19 +1,15 @@
 import { expect } from 'chai';
 import { rotateKey } from '../../shared/keys/replace-secret.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { type Client, clientOf, validRide } from '../support/client.ts';
+import { clientOf, validRide } from '../support/client.ts';
 import { database, failOnce, onceInsteadOf } from '../support/failing-mongo.ts';
 import { offerOn } from '../support/rides.ts';
-import { useTestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 import { jobFor } from '../support/stored-rides.ts';
 
 describe('Idempotency-Key', () => {
   const api = useTestApi();
-  let partner: Client & { key: string; keyId: string };
-
-  beforeEach(async () => {
-    partner = await api.partner();
-  });
+  const partner = usePartner(api);
 
   const under = (idempotencyKey: string) => ({ 'idempotency-key': idempotencyKey });
   const ridesMade = () => rides.countDocuments({ keyId: partner.keyId });

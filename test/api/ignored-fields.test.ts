@@ -1,16 +1,12 @@
 import { expect } from 'chai';
-import { type Answer, type Client, validRide } from '../support/client.ts';
-import { useTestApi } from '../support/service.ts';
+import { type Answer, validRide } from '../support/client.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 
 const { lat, lng } = validRide.destination;
 
 describe('X-Service-Ignored-Fields', () => {
   const api = useTestApi();
-  let partner: Client;
-
-  beforeEach(async () => {
-    partner = await api.partner('test');
-  });
+  const partner = usePartner(api, 'test');
 
   const named = ({ headers }: Answer) => headers.get('x-service-ignored-fields');
 

@@ -1,17 +1,12 @@
 import { expect } from 'chai';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import type { Client } from '../support/client.ts';
 import { newRide, rideIn } from '../support/rides.ts';
-import { useTestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 
 describe('the list of rides', () => {
   const api = useTestApi();
-  let partner: Client & { key: string; keyId: string };
-
-  beforeEach(async () => {
-    partner = await api.partner('live');
-  });
+  const partner = usePartner(api, 'live');
 
   const make = (wish: object = {}) => newRide(api.ctx, { keyId: partner.keyId, ...wish });
   const makeSome = async (count: number) => {

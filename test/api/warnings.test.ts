@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Warning, warnings } from '../../api/partner/warnings.ts';
-import { type Answer, type Client, call, validRide } from '../support/client.ts';
-import { useTestApi } from '../support/service.ts';
+import { type Answer, call, validRide } from '../support/client.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 
 const near = validRide.pickup;
 /** 999 and 1,001 km further north. */
@@ -9,11 +9,7 @@ const [within, beyond] = [999, 1_001].map((km) => ({ lat: near.lat + km / 111.19
 
 describe('X-Service-Warnings', () => {
   const api = useTestApi();
-  let partner: Client & { key: string };
-
-  beforeEach(async () => {
-    partner = await api.partner('test');
-  });
+  const partner = usePartner(api, 'test');
 
   const named = ({ status, headers }: Answer) => [status, headers.get('x-service-warnings')];
   const at = ({ lat, lng }: { lat: number; lng: number } = near) => `${lat},${lng}`;

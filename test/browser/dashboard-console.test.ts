@@ -5,7 +5,7 @@ import { endAllSessions } from '../../shared/accounts/session.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../shared/rides/apply-action.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
-import { signedIn, type Visitor } from '../support/dashboard.ts';
+import { signedIn, useVisitor, type Visitor } from '../support/dashboard.ts';
 import { useReceiver } from '../support/receiver.ts';
 import { offerOn } from '../support/rides.ts';
 import { storedRide } from '../support/stored-rides.ts';
@@ -16,10 +16,9 @@ import { closeProfiles, lookAt, openPage, openProfile, shotFolder } from './brow
 describe('the test console in a browser', () => {
   const receiver = useReceiver();
   const api = useTestService(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin, MAX_STREAMS_PER_CLIENT: '100' }));
-  let visitor: Visitor;
+  const visitor = useVisitor(api);
   let key: NewKey;
   beforeEach(async () => {
-    visitor = await signedIn(api);
     key = await createKey(api.ctx.config, {
       accountId: visitor.account._id,
       name: 'Front desk',

@@ -4,7 +4,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { Mode } from '../../shared/base/mode.ts';
 import { createKey, revokeKey } from '../../shared/keys/manage-keys.ts';
 import { linesPerPart } from '../../shared/usage/statement-parts.ts';
-import { signedIn, type Visitor } from '../support/dashboard.ts';
+import { useVisitor } from '../support/dashboard.ts';
 import { ownDatabase } from '../support/own-database.ts';
 import { useTestApi } from '../support/service.ts';
 import { at, ridesAt, sumThrough, tripsAt, type Whose } from '../support/usage.ts';
@@ -14,12 +14,9 @@ const now = at('2026-11-21 12:00');
 
 describe('the dashboard: usage in a browser', () => {
   const api = useTestApi(async () => ({ MONGO_URL: (await ownDatabase('usage')).url }));
-  let visitor: Visitor;
+  const visitor = useVisitor(api);
   before(() => {
     api.ctx.now = () => now.getTime();
-  });
-  beforeEach(async () => {
-    visitor = await signedIn(api);
   });
   afterEach(closeProfiles);
 

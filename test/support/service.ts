@@ -83,3 +83,12 @@ export async function startTestApi(settings?: Record<string, string>): Promise<T
 export const useTestApi = (given: Given = {}): TestApi => useStarted(async () => startTestApi(await settingsOf(given)));
 
 export const settingsOf = async (given: Given): Promise<Settings> => (typeof given === 'function' ? given() : given);
+
+/** For each test of the surrounding describe a partner with a new key. */
+export function usePartner(api: TestApi, mode?: Mode): Client & NewKey {
+  const partner = {} as Client & NewKey;
+  beforeEach(async () => {
+    Object.assign(partner, await api.partner(mode));
+  });
+  return partner;
+}

@@ -4,7 +4,7 @@ import { keysCommand } from '../../../cli/keys-command.ts';
 import { audit } from '../../../shared/accounts/audit.ts';
 import { newAccountId } from '../../../shared/base/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
-import { signedIn, type Visitor } from '../../support/dashboard.ts';
+import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { codeSentTo } from '../../support/mails.ts';
 import { plainBrowser } from '../../support/plain-browser.ts';
 import { startTestApi, type TestApi, testContext, testSettings, useTestApi } from '../../support/service.ts';
@@ -21,11 +21,7 @@ const entries = (html: string) =>
 
 describe('the dashboard: account', () => {
   const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
-  let visitor: Visitor;
-
-  beforeEach(async () => {
-    visitor = await signedIn(api);
-  });
+  const visitor = useVisitor(api);
 
   const account = (query = '') => visitor.get(`/dashboard/account${query}`);
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
-import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
+import { newFormId, signedIn, useVisitor } from '../../support/dashboard.ts';
 import { codeMailsTo, codeSentTo, linkSentTo, wrongCode } from '../../support/mails.ts';
 import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
 import { useTestApi } from '../../support/service.ts';
@@ -10,12 +10,11 @@ const hourMs = 3_600_000;
 
 describe('a secret in the dashboard needs a code that is at most 12 hours old', () => {
   const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
-  let visitor: Visitor;
+  const visitor = useVisitor(api);
   let browser: PlainBrowser;
   let key: { keyId: string };
 
   beforeEach(async () => {
-    visitor = await signedIn(api);
     const account = { accountId: visitor.account._id };
     key = await createKey(api.ctx.config, { ...account, name: 'Front desk', mode: 'test' });
     browser = plainBrowser(api);

@@ -12,7 +12,7 @@ import { createKey, findKey, listKeys, revokeKey } from '../../../shared/keys/ma
 import { rotateByForm, rotateKey } from '../../../shared/keys/replace-secret.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 import { clientOf } from '../../support/client.ts';
-import { newFormId, type PageAnswer, signedIn, type Visitor } from '../../support/dashboard.ts';
+import { newFormId, type PageAnswer, signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { failOnce } from '../../support/failing-mongo.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { mailsTo } from '../../support/mails.ts';
@@ -20,11 +20,7 @@ import { testConfig, useTestApi } from '../../support/service.ts';
 
 describe('the dashboard: keys', () => {
   const api = useTestApi();
-  let visitor: Visitor;
-
-  beforeEach(async () => {
-    visitor = await signedIn(api);
-  });
+  const visitor = useVisitor(api);
 
   const owner = () => ({ accountId: visitor.account._id });
   const textOf = (html: string, testId: string) => new RegExp(`data-testid="${testId}">([^<]+)<`).exec(html)?.[1];

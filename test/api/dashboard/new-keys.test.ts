@@ -6,16 +6,12 @@ import { type ApiKey, KeyModel, keys } from '../../../shared/keys/api-key.ts';
 import { createKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { clientOf } from '../../support/client.ts';
-import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
+import { newFormId, signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { testConfig, useTestApi } from '../../support/service.ts';
 
 describe('the limit on new keys of an account', () => {
   const api = useTestApi({ NEW_KEYS_PER_DAY: '3', MAX_KEYS_PER_ACCOUNT: '2' });
-  let visitor: Visitor;
-
-  beforeEach(async () => {
-    visitor = await signedIn(api);
-  });
+  const visitor = useVisitor(api);
 
   const owner = () => ({ accountId: visitor.account._id });
   const create = (formId = newFormId()) => visitor.post('/dashboard/keys', { name: 'desk', mode: 'test', formId });

@@ -1,16 +1,13 @@
 import { expect } from 'chai';
 import { createApp } from '../../../api/app.ts';
-import { commonErrors, type DocumentedError } from '../../../api/docs/error-answers.ts';
-import type { Operation } from '../../../api/docs/operation.ts';
 import { serve } from '../../../api/http/serve.ts';
 import { partnerOperations } from '../../../api/partner/operations.ts';
-import { publicErrorOf } from '../../../shared/base/errors.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { eventSchemas } from '../../../shared/rides/event-schemas.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { rideStatuses } from '../../../shared/rides/ride-types.ts';
 import { type Client, validRide } from '../../support/client.ts';
-import { type OperationCaller, operationCaller } from '../../support/common-errors.ts';
+import { operationCaller, type Provocations, testDocumentedErrors } from '../../support/common-errors.ts';
 import { fieldsIn, fieldsOf, openApi, schemaProblem } from '../../support/documented.ts';
 import { age } from '../../support/feed.ts';
 import { newDriver, rideIn } from '../../support/rides.ts';
@@ -29,7 +26,7 @@ describe('the documented answers to partners', () => {
   });
 
   /** Ways to every error that is documented for partners. */
-  const provocations: Partial<Record<DocumentedError, (operation: Operation) => ReturnType<OperationCaller['run']>>> = {
+  const provocations: Provocations = {
     ride_not_found: (operation) => caller.run(operation),
     offer_not_found: async (operation) => {
       const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
@@ -103,27 +100,7 @@ describe('the documented answers to partners', () => {
     },
   };
 
-  it('of every operation have a 408 that happens: request_timeout', async () => {
-    const answers = await Promise.all(partnerOperations.map(caller.provoke.request_timeout));
-    for (const answer of answers) {
-      expect(answer).to.deep.equal({ status: 408, error: publicErrorOf('request_timeout').text });
-    }
-  });
-
-  for (const operation of partnerOperations) {
-    for (const code of [...commonErrors, ...operation.errors]) {
-      if (code === 'request_timeout') continue;
-      const { status, text } = publicErrorOf(code);
-      it(`of ${operation.method} ${operation.path} has a ${status} that happens: ${code}`, async () => {
-        const provoke = { ...caller.provoke, ...provocations }[code];
-        if (!provoke) throw new Error(`no test makes ${code} happen`);
-        const answer = await provoke(operation);
-        expect(answer.status).to.equal(status);
-        if (status === 429) expect(answer.error).to.match(new RegExp(`^${text}: `));
-        else if (code !== 'invalid_request') expect(answer.error).to.equal(text);
-      });
-    }
-  }
+  testDocumentedErrors(partnerOperations, caller, provocations);
 
   it('have every documented field somewhere, and every event too', async () => {
     const seen = new Map<string, Set<string>>();

@@ -1,13 +1,10 @@
 import { expect } from 'chai';
-import { commonErrors, type DocumentedError } from '../../../api/docs/error-answers.ts';
-import type { Operation } from '../../../api/docs/operation.ts';
 import { stepTaken } from '../../../api/drivers/answers.ts';
 import { driverOperations } from '../../../api/drivers/operations.ts';
-import { publicErrorOf } from '../../../shared/base/errors.ts';
 import { applyAction } from '../../../shared/rides/apply-action.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';
-import { type OperationCaller, operationCaller } from '../../support/common-errors.ts';
+import { operationCaller, type Provocations, testDocumentedErrors } from '../../support/common-errors.ts';
 import { fieldsIn, fieldsOf, openApi } from '../../support/documented.ts';
 import { dispatchedRide, type GatewayDriver, newGatewayDriver, somewhere } from '../../support/drivers.ts';
 import { newDriver, offerOn } from '../../support/rides.ts';
@@ -45,7 +42,7 @@ describe('the documented answers to drivers', () => {
   }
 
   /** Ways to every error that is documented for drivers. */
-  const provocations: Partial<Record<DocumentedError, (operation: Operation) => ReturnType<OperationCaller['run']>>> = {
+  const provocations: Provocations = {
     ride_not_found: (operation) => caller.run(operation),
     offer_not_found: async (operation) => caller.run(operation, { rideId: await openRide() }),
     ride_not_bidding: async (operation) => {
@@ -109,27 +106,7 @@ describe('the documented answers to drivers', () => {
     },
   };
 
-  it('of every operation have a 408 that happens: request_timeout', async () => {
-    const answers = await Promise.all(driverOperations.map(caller.provoke.request_timeout));
-    for (const answer of answers) {
-      expect(answer).to.deep.equal({ status: 408, error: publicErrorOf('request_timeout').text });
-    }
-  });
-
-  for (const operation of driverOperations) {
-    for (const code of [...commonErrors, ...operation.errors]) {
-      if (code === 'request_timeout') continue;
-      const { status, text } = publicErrorOf(code);
-      it(`of ${operation.method} ${operation.path} has a ${status} that happens: ${code}`, async () => {
-        const provoke = { ...caller.provoke, ...provocations }[code];
-        if (!provoke) throw new Error(`no test makes ${code} happen`);
-        const answer = await provoke(operation);
-        expect(answer.status).to.equal(status);
-        if (status === 429) expect(answer.error).to.match(new RegExp(`^${text}: `));
-        else if (code !== 'invalid_request') expect(answer.error).to.equal(text);
-      });
-    }
-  }
+  testDocumentedErrors(driverOperations, caller, provocations);
 
   it('have every documented field somewhere', async () => {
     const seen = new Map<string, Set<string>>();

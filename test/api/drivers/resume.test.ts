@@ -4,17 +4,13 @@ import { suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { goOffline, goOnline, noteRide, positions, readCounts } from '../../../shared/drivers/positions.ts';
 import { resumeDriver } from '../../../shared/rides/driver/settle-driver.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
-import type { Client } from '../../support/client.ts';
 import { type GatewayDriver, newGatewayDriver, person, runDispatch, somewhere } from '../../support/drivers.ts';
-import { useTestApi } from '../../support/service.ts';
+import { usePartner, useTestApi } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 
 describe('a driver who is suspended and resumed before the next sweep', () => {
   const api = useTestApi();
-  let partner: Client;
-  beforeEach(async () => {
-    partner = await api.partner('live');
-  });
+  const partner = usePartner(api, 'live');
 
   const terms = { price: 20, etaMinutes: 5 };
   async function openRide(pickup = somewhere()): Promise<string> {

@@ -5,11 +5,11 @@ import { suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { positions } from '../../../shared/drivers/positions.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
-import { type Client, call } from '../../support/client.ts';
+import { call } from '../../support/client.ts';
 import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { newDriver, offerOn } from '../../support/rides.ts';
-import { useTestApi } from '../../support/service.ts';
+import { usePartner, useTestApi } from '../../support/service.ts';
 import { endBidding, makeDue, statusesSent, storedRide } from '../../support/stored-rides.ts';
 
 const canaries = ['Canary Person', '+12025559999', 'canary notes', 'Canary Street', 'Canary Avenue'];
@@ -20,10 +20,7 @@ const secrets = {
 
 describe("a driver's ride", () => {
   const api = useTestApi();
-  let partner: Client;
-  beforeEach(async () => {
-    partner = await api.partner('live');
-  });
+  const partner = usePartner(api, 'live');
 
   /** A live ride that was opened to the drivers nearby. */
   async function openRide(place: Point, fields: object = {}): Promise<string> {
