@@ -8,12 +8,10 @@ import { LimitModel } from '../../shared/accounts/limit.ts';
 import { SessionModel, startSession } from '../../shared/accounts/session.ts';
 import { randomBase62 } from '../../shared/base/ids.ts';
 import { mails } from '../../shared/mail/mail-row.ts';
-import { codeSentTo, linkSentTo, wrongCode } from '../support/mails.ts';
+import { codeSentTo, linkSentTo, someone, wrongCode } from '../support/mails.ts';
 import { useTestApi } from '../support/service.ts';
 import { useStarted } from '../support/use-started.ts';
 import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
-
-const someone = () => `${randomBase62(10).toLowerCase()}@partner.example`;
 
 describe('signing in to the dashboard', () => {
   const api = useTestApi();

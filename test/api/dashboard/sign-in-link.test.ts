@@ -3,11 +3,9 @@ import { createApp } from '../../../api/app.ts';
 import { serve } from '../../../api/http/serve.ts';
 import { randomBase62 } from '../../../shared/base/ids.ts';
 import { withLogLines } from '../../support/log-lines.ts';
-import { codeSentTo, linkSentTo, mailsTo } from '../../support/mails.ts';
+import { codeSentTo, linkSentTo, mailsTo, someone } from '../../support/mails.ts';
 import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
 import { useTestApi } from '../../support/service.ts';
-
-const someone = () => `${randomBase62(10).toLowerCase()}@partner.example`;
 
 describe('the link in a mail with a code', () => {
   const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });

@@ -2,14 +2,11 @@ import { expect } from 'chai';
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { SessionModel, startSession } from '../../../shared/accounts/session.ts';
-import { randomBase62 } from '../../../shared/base/ids.ts';
 import { newFormId, type PageAnswer } from '../../support/dashboard.ts';
 import { failNthWrite } from '../../support/failing-mongo.ts';
-import { codeMailsTo, codeSentTo, linkSentTo, mailsTo } from '../../support/mails.ts';
+import { codeMailsTo, codeSentTo, linkSentTo, mailsTo, someone } from '../../support/mails.ts';
 import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
 import { useTestApi } from '../../support/service.ts';
-
-const someone = () => `${randomBase62(10).toLowerCase()}@partner.example`;
 
 /** A form, sent with the same fields each time, and its whole effect. */
 interface Scenario {
