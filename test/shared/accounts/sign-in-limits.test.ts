@@ -159,7 +159,7 @@ describe('a code to sign in', () => {
 
     it('at most so often to new browsers of the whole service in an hour; a browser that has signed in before is not counted', async () => {
       const atMs = startMs + 365 * 24 * hourMs;
-      const few = { ...config, signInMailsPerHour: 3 };
+      const few = { ...ctx.config, signInMailsPerHour: 3 };
       const askFew = (browser: Browser, nowMs = atMs, client = randomBase62(8)) =>
         newCode(few, { email: someone(), browser, client, formId: randomBase62(22) }, nowMs);
       const made = await Promise.all(Array.from({ length: 20 }, () => askFew(aBrowser())));
@@ -178,7 +178,7 @@ describe('a code to sign in', () => {
       const atMs = startMs + 366 * 24 * hourMs;
       const [email, browser, client, formId] = [someone(), aBrowser(), randomBase62(8), randomBase62(22)];
       for (let sent = 0; sent < 5; sent++) {
-        const made = await newCode({ ...config, signInMailsPerHour: 2 }, { email, browser, client, formId }, atMs);
+        const made = await newCode({ ...ctx.config, signInMailsPerHour: 2 }, { email, browser, client, formId }, atMs);
         expect(made).to.have.property('code');
       }
       const row = await LimitModel.findById(`code-mails:${Math.floor(atMs / hourMs)}`).lean();
