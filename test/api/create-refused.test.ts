@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { poolNames } from '../../shared/base/queues.ts';
 import { rides } from '../../shared/rides/ride.ts';
+import { chargesOf } from '../support/charges.ts';
 import type { Client } from '../support/client.ts';
 import { useTestApi } from '../support/service.ts';
 
@@ -36,7 +37,7 @@ describe('POST /rides: a refusal leaves nothing behind', () => {
       const answer = await send(partner);
       expect(answer.status).to.equal(status);
       expect(await rides.countDocuments({})).to.equal(ridesBefore);
-      expect(await api.ctx.redis.exists(`rides:created:${partner.keyId}`)).to.equal(0);
+      expect(await chargesOf(api.ctx, partner.keyId)).to.equal(0);
       expect(await jobs()).to.equal(jobsBefore);
     });
   }

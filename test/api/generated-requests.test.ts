@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { formProblem } from '../support/answer-form.ts';
 import { anyRequest, anyRequestBytes } from '../support/any-request.ts';
+import { forgetCharges } from '../support/charges.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { useTestApi } from '../support/service.ts';
 
@@ -21,7 +22,7 @@ describe(`${count.toLocaleString('en')} generated requests`, () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyRequest, { minLength: 20, maxLength: 20 }), async (requests) => {
         // Without this most creations would be a 429.
-        await api.ctx.redis.del(`rides:created:${partner.keyId}`);
+        await forgetCharges(api.ctx, partner.keyId);
         await Promise.all(
           requests.map(async (generated) => {
             const filling = { KEY: partner.key, RIDE: rideId, OFFER: 'offer_x', CANARY: 'canary' };

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { rotateKey } from '../../shared/keys/replace-secret.ts';
 import { rides } from '../../shared/rides/ride.ts';
+import { chargesOf, forgetCharges } from '../support/charges.ts';
 import { clientOf, validRide } from '../support/client.ts';
 import { database, failOnce, onceInsteadOf } from '../support/failing-mongo.ts';
 import { offerOn } from '../support/rides.ts';
@@ -13,7 +14,7 @@ describe('Idempotency-Key', () => {
 
   const under = (idempotencyKey: string) => ({ 'idempotency-key': idempotencyKey });
   const ridesMade = () => rides.countDocuments({ keyId: partner.keyId });
-  const charges = () => api.ctx.redis.zcard(`rides:created:${partner.keyId}`);
+  const charges = () => chargesOf(api.ctx, partner.keyId);
   const expire = () =>
     rides.updateMany({ keyId: partner.keyId }, { $set: { 'idempotency.expiresAt': new Date(Date.now() - 1) } });
 
@@ -161,7 +162,7 @@ describe('Idempotency-Key', () => {
   it('does not remember a request that was over the limit', async () => {
     await Promise.all(Array.from({ length: 30 }, () => partner.createRide()));
     expect((await partner.createRide({}, under('a'))).status).to.equal(429);
-    await api.ctx.redis.del(`rides:created:${partner.keyId}`);
+    await forgetCharges(api.ctx, partner.keyId);
     expect((await partner.createRide({ fare: 5 }, under('a'))).status).to.equal(201);
   });
 

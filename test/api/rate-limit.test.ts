@@ -7,6 +7,7 @@ import { createKey } from '../../shared/keys/manage-keys.ts';
 import { rotateKey } from '../../shared/keys/replace-secret.ts';
 import { UnconfirmedRide } from '../../shared/rides/create-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
+import { chargesOf, creationLog } from '../support/charges.ts';
 import { type Answer, clientOf } from '../support/client.ts';
 import { database, failOnce, onceInsteadOf } from '../support/failing-mongo.ts';
 import { newRide } from '../support/rides.ts';
@@ -19,14 +20,13 @@ const perHour = 300;
 describe('the limit on creations', () => {
   const api = useTestApi();
 
-  const logOf = (keyId: string) => `rides:created:${keyId}`;
-  const charges = (keyId: string) => api.ctx.redis.zcard(logOf(keyId));
+  const charges = (keyId: string) => chargesOf(api.ctx, keyId);
 
   /** As if so many creations had been charged, the oldest so many seconds ago and each ms one more. */
   async function charged(keyId: string, count: number, agoSeconds: number): Promise<void> {
     const first = Date.now() - agoSeconds * 1_000;
     const entries = Array.from({ length: count }, (_, i) => [first + i, `${agoSeconds}-${i}`]).flat();
-    await api.ctx.redis.zadd(logOf(keyId), ...(entries as [number, string]));
+    await api.ctx.redis.zadd(creationLog(keyId), ...(entries as [number, string]));
   }
 
   function expectRefused({ status, body, headers }: Answer): number {
@@ -266,7 +266,7 @@ describe('the limit on creations', () => {
   it('forgets a key that creates no more: its log expires', async () => {
     const partner = await api.partner();
     await partner.createRide();
-    expect(await api.ctx.redis.pttl(logOf(partner.keyId))).to.be.within(1, 3_600_000);
+    expect(await api.ctx.redis.pttl(creationLog(partner.keyId))).to.be.within(1, 3_600_000);
   });
 });
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { anyRequestBytes } from '../../support/any-request.ts';
+import { forgetCharges } from '../../support/charges.ts';
 import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';
 import { gatewayRequest } from '../../support/gateway-requests.ts';
 import { rawRequest } from '../../support/raw-http.ts';
@@ -25,7 +26,7 @@ describe(`${count.toLocaleString('en')} generated requests to the drivers' gatew
     const batch = fc.array(gatewayRequest, { minLength: atOnce, maxLength: atOnce });
     await fc.assert(
       fc.asyncProperty(batch, async (requests) => {
-        await api.ctx.redis.del(`rides:created:${partner.keyId}`);
+        await forgetCharges(api.ctx, partner.keyId);
         const { rideId } = (await partner.createRide({ pickup: place })).body;
         await runDispatch(api.ctx, rideId);
         await Promise.all(

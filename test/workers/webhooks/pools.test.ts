@@ -166,6 +166,7 @@ describe('the slow lane', () => {
     expect(await isSlow(ctx, key.keyId)).to.equal(true);
     const inAMinute = { ...ctx, now: () => ctx.now() + 60_000 };
     expect(await isSlow(inAMinute, key.keyId)).to.equal(false);
+    // Keys that are slow no more leave Redis, so that it does not grow with every key.
     await markSlow(inAMinute, 'key_of_another');
     expect(await ctx.redis.zscore('rides:slow', key.keyId)).to.equal(null);
   });
