@@ -31,7 +31,9 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
     });
     const receiver = useReceiver();
     const service = useTestService(() => ({
-      ...{ SIMULATION_SPEED: '20', WEBHOOK_LOCAL_TARGETS: receiver.origin, REDIS_URL: group.url },
+      SIMULATION_SPEED: '20',
+      WEBHOOK_LOCAL_TARGETS: receiver.origin,
+      REDIS_URL: group.url,
     }));
     useStarted(async () => ({ close: startSweeper(service.ctx).stop }));
 

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { mails } from '../../../shared/mail/mail-row.ts';
 import { codeSentTo, linkSentTo, mailsTo, someone, wrongCode } from '../../support/mails.ts';
 import { plainBrowser } from '../../support/plain-browser.ts';
 import { useSigningIn } from '../../support/signing-in.ts';
