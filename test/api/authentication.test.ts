@@ -130,16 +130,6 @@ describe('authentication', () => {
     expect(ride.status).to.equal(200);
   });
 
-  it('never brings a revoked key back by rotation', async () => {
-    const { keyId } = await api.key();
-    await revokeKey(keyId, 'anyone');
-    const refused = await rotateKey(keyId, 'anyone').then(
-      () => 'rotated',
-      (error) => error.code,
-    );
-    expect(refused).to.equal('not_found');
-  });
-
   it('lets the key alone decide the mode', async () => {
     const send = async (secretKey: string) =>
       (
