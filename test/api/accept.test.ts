@@ -5,7 +5,7 @@ import { applyAction } from '../../shared/rides/apply-action.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { newDriver, offerOn, rideIn } from '../support/rides.ts';
-import { useTestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 import { jobFor } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 
@@ -13,6 +13,7 @@ const unknownOffer = 'offer_0000000000000000';
 
 describe('POST /rides/:rideId/accept', () => {
   const api = useTestApi();
+  const partner = usePartner(api, 'live');
 
   const statusOf = async (rideId: string) => (await rides.findOne({ _id: rideId }))?.status;
   const eventsOf = async (rideId: string) => (await rides.findOne({ _id: rideId }))?.events.map(({ event }) => event);
@@ -31,7 +32,6 @@ describe('POST /rides/:rideId/accept', () => {
   }
 
   it('takes any of the offers, not only the cheapest', async () => {
-    const partner = await api.partner('live');
     const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
     const dear = await offerOn(api.ctx, rideId, { price: 99 });
     const { status } = await partner.post(`/rides/${rideId}/accept`, { offerId: dear.offerId });
@@ -41,7 +41,6 @@ describe('POST /rides/:rideId/accept', () => {
   });
 
   it('ignores unknown fields', async () => {
-    const partner = await api.partner('live');
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     const body = { offerId: offer.offerId, price: 1, status: 'completed', agreedPrice: 1 };
     const accepted = await partner.post(`/rides/${rideId}/accept`, body);
@@ -52,7 +51,6 @@ describe('POST /rides/:rideId/accept', () => {
 
   for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {
     it(`answers 200 with the status of a ride that is ${status} when its offer is accepted again, and changes nothing`, async () => {
-      const partner = await api.partner('live');
       const { rideId, offer } = await rideIn(api.ctx, status, { by: partner });
       const before = await rides.findOne({ _id: rideId });
       const again = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
@@ -97,7 +95,6 @@ describe('POST /rides/:rideId/accept', () => {
   }
 
   it('answers 200 for the accepted offer also after the end of the bidding time', async () => {
-    const partner = await api.partner('live');
     const { rideId, offer } = await rideIn(api.ctx, 'driver_arriving', { by: partner });
     await endBidding(rideId);
     const again = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
@@ -106,7 +103,6 @@ describe('POST /rides/:rideId/accept', () => {
 
   for (const status of ['completed', 'cancelled'] as const) {
     it(`refuses with a 409 to accept an offer of a ride that is ${status}`, async () => {
-      const partner = await api.partner('live');
       const { rideId, offer } = await rideIn(api.ctx, status, { by: partner });
       const { status: answered, body } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
       expect(answered).to.equal(409);
@@ -116,7 +112,6 @@ describe('POST /rides/:rideId/accept', () => {
   }
 
   it('refuses with a 409 the accepted offer of a ride that was cancelled on its way', async () => {
-    const partner = await api.partner('live');
     const { rideId, offer } = await rideIn(api.ctx, 'arrived', { by: partner });
     await partner.post(`/rides/${rideId}/cancel`);
     const { status } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
@@ -125,7 +120,6 @@ describe('POST /rides/:rideId/accept', () => {
 
   for (const status of ['driver_arriving', 'arrived', 'in_progress', 'completed', 'cancelled'] as const) {
     it(`refuses with a 409 another offer of a ride that is ${status}`, async () => {
-      const partner = await api.partner('live');
       const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
       const other = await offerOn(api.ctx, rideId);
       const steps = ['arrive', 'start', 'complete'] as const;
@@ -141,7 +135,6 @@ describe('POST /rides/:rideId/accept', () => {
   }
 
   it('refuses with a 409 once the bidding time is over, even while nobody has ended the ride', async () => {
-    const partner = await api.partner('live');
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     await endBidding(rideId);
     const { status, body } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
@@ -151,7 +144,6 @@ describe('POST /rides/:rideId/accept', () => {
   });
 
   it('refuses with a 409 an offer that was withdrawn', async () => {
-    const partner = await api.partner('live');
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId }, 'anyone');
     const { status } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
@@ -160,7 +152,6 @@ describe('POST /rides/:rideId/accept', () => {
   });
 
   it('refuses with a 404 an offer of another ride of the same key', async () => {
-    const partner = await api.partner('live');
     const one = await rideIn(api.ctx, 'bidding', { by: partner });
     const other = await rideIn(api.ctx, 'bidding', { by: partner });
     const { status, body } = await partner.post(`/rides/${one.rideId}/accept`, { offerId: other.offer.offerId });
@@ -181,7 +172,6 @@ describe('POST /rides/:rideId/accept', () => {
   ]) {
     const title = offerId.length > 30 ? `of ${offerId.length} characters` : JSON.stringify(offerId);
     it(`refuses with a 404 the offer ${title}, which this ride never had`, async () => {
-      const partner = await api.partner('live');
       const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
       const { status, body } = await partner.post(`/rides/${rideId}/accept`, { offerId });
       expect(status).to.equal(404);
@@ -202,7 +192,6 @@ describe('POST /rides/:rideId/accept', () => {
     ['offerId as an array', { offerId: ['x'] }],
   ] as const) {
     it(`refuses ${title} with a 400`, async () => {
-      const partner = await api.partner('live');
       const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
       const answer = await partner.post(`/rides/${rideId}/accept`, body);
       expect(answer.status).to.equal(400);
@@ -212,7 +201,6 @@ describe('POST /rides/:rideId/accept', () => {
   }
 
   it('refuses a body of another content type with a 400 and one that is too large with a 413', async () => {
-    const partner = await api.partner('live');
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     const body = { offerId: offer.offerId };
     const text = await partner.post(`/rides/${rideId}/accept`, body, { 'content-type': 'text/plain' });
@@ -224,7 +212,6 @@ describe('POST /rides/:rideId/accept', () => {
 
   describe('checks in the ruled order', () => {
     it('a wrong body (400) before an unknown ride (404)', async () => {
-      const partner = await api.partner('live');
       const { status } = await partner.post('/rides/ride_unknown/accept', {});
       expect(status).to.equal(400);
     });
@@ -240,7 +227,6 @@ describe('POST /rides/:rideId/accept', () => {
 
     for (const status of ['driver_arriving', 'completed', 'cancelled'] as const) {
       it(`an offer that the ride never had (404) before its being ${status} (409)`, async () => {
-        const partner = await api.partner('live');
         const { rideId } = await rideIn(api.ctx, status, { by: partner });
         const answer = await partner.post(`/rides/${rideId}/accept`, { offerId: unknownOffer });
         expect(answer.status).to.equal(404);
@@ -248,7 +234,6 @@ describe('POST /rides/:rideId/accept', () => {
     }
 
     it('an offer that the ride never had (404) before the end of the bidding time (409)', async () => {
-      const partner = await api.partner('live');
       const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
       await endBidding(rideId);
       const { status } = await partner.post(`/rides/${rideId}/accept`, { offerId: unknownOffer });
@@ -256,7 +241,6 @@ describe('POST /rides/:rideId/accept', () => {
     });
 
     it('a ride that is not bidding, then its bidding time, then the withdrawn offer: each says so', async () => {
-      const partner = await api.partner('live');
       const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
       const refusal = async () => {
         const { headers } = await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
@@ -272,7 +256,6 @@ describe('POST /rides/:rideId/accept', () => {
   });
 
   it('lets one of many concurrent accepts of different offers win; the others are 409', async () => {
-    const partner = await api.partner('live');
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     const offerIds = [offer.offerId];
     for (let i = 0; i < 7; i++) offerIds.push((await offerOn(api.ctx, rideId)).offerId);
@@ -282,7 +265,6 @@ describe('POST /rides/:rideId/accept', () => {
   });
 
   it('answers 200 to each of many concurrent accepts of one offer, and sends one event', async () => {
-    const partner = await api.partner('live');
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     const accept = () => partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
     const answers = await Promise.all(Array.from({ length: 8 }, accept));
