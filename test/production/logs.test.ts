@@ -8,22 +8,19 @@ import { createKey } from '../../shared/keys/manage-keys.ts';
 import { clientOf } from '../support/client.ts';
 import { person } from '../support/drivers.ts';
 import { useFolder } from '../support/folder.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { useReceiver } from '../support/receiver.ts';
 import { testSettings, useTestContext } from '../support/service.ts';
-import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
+import { serviceProcess } from '../support/service-process.ts';
 import { until } from '../support/until.ts';
+import { useStarted } from '../support/use-started.ts';
 
 describe('the logs of an API and a worker process, at the most talkative level', () => {
   const ctx = useTestContext();
   const folder = useFolder();
-  let receiver: Receiver;
-  let processes: ServiceProcess[];
-  let url: string;
-  before(async () => {
+  const receiver = useReceiver();
+  const service = useStarted(async () => {
     await ctx.redis.flushall();
-    receiver = await startReceiver();
     const PORT = String(await freePort());
-    url = `http://127.0.0.1:${PORT}`;
     const env = testSettings({
       PORT,
       LOG_LEVEL: 'trace',
@@ -31,15 +28,13 @@ describe('the logs of an API and a worker process, at the most talkative level',
       WEBHOOK_LOCAL_TARGETS: receiver.origin,
     });
     const output = { logDir: folder.path };
-    processes = [
+    const processes = [
       serviceProcess({ name: 'api', script: 'api/main', env, output }),
       serviceProcess({ name: 'worker', script: 'workers/main', env, output }),
     ];
     await Promise.all(processes.map((each) => each.start()));
-  });
-  after(async () => {
-    await Promise.all(processes.map((each) => each.stop()));
-    await receiver.close();
+    const close = () => Promise.all(processes.map((each) => each.stop()));
+    return { url: `http://127.0.0.1:${PORT}`, close };
   });
 
   interface Line {
@@ -65,7 +60,7 @@ describe('the logs of an API and a worker process, at the most talkative level',
 
   /** Signs in to the driver's page. Resolves with the session's cookie. */
   async function signInToDrive(key: string): Promise<string> {
-    const answer = await fetch(`${url}/drive/sign-in`, {
+    const answer = await fetch(`${service.url}/drive/sign-in`, {
       method: 'POST',
       redirect: 'manual',
       headers: { 'Sec-Fetch-Site': 'same-origin' },
@@ -78,7 +73,7 @@ describe('the logs of an API and a worker process, at the most talkative level',
     const account = await accountOf('CANARY-mail@rides.example');
     const webhookUrl = `${receiver.origin}/CANARY-path?token=CANARY-query`;
     const key = await createKey(ctx.config, { accountId: account._id, name: 'CANARY-name', mode: 'test' });
-    const partner = clientOf(url, key.key);
+    const partner = clientOf(service.url, key.key);
     const requestId = 'given-by-the-partner';
     const created = await partner.post(
       '/rides',
@@ -102,16 +97,16 @@ describe('the logs of an API and a worker process, at the most talkative level',
     await partner.post('/rides', { fare: 'CANARY-fare' });
     await partner.get('/rides?reference=CANARY-reference');
     await partner.get('/events?after=CANARY-cursor');
-    await fetch(`${url}/v1/rides`, { headers: { Authorization: 'Bearer CANARY-key', Cookie: 'session=CANARY' } });
-    await fetch(`${url}/track/${trackUrl.split('/').at(-1)}`);
-    await fetch(`${url}/dashboard/sign-in`, {
+    await fetch(`${service.url}/v1/rides`, { headers: { Authorization: 'Bearer CANARY-key', Cookie: 'session=CANARY' } });
+    await fetch(`${service.url}/track/${trackUrl.split('/').at(-1)}`);
+    await fetch(`${service.url}/dashboard/sign-in`, {
       method: 'POST',
       headers: { 'Sec-Fetch-Site': 'same-origin' },
       body: new URLSearchParams({ email: 'CANARY-person@rides.example' }),
     });
     const driver = await createDriver({ ...person, name: 'CANARY-driver' });
     const cookie = await signInToDrive(driver.key);
-    await fetch(`${url}/drive/api/me`, { headers: { cookie } });
+    await fetch(`${service.url}/drive/api/me`, { headers: { cookie } });
     await receiver.received(5);
     const ofRide = async () => (await lines()).filter((line) => line.rideId === rideId);
     const deliveries = async () => (await ofRide()).filter(({ msg }) => msg === 'delivery');

@@ -1,4 +1,4 @@
-type Started = { close(): Promise<unknown> };
+type Started = { close(): unknown };
 
 const open: Started[] = [];
 
