@@ -10,6 +10,8 @@ const run = promisify(execFile);
 export type Say = (line: string) => void;
 
 const cacheDir = path.join(import.meta.dirname, '..', '..', '.cache', 'debian');
+/** The fetches that this process has begun, by folder: servers that start at the same time share one. */
+const fetches = new Map<string, Promise<string>>();
 const triplets: Record<string, string> = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' };
 
 /**
@@ -23,6 +25,12 @@ export async function unpackedPackages(
 ): Promise<string> {
   const folder = path.join(cacheDir, [names.join('+'), release, process.arch].filter(Boolean).join('-'));
   if (await exists(folder)) return folder;
+  const fetched = fetches.get(folder) ?? fetchInto(folder, names, release, say).finally(() => fetches.delete(folder));
+  fetches.set(folder, fetched);
+  return fetched;
+}
+
+async function fetchInto(folder: string, names: string[], release: string | undefined, say: Say): Promise<string> {
   await fs.mkdir(cacheDir, { recursive: true });
   await removeAbandoned();
   const work = await fs.mkdtemp(path.join(cacheDir, `fetching-${process.pid}-`));

@@ -6,16 +6,11 @@ import type { RequestContext } from '../../api/part.ts';
 import { KeyModel, keys } from '../../shared/keys/api-key.ts';
 import { call, validRide } from '../support/client.ts';
 import { signedIn } from '../support/dashboard.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
 
 describe('the time limit of an answer', () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   it('is a 503 on every route, also where the look-up of the key does not return', async () => {
     const { key } = await api.key();

@@ -6,19 +6,15 @@ import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
 import type { Client } from '../support/client.ts';
 import { dispatchedRide, newGatewayDriver, somewhere } from '../support/drivers.ts';
 import { newDriver, offerOn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 import { endBidding, jobFor, makeDue, statusesSent, storedRide } from '../support/stored-rides.ts';
 
 describe('auto-accept', () => {
-  let api: TestApi;
+  const api = useTestApi();
   let partner: Client;
-  before(async () => {
-    api = await startTestApi();
-  });
   beforeEach(async () => {
     partner = await api.partner('live');
   });
-  after(() => api.close());
 
   const limits = { maxPrice: 25, maxEtaMinutes: 10 };
   const newRideWith = async (autoAccept: object = limits): Promise<string> =>
@@ -55,7 +51,7 @@ describe('auto-accept', () => {
     const noOffers = { 'x-service-test-scenario': 'no_offers' };
     const { rideId } = (await partner.createRide({ autoAccept: limits }, noOffers)).body;
     await offerOn(api.ctx, rideId);
-    const job = () => jobFor(api.ctx, 'bidding', `${rideId}_auto_accept`);
+    const job = () => jobFor(api.ctx, 'bidding', { rideId, timer: 'auto_accept' });
     expect((await job())?.data).to.deep.equal({ rideId, timer: 'auto_accept' });
     await (await job())?.remove();
     await sweep(api.ctx, { everything: true });
@@ -139,10 +135,10 @@ describe('auto-accept', () => {
   it('accepts the offer of a driver who became free once, by a job that the sweeper adds and by a duplicate', async () => {
     const { rideId, offerId, free } = await rideOfBusyDriver();
     await free();
-    await (await jobFor(api.ctx, 'bidding', `${rideId}_auto_accept`))?.remove();
+    await (await jobFor(api.ctx, 'bidding', { rideId, timer: 'auto_accept' }))?.remove();
     await makeDue(rideId, 'auto_accept');
     await sweep(api.ctx, { everything: false });
-    const job = await jobFor(api.ctx, 'bidding', `${rideId}_auto_accept`);
+    const job = await jobFor(api.ctx, 'bidding', { rideId, timer: 'auto_accept' });
     expect(job?.data).to.deep.equal({ rideId, timer: 'auto_accept' });
     await Promise.all([run(rideId), run(rideId)]);
     const ride = await storedRide(rideId);

@@ -4,8 +4,7 @@ import net from 'node:net';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
 import { type Serving, serve } from '../../api/http/serve.ts';
-import type { Context } from '../../shared/base/context.ts';
-import { testContext } from '../support/service.ts';
+import { useTestContext } from '../support/service.ts';
 
 /** Asks again and again on one kept connection, until it is turned away: every status, and what was turned away. */
 async function askUntilRefused(port: number): Promise<{ statuses: number[]; turnedAway: string }> {
@@ -26,15 +25,11 @@ async function askUntilRefused(port: number): Promise<{ statuses: number[]; turn
 }
 
 describe('an API that stops', () => {
-  let ctx: Context;
+  const ctx = useTestContext();
   let server: Serving;
-  before(async () => {
-    ctx = await testContext();
-  });
   beforeEach(async () => {
     server = await serve(ctx, createApp(ctx));
   });
-  after(() => ctx.close());
 
   it('answers every request of clients that go on asking, and refuses only new connections', async () => {
     const clients = Array.from({ length: 4 }, () => askUntilRefused(server.port));

@@ -1,17 +1,13 @@
 import { expect } from 'chai';
 import { rides } from '../../shared/rides/ride.ts';
 import { call, validRide } from '../support/client.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 
 const track = 'https://track.example/map';
 
 describe('POST /rides: the answer', () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi({ TRACK_BASE_URL: `${track}/`, PUBLIC_BASE_URL: 'https://rides.example' });
-  });
-  after(() => api.close());
+  const api = useTestApi({ TRACK_BASE_URL: `${track}/`, PUBLIC_BASE_URL: 'https://rides.example' });
+  const partner = usePartner(api);
 
   it('is a 201 with exactly the fields of the contract, and testMode for a test key', async () => {
     const partner = await api.partner('test');
@@ -45,14 +41,12 @@ describe('POST /rides: the answer', () => {
   });
 
   it('gives every ride an id and a track token of its own', async () => {
-    const partner = await api.partner();
     const answers = await Promise.all(Array.from({ length: 10 }, () => partner.createRide()));
     expect(new Set(answers.map(({ body }) => body.rideId)).size).to.equal(10);
     expect(new Set(answers.map(({ body }) => body.trackUrl)).size).to.equal(10);
   });
 
   it('builds the track URL from TRACK_BASE_URL and a token, never from the Host or the forwarded headers', async () => {
-    const partner = await api.partner();
     const { body } = await partner.createRide(undefined, {
       'x-forwarded-host': 'evil.example',
       'x-forwarded-proto': 'http',
@@ -65,7 +59,6 @@ describe('POST /rides: the answer', () => {
   });
 
   it('computes the distance as a great circle with two decimals where none is given', async () => {
-    const partner = await api.partner();
     const paris = { lat: 48.8566, lng: 2.3522 };
     const newYork = { lat: 40.7128, lng: -74.006 };
     const { body } = await partner.createRide({ pickup: paris, destination: newYork });
@@ -74,7 +67,6 @@ describe('POST /rides: the answer', () => {
   });
 
   it('computes 0 where pickup and destination are one place', async () => {
-    const partner = await api.partner();
     const { status, body } = await partner.createRide({ destination: validRide.pickup });
     expect({ status, distanceKm: body.distanceKm }).to.deep.equal({ status: 201, distanceKm: 0 });
   });
@@ -87,7 +79,6 @@ describe('POST /rides: the answer', () => {
     [85.336, 130.0191],
   ] as const) {
     it(`computes half the circumference from ${lat}, ${lng} to the other side of the earth`, async () => {
-      const partner = await api.partner();
       const { body } = await partner.createRide({
         pickup: { lat, lng },
         destination: { lat: -lat, lng: lng - 180 },
@@ -98,7 +89,6 @@ describe('POST /rides: the answer', () => {
 
   for (const distanceKm of [0, 0.001, 12.3456789, 100_000]) {
     it(`keeps a given distance of ${distanceKm} as it is`, async () => {
-      const partner = await api.partner();
       const { body } = await partner.createRide({ distanceKm });
       expect(body.distanceKm).to.equal(distanceKm);
       const retrieved = await partner.get(`/rides/${body.rideId}`);
@@ -107,7 +97,6 @@ describe('POST /rides: the answer', () => {
   }
 
   it('shows the car type that was asked for', async () => {
-    const partner = await api.partner();
     const answers = await Promise.all(
       ['regular', 'comfort', 'family'].map((carType) => partner.createRide({ carType })),
     );
@@ -115,7 +104,6 @@ describe('POST /rides: the answer', () => {
   });
 
   it('stores the defaults of every optional field, and nothing for those without one', async () => {
-    const partner = await api.partner();
     const { body } = await partner.createRide();
     const stored = await rides.findOne({ _id: body.rideId });
     expect(stored).to.include({ carType: 'regular', rideType: 'standard', passengerCount: 1, status: 'bidding' });
@@ -123,7 +111,6 @@ describe('POST /rides: the answer', () => {
   });
 
   it('stores every field that was given as it was given', async () => {
-    const partner = await api.partner();
     const given = {
       pickup: { lat: -33.8688, lng: 151.2093, address: 'Zoë Müller, 東京 🚕' },
       destination: { lat: -33.9, lng: 151.25, address: '' },
@@ -151,7 +138,6 @@ describe('POST /rides: the answer', () => {
     ['webhookUrl', undefined],
   ] as const) {
     it(`takes null for ${field} as absent`, async () => {
-      const partner = await api.partner();
       const { status, body } = await partner.createRide({ [field]: null });
       expect(status).to.equal(201);
       const stored = await rides.findOne({ _id: body.rideId });
@@ -161,7 +147,6 @@ describe('POST /rides: the answer', () => {
   }
 
   it('takes null for an address and for the fields of passenger as absent', async () => {
-    const partner = await api.partner();
     const { status, body } = await partner.createRide({
       pickup: { lat: 1, lng: 2, address: null },
       passenger: { name: null, phone: null },

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { rides } from '../../shared/rides/ride.ts';
-import { type Client, call, validRide } from '../support/client.ts';
+import { call, validRide } from '../support/client.ts';
 import { rawRequest, requestText } from '../support/raw-http.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 
 const limitBytes = 16_384;
 const valid = JSON.stringify(validRide);
@@ -15,16 +15,8 @@ function bodyOf(bytes: number): string {
 }
 
 describe('POST /rides: the body', () => {
-  let api: TestApi;
-  let partner: Client & { key: string; keyId: string };
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
-  beforeEach(async () => {
-    partner = await api.partner();
-  });
+  const api = useTestApi();
+  const partner = usePartner(api);
 
   /** Bytes as they are, with these headers alone. */
   const send = (body: RequestInit['body'], headers: Record<string, string>) =>

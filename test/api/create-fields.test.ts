@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rides } from '../../shared/rides/ride.ts';
 import { type Client, validRide } from '../support/client.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 const at = (lat: unknown, lng: unknown) => ({ lat, lng });
 const emoji = '🚕';
@@ -126,14 +126,12 @@ const refused: Case[] = [
 ];
 
 describe('POST /rides: the fields', () => {
-  let api: TestApi;
+  const api = useTestApi();
   let refusals: Client & { keyId: string };
 
   before(async () => {
-    api = await startTestApi();
     refusals = await api.partner();
   });
-  after(() => api.close());
 
   for (const [title, fields] of accepted) {
     it(`accepts ${title}`, async () => {

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { poolNames } from '../../shared/base/queues.ts';
 import { rides } from '../../shared/rides/ride.ts';
+import { chargesOf } from '../support/charges.ts';
 import type { Client } from '../support/client.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 const unknownToDns = `https://${'a'.repeat(64)}.example/`;
 
@@ -22,12 +23,7 @@ const refusals: [title: string, status: number, send: (partner: Client) => Promi
 ];
 
 describe('POST /rides: a refusal leaves nothing behind', () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   const jobs = async () => {
     const counts = await Promise.all(poolNames.map((pool) => api.ctx.queues[pool].getJobCountByTypes()));
@@ -41,7 +37,7 @@ describe('POST /rides: a refusal leaves nothing behind', () => {
       const answer = await send(partner);
       expect(answer.status).to.equal(status);
       expect(await rides.countDocuments({})).to.equal(ridesBefore);
-      expect(await api.ctx.redis.exists(`rides:created:${partner.keyId}`)).to.equal(0);
+      expect(await chargesOf(api.ctx, partner.keyId)).to.equal(0);
       expect(await jobs()).to.equal(jobsBefore);
     });
   }

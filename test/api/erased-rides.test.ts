@@ -11,15 +11,11 @@ import { endedRide, personal, personalIn } from '../support/ended-rides.ts';
 import { age, readFeedOf, type ShownEvent } from '../support/feed.ts';
 import { formIn, hrefsIn, textOf } from '../support/pages.ts';
 import { newRide, rideIn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 import { outcomeOf, storedRide } from '../support/stored-rides.ts';
 
 describe('an erased ride', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   /** A ride of a new account that ended a minute ago, and was erased. */
   async function erased() {

@@ -5,26 +5,18 @@ import { keys } from '../../shared/keys/api-key.ts';
 import { revokeKey } from '../../shared/keys/manage-keys.ts';
 import { suspendAccount } from '../../shared/keys/suspend-account.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { type Answer, type Client, call } from '../support/client.ts';
+import { type Answer, call } from '../support/client.ts';
 import { signedIn } from '../support/dashboard.ts';
 import { newGatewayDriver } from '../support/drivers.ts';
 import { database, failOnce } from '../support/failing-mongo.ts';
 import { rideIn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 
 const secret = 'sEcReT-detail';
 
 describe('the form of an error', () => {
-  let api: TestApi;
-  let partner: Client & { key: string; keyId: string };
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
-  beforeEach(async () => {
-    partner = await api.partner('live');
-  });
+  const api = useTestApi();
+  const partner = usePartner(api, 'live');
 
   function expectErrorForm({ status, body, headers, text }: Answer) {
     expect(Object.keys(body)).to.deep.equal(['error']);

@@ -6,23 +6,15 @@ import type { Client } from '../support/client.ts';
 import { age, readFeedOf } from '../support/feed.ts';
 import { rawConnection, requestText } from '../support/raw-http.ts';
 import { newRide, offerOn, rideWithEvents } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 
 type Partner = Client & { key: string; keyId: string };
 
 describe('events that are read', () => {
-  let api: TestApi;
-  let partner: Partner;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
-  beforeEach(async () => {
-    partner = await api.partner('live');
-  });
+  const api = useTestApi();
+  const partner = usePartner(api, 'live');
 
   const ride = (count: number) => rideWithEvents(api.ctx, partner, count);
   const aged = async (count: number, byMs?: number) => {
@@ -30,6 +22,8 @@ describe('events that are read', () => {
     await age(rideId, byMs);
     return rideId;
   };
+  /** An event of this age is shown a moment later. */
+  const almostShownMs = 2_900;
   const seqs = (events: { seq: number }[]) => events.map(({ seq }) => seq);
   const places = (events: { rideId: string; seq: number }[]) => events.map(({ rideId, seq }) => `${rideId} ${seq}`);
   /** All events of the key as MongoDB has them, in the feed's order. */
@@ -157,13 +151,13 @@ describe('events that are read', () => {
 
     it('are waited for by many, who are all answered from one read', async () => {
       const polls = Array.from({ length: 20 }, () => partner.get('/events?waitSeconds=30'));
-      const rideId = await ride(1);
+      const rideId = await aged(1, almostShownMs);
       for (const { body } of await Promise.all(polls)) expect(places(body.events)).to.deep.equal([`${rideId} 1`]);
     });
 
     it('are not shown to a key that is revoked while it waits', async () => {
       const poll = partner.get('/events?waitSeconds=30');
-      await ride(1);
+      await aged(1, almostShownMs);
       await revokeKey(partner.keyId, 'anyone');
       expect((await poll).status).to.equal(401);
     });

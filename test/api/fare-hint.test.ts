@@ -4,16 +4,14 @@ import { fareDayId, fareDays, placeOf, stepOf } from '../../shared/fares/fare-da
 import { dayOf } from '../../shared/usage/days.ts';
 import type { Client } from '../support/client.ts';
 import { somewhere } from '../support/drivers.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 describe('GET /fare-hint', () => {
-  let api: TestApi;
+  const api = useTestApi();
   let partner: Client;
   before(async () => {
-    api = await startTestApi();
     partner = await api.partner('live');
   });
-  after(() => api.close());
 
   const written = ({ lat, lng }: Point) => `${lat},${lng}`;
   const ask = (query: Record<string, string>) => partner.get(`/fare-hint?${new URLSearchParams(query)}`);
@@ -96,11 +94,7 @@ describe('GET /fare-hint', () => {
 });
 
 describe('GET /fare-hint of a service with a tariff', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi({ FARE_HINT_BASE: '2.5', FARE_HINT_PER_KM: '1.2' });
-  });
-  after(() => api.close());
+  const api = useTestApi({ FARE_HINT_BASE: '2.5', FARE_HINT_PER_KM: '1.2' });
 
   it('answers the tariff to a live key where too few rides are known', async () => {
     const partner = await api.partner('live');

@@ -6,40 +6,38 @@ import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
 import type { ShownEvent } from '../support/feed.ts';
 import { newRide, offerOn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
-import { describeOnLinux, type SteppableMongo, startSteppableMongo } from '../support/steppable-mongo.ts';
+import { useTestApi } from '../support/service.ts';
+import { describeOnLinux, startSteppableMongo } from '../support/steppable-mongo.ts';
+import { until } from '../support/until.ts';
+import { useStarted } from '../support/use-started.ts';
 
 const hourMs = 3_600_000;
 
 describeOnLinux('the event feed of a key, when the clock of MongoDB is set', function () {
   this.timeout(120_000);
 
-  let mongo: SteppableMongo;
-  let api: TestApi;
-  before(async () => {
-    mongo = await startSteppableMongo();
-    api = await startTestApi({ MONGO_URL: mongo.url, BIDDING_TIMEOUT_MS: `${4 * hourMs}` });
-  });
-  after(async () => {
-    await api?.close();
-    await mongo?.close();
-  });
-  beforeEach(() => mongo.setClock(0));
+  const mongo = useStarted(startSteppableMongo);
+  const api = useTestApi(() => ({ MONGO_URL: mongo.url, BIDDING_TIMEOUT_MS: `${4 * hourMs}` }));
 
-  for (const [title, steps] of [
-    ['back by 8 s', [-8_000]],
-    ['back by a minute, and ahead', [-60_000, 0]],
-    ['back by an hour', [-hourMs]],
-    ['ahead by an hour, and back', [hourMs, 0]],
-    ['ahead and back every 150 ms', [5_000, 0, 9_000, -3_000, hourMs, 0, -hourMs, 0]],
-  ] as const) {
-    it(`shows every event once and in order to readers and to a reader who waits: ${title}`, async () => {
-      const partner = await api.partner('live');
-      let count = Number.POSITIVE_INFINITY;
-      const readers = [0, 2].map((waitSeconds) => readAlong(partner, waitSeconds, () => count));
-      await tripOf(partner.keyId);
-      // As long as it takes until events are shown, so that the cursors are past them.
-      await setTimeout(3_600);
+  it('shows every event once and in order to a reader who asks and to one who waits', async () => {
+    const partner = await api.partner('live');
+    const [asking, waiting]: [string[], string[]] = [[], []];
+    let isOver = false;
+    const readers = [readAlong(partner, 0, asking, () => isOver), readAlong(partner, 2, waiting, () => isOver)];
+    let written: string[][] = [];
+    const allShown = async () => {
+      written = await placesOf(partner.keyId);
+      const count = written.flat().length;
+      await until(async () => asking.length >= count && waiting.length >= count, 50);
+    };
+    await tripOf(partner.keyId);
+    await allShown();
+    for (const steps of [
+      // Back by a minute; ahead by an hour and back; back and forth.
+      [-60_000],
+      [0, hourMs, 0],
+      [5_000, 0, 9_000, -3_000, hourMs, 0, -hourMs, 0],
+    ]) {
       for (const aheadMs of steps) {
         const writing = tripOf(partner.keyId);
         await mongo.setClock(aheadMs);
@@ -47,15 +45,17 @@ describeOnLinux('the event feed of a key, when the clock of MongoDB is set', fun
         await tripOf(partner.keyId);
         await setTimeout(150);
       }
-      const written = await placesOf(partner.keyId);
-      expect(written.length).to.be.at.least(2);
-      count = written.flat().length;
-      for (const shown of await Promise.all(readers)) {
-        expect([...shown].sort()).to.deep.equal(written.flat().sort());
-        for (const places of written) expect(shown.filter((place) => places.includes(place))).to.deep.equal(places);
-      }
-    });
-  }
+      // The cursors are past these events before the next step.
+      await allShown();
+    }
+    isOver = true;
+    await Promise.all(readers);
+    expect(written.length).to.be.at.least(4);
+    for (const shown of [asking, waiting]) {
+      expect([...shown].sort()).to.deep.equal(written.flat().sort());
+      for (const places of written) expect(shown.filter((place) => places.includes(place))).to.deep.equal(places);
+    }
+  });
 
   it('shows an event within seconds whose time is an hour ahead of the clock', async () => {
     const partner = await api.partner('live');
@@ -100,18 +100,17 @@ describeOnLinux('the event feed of a key, when the clock of MongoDB is set', fun
   }
   const trip = [{ action: 'arrive' }, { action: 'start' }, { action: 'complete' }] as const;
 
-  /** Reads on from each cursor until `count` events are shown, and once more. */
-  async function readAlong(reader: Client, waitSeconds: number, count: () => number): Promise<string[]> {
-    const shown: string[] = [];
+  /** Adds what it reads to `shown`, page by page, and reads once more after the end. */
+  async function readAlong(reader: Client, waitSeconds: number, shown: string[], isOver: () => boolean): Promise<void> {
     let cursor = '';
-    for (let last = false; ; last = shown.length >= count()) {
+    for (let isLast = false; ; isLast = isOver()) {
       const { status, body } = await reader.get(`/events?limit=3&waitSeconds=${waitSeconds}&after=${cursor}`);
       // A step ahead can end what MongoDB is doing.
       if (status === 503) continue;
       expect(status).to.equal(200);
       shown.push(...body.events.map(({ rideId, seq }: ShownEvent) => `${rideId} ${seq}`));
       cursor = body.cursor ?? '';
-      if (last) return shown;
+      if (isLast) return;
       if (!waitSeconds) await setTimeout(100);
     }
   }

@@ -2,20 +2,16 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { formProblem } from '../support/answer-form.ts';
 import { anyRequest, anyRequestBytes } from '../support/any-request.ts';
+import { forgetCharges } from '../support/charges.ts';
 import { rawRequest } from '../support/raw-http.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 /** Another seed tries other requests; a failure names the seed and the smallest request that fails. */
 const seed = Number(process.env.SEED ?? 20_251_121);
 const count = 2_000;
 
 describe(`${count.toLocaleString('en')} generated requests`, () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   it(`each end in a success body or in { error }, never in a 5xx, and the process lives (seed ${seed})`, async function () {
     this.timeout(60_000);
@@ -26,7 +22,7 @@ describe(`${count.toLocaleString('en')} generated requests`, () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyRequest, { minLength: 20, maxLength: 20 }), async (requests) => {
         // Without this most creations would be a 429.
-        await api.ctx.redis.del(`rides:created:${partner.keyId}`);
+        await forgetCharges(api.ctx, partner.keyId);
         await Promise.all(
           requests.map(async (generated) => {
             const filling = { KEY: partner.key, RIDE: rideId, OFFER: 'offer_x', CANARY: 'canary' };

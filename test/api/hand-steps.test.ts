@@ -1,22 +1,14 @@
 import { expect } from 'chai';
 import type { TestScenario } from '../../shared/rides/ride-types.ts';
-import type { Client } from '../support/client.ts';
 import { fireTimer } from '../support/fire-timer.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 import { endBidding, makeDue, statusesSent, storedRide } from '../support/stored-rides.ts';
 
 const steps = ['offer', 'withdraw', 'arrive', 'start', 'complete', 'cancel', 'expire'];
 
 describe('a test ride that is stepped by hand', () => {
-  let api: TestApi;
-  let partner: Client;
-  before(async () => {
-    api = await startTestApi();
-  });
-  beforeEach(async () => {
-    partner = await api.partner('test');
-  });
-  after(() => api.close());
+  const api = useTestApi();
+  const partner = usePartner(api, 'test');
 
   async function newRideUnder(scenario: TestScenario): Promise<string> {
     return (await partner.createRide({ fare: 25 }, { 'x-service-test-scenario': scenario })).body.rideId;

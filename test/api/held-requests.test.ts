@@ -6,19 +6,15 @@ import { type HeldRequest, HeldRequests } from '../../api/streams/held-requests.
 import { type Serving, serve, silenceMs } from '../../api/http/serve.ts';
 import type { RequestContext } from '../../api/part.ts';
 import type { Context } from '../../shared/base/context.ts';
-import { testContext } from '../support/service.ts';
+import { testContext, useTestContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
 
 describe('a request that waits before it is answered', () => {
-  let ctx: Context;
+  const ctx = useTestContext();
   let server: Serving;
   let requests: HeldRequests;
   let waiting: Promise<{ request: RequestContext; held: HeldRequest }>;
 
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
   beforeEach(async () => {
     requests = new HeldRequests();
     let note: (held: Awaited<typeof waiting>) => void;

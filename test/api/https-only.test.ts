@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rides } from '../../shared/rides/ride.ts';
 import { call, validRide } from '../support/client.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 const production = { SERVICE_ENV: 'production', PUBLIC_BASE_URL: 'https://rides.example' };
 
@@ -24,14 +24,12 @@ const ways: [forwarded: Record<string, string>, believedBy: { 0: boolean; 1: boo
 
 for (const hops of [0, 1, 2] as const) {
   describe(`HTTPS only, in production behind ${hops} trusted proxies`, () => {
-    let api: TestApi;
+    const api = useTestApi({ ...production, TRUSTED_PROXY_HOPS: String(hops) });
     let key: string;
 
     before(async () => {
-      api = await startTestApi({ ...production, TRUSTED_PROXY_HOPS: String(hops) });
       key = (await api.key()).key;
     });
-    after(() => api.close());
 
     for (const [forwarded, believedBy] of ways) {
       it(`${believedBy[hops] ? 'serves' : 'refuses'} ${JSON.stringify(forwarded)}`, async () => {
@@ -68,13 +66,10 @@ for (const hops of [0, 1, 2] as const) {
 }
 
 describe('HTTPS only, in development', () => {
+  const api = useTestApi();
+
   it('serves plain HTTP', async () => {
-    const api = await startTestApi();
-    try {
-      const { key } = await api.key();
-      expect((await call(`${api.url}/v1`, { headers: { 'x-api-key': key } })).status).to.equal(200);
-    } finally {
-      await api.close();
-    }
+    const { key } = await api.key();
+    expect((await call(`${api.url}/v1`, { headers: { 'x-api-key': key } })).status).to.equal(200);
   });
 });

@@ -3,26 +3,19 @@ import { rotateKey } from '../../shared/keys/replace-secret.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { timerJobId } from '../../shared/rides/ride-jobs.ts';
 import { type Client, clientOf, validRide } from '../support/client.ts';
+import { chargesOf, forgetCharges } from '../support/charges.ts';
 import { database, failOnce, onceInsteadOf } from '../support/failing-mongo.ts';
 import { offerOn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 import { jobFor } from '../support/stored-rides.ts';
 
 describe('Idempotency-Key', () => {
-  let api: TestApi;
-  let partner: Client & { key: string; keyId: string };
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
-  beforeEach(async () => {
-    partner = await api.partner();
-  });
+  const api = useTestApi();
+  const partner = usePartner(api);
 
   const under = (idempotencyKey: string) => ({ 'idempotency-key': idempotencyKey });
   const ridesMade = () => rides.countDocuments({ keyId: partner.keyId });
-  const charges = () => api.ctx.redis.zcard(`rides:created:${partner.keyId}`);
+  const charges = () => chargesOf(api.ctx, partner.keyId);
   const expire = () =>
     rides.updateMany({ keyId: partner.keyId }, { $set: { 'idempotency.expiresAt': new Date(Date.now() - 1) } });
 
@@ -37,7 +30,7 @@ describe('Idempotency-Key', () => {
 
   it('adds the job of the first timer when a repeat confirms a creation that added none', async () => {
     const { body } = await partner.createRide(undefined, under('a'));
-    const firstJob = () => jobFor(api.ctx, 'simulator', timerJobId(body.rideId, 'offer'));
+    const firstJob = () => jobFor(api.ctx, 'simulator', { rideId: body.rideId, timer: 'offer' });
     await (await firstJob())?.remove();
     expect(await firstJob()).to.equal(undefined);
     expect((await partner.createRide(undefined, under('a'))).status).to.equal(201);
@@ -170,7 +163,7 @@ describe('Idempotency-Key', () => {
   it('does not remember a request that was over the limit', async () => {
     await Promise.all(Array.from({ length: 30 }, () => partner.createRide()));
     expect((await partner.createRide({}, under('a'))).status).to.equal(429);
-    await api.ctx.redis.del(`rides:created:${partner.keyId}`);
+    await forgetCharges(api.ctx, partner.keyId);
     expect((await partner.createRide({ fare: 5 }, under('a'))).status).to.equal(201);
   });
 

@@ -1,20 +1,12 @@
 import { expect } from 'chai';
-import { type Answer, type Client, validRide } from '../support/client.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { type Answer, validRide } from '../support/client.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 
 const { lat, lng } = validRide.destination;
 
 describe('X-Service-Ignored-Fields', () => {
-  let api: TestApi;
-  let partner: Client;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
-  beforeEach(async () => {
-    partner = await api.partner('test');
-  });
+  const api = useTestApi();
+  const partner = usePartner(api, 'test');
 
   const named = ({ headers }: Answer) => headers.get('x-service-ignored-fields');
 

@@ -1,21 +1,12 @@
 import { expect } from 'chai';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import type { Client } from '../support/client.ts';
 import { newRide, rideIn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 
 describe('the list of rides', () => {
-  let api: TestApi;
-  let partner: Client & { key: string; keyId: string };
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
-  beforeEach(async () => {
-    partner = await api.partner('live');
-  });
+  const api = useTestApi();
+  const partner = usePartner(api, 'live');
 
   const make = (wish: object = {}) => newRide(api.ctx, { keyId: partner.keyId, ...wish });
   const makeSome = async (count: number) => {

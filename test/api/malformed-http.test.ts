@@ -2,17 +2,15 @@ import net from 'node:net';
 import { expect } from 'chai';
 import { call } from '../support/client.ts';
 import { rawRequest, requestText } from '../support/raw-http.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 describe('malformed HTTP', () => {
-  let api: TestApi;
+  const api = useTestApi();
   let key: string;
 
   before(async () => {
-    api = await startTestApi();
     key = (await api.key()).key;
   });
-  after(() => api.close());
 
   afterEach(async () => {
     expect((await call(`${api.url}/healthz`)).status).to.equal(200);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { rides } from '../../shared/rides/ride.ts';
+import { chargesOf } from '../support/charges.ts';
 import { call, clientOf, validRide } from '../support/client.ts';
 import { database, onceInsteadOf } from '../support/failing-mongo.ts';
 import { type MongoProxy, startMongoProxy } from '../support/mongo-proxy.ts';
@@ -41,7 +42,7 @@ describe('a lost connection to MongoDB', () => {
       expect(status).to.equal(201);
       expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(1);
       expect((await partner.get(`/rides/${body.rideId}`)).body).to.include({ rideId: body.rideId, status: 'bidding' });
-      expect(await api.ctx.redis.zcard(`rides:created:${partner.keyId}`)).to.equal(1);
+      expect(await chargesOf(api.ctx, partner.keyId)).to.equal(1);
     });
 
     it(`${title}, keeps the promise of an Idempotency-Key`, async () => {

@@ -1,18 +1,13 @@
 import { expect } from 'chai';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { newDriver, offerOn, rideIn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 
 describe('GET /rides/:rideId/offers', () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
+  const partner = usePartner(api, 'live');
 
   it('answers an empty list before the first offer', async () => {
-    const partner = await api.partner('live');
     const { rideId } = (await partner.createRide()).body;
     const { status, body } = await partner.get(`/rides/${rideId}/offers`);
     expect(status).to.equal(200);
@@ -20,7 +15,6 @@ describe('GET /rides/:rideId/offers', () => {
   });
 
   it('shows an offer with exactly the fields of the contract, and not the phone of its driver', async () => {
-    const partner = await api.partner('live');
     const driver = newDriver({ name: 'Ann', rating: 4.5, vehicle: 'V', plate: 'P', phone: '+12025550177' });
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', {
       by: partner,
@@ -42,7 +36,6 @@ describe('GET /rides/:rideId/offers', () => {
   });
 
   it('lists the cheapest first; ties by ETA, then by arrival', async () => {
-    const partner = await api.partner('live');
     const { rideId } = (await partner.createRide()).body;
     const made = new Map<string, string>();
     for (const [name, price, etaMinutes] of [
@@ -68,7 +61,6 @@ describe('GET /rides/:rideId/offers', () => {
   });
 
   it('leaves out an offer that was withdrawn', async () => {
-    const partner = await api.partner('live');
     const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
     const other = await offerOn(api.ctx, rideId);
     await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId: offer.offerId }, 'anyone');
@@ -78,7 +70,6 @@ describe('GET /rides/:rideId/offers', () => {
 
   for (const after of [[], ['arrive'], ['arrive', 'start'], ['arrive', 'start', 'complete']] as const) {
     it(`shows the accepted offer alone after accept${after.map((step) => `, ${step}`).join('')}`, async () => {
-      const partner = await api.partner('live');
       const { rideId, offer } = await rideIn(api.ctx, 'bidding', { by: partner });
       await offerOn(api.ctx, rideId, { price: 1 });
       await partner.post(`/rides/${rideId}/accept`, { offerId: offer.offerId });
@@ -91,7 +82,6 @@ describe('GET /rides/:rideId/offers', () => {
 
   for (const status of ['bidding', 'driver_arriving', 'in_progress'] as const) {
     it(`is empty once a ride that was ${status} is cancelled, and offersCount stays`, async () => {
-      const partner = await api.partner('live');
       const { rideId } = await rideIn(api.ctx, status, { by: partner });
       await partner.post(`/rides/${rideId}/cancel`);
       const { body } = await partner.get(`/rides/${rideId}/offers`);

@@ -1,15 +1,11 @@
 import { expect } from 'chai';
 import { fireTimer } from '../support/fire-timer.ts';
 import { newRide, rideIn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 import { makeDue, storedRide } from '../support/stored-rides.ts';
 
 describe('who made and changed a ride', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   const originsOf = async (rideId: string) =>
     (await storedRide(rideId)).events.map(({ by, requestId }) => ({ by, requestId }));

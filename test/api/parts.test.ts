@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
-import { type Serving, serve } from '../../api/http/serve.ts';
+import { serve } from '../../api/http/serve.ts';
 import type { Part } from '../../api/part.ts';
-import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
-import { testContext } from '../support/service.ts';
+import { useTestContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
+import { useStarted } from '../support/use-started.ts';
 
 const secret = 'sEcReT-detail';
 
@@ -35,23 +35,13 @@ const pages: Part = testPart({
 });
 
 describe('a part of the API', () => {
-  let ctx: Context;
-  let server: Serving;
-  let closed: number;
-
-  before(async () => {
-    ctx = await testContext();
-    closed = 0;
-    const close = async () => {
-      closed += 1;
-    };
-    server = await serve(ctx, createApp(ctx, [{ ...pages, close }]));
-  });
-  after(async () => {
-    await server.close();
-    expect(closed).to.equal(1);
-    await ctx.close();
-  });
+  const ctx = useTestContext();
+  let closed = 0;
+  const close = async () => {
+    closed += 1;
+  };
+  const server = useStarted(() => serve(ctx, createApp(ctx, [{ ...pages, close }])));
+  after(() => expect(closed).to.equal(1));
 
   const ask = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${server.port}${path}`, init);
 

@@ -5,24 +5,19 @@ import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
 import { type Serving, serve } from '../../api/http/serve.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
-import type { Context } from '../../shared/base/context.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { clientOf, validRide } from '../support/client.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { rawConnection, requestText } from '../support/raw-http.ts';
-import { testContext } from '../support/service.ts';
+import { useTestContext } from '../support/service.ts';
 
 describe('requests on one connection', () => {
-  let ctx: Context;
+  const ctx = useTestContext();
   let server: Serving;
   let partner: NewKey;
 
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
   beforeEach(async () => {
     server = await serve(ctx, createApp(ctx));
     const account = await accountOf('tests@rides.example');

@@ -1,20 +1,12 @@
 import { expect } from 'chai';
-import type { Client } from '../support/client.ts';
 import { dispatchedRide, newGatewayDriver, somewhere } from '../support/drivers.ts';
 import { newRide, offerOn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 import { endBidding, storedRide } from '../support/stored-rides.ts';
 
 describe('POST /rides/:rideId/fare', () => {
-  let api: TestApi;
-  let partner: Client & { keyId: string };
-  before(async () => {
-    api = await startTestApi();
-  });
-  beforeEach(async () => {
-    partner = await api.partner('live');
-  });
-  after(() => api.close());
+  const api = useTestApi();
+  const partner = usePartner(api, 'live');
 
   const raise = (rideId: string, fare: unknown) => partner.post(`/rides/${rideId}/fare`, { fare });
   const newRideAt = async (fare: number): Promise<string> => (await partner.createRide({ fare })).body.rideId;

@@ -1,28 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { startRedis } from '../../dev/servers/redis.ts';
 import type { RunningServer } from '../../dev/servers/processes.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { call, validRide } from '../support/client.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useFolder } from '../support/folder.ts';
+import { useTestApi } from '../support/service.ts';
+import { useStarted } from '../support/use-started.ts';
 
 describe('creations while Redis is away', () => {
-  let folder: string;
-  let redis: RunningServer;
-  let api: TestApi;
-
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rides-test-'));
-    redis = await startRedis({ dataDir: folder });
-    api = await startTestApi({ REDIS_URL: redis.url });
+  const folder = useFolder();
+  const redis = useStarted(async () => {
+    const server = await startRedis({ dataDir: folder.path });
+    return { ...server, close: server.stop };
   });
-  after(async () => {
-    await api.close();
-    await redis.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
+  const api = useTestApi(() => ({ REDIS_URL: redis.url }));
 
   const create = (key: string, headers: Record<string, string> = {}) =>
     call(`${api.url}/v1/rides`, {

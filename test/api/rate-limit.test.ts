@@ -7,31 +7,27 @@ import { createKey } from '../../shared/keys/manage-keys.ts';
 import { rotateKey } from '../../shared/keys/replace-secret.ts';
 import { UnconfirmedRide } from '../../shared/rides/create-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
+import { chargesOf, creationLog } from '../support/charges.ts';
 import { type Answer, clientOf } from '../support/client.ts';
 import { database, failOnce, onceInsteadOf } from '../support/failing-mongo.ts';
 import { newRide } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const perMinute = 30;
 const perHour = 300;
 
 describe('the limit on creations', () => {
-  let api: TestApi;
+  const api = useTestApi();
+  const partner = usePartner(api);
 
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
-
-  const logOf = (keyId: string) => `rides:created:${keyId}`;
-  const charges = (keyId: string) => api.ctx.redis.zcard(logOf(keyId));
+  const charges = (keyId: string) => chargesOf(api.ctx, keyId);
 
   /** As if so many creations had been charged, the oldest so many seconds ago and each ms one more. */
   async function charged(keyId: string, count: number, agoSeconds: number): Promise<void> {
     const first = Date.now() - agoSeconds * 1_000;
     const entries = Array.from({ length: count }, (_, i) => [first + i, `${agoSeconds}-${i}`]).flat();
-    await api.ctx.redis.zadd(logOf(keyId), ...(entries as [number, string]));
+    await api.ctx.redis.zadd(creationLog(keyId), ...(entries as [number, string]));
   }
 
   function expectRefused({ status, body, headers }: Answer): number {
@@ -43,7 +39,6 @@ describe('the limit on creations', () => {
   }
 
   it('lets exactly 30 of 60 concurrent creations through, and makes no other ride', async () => {
-    const partner = await api.partner();
     const answers = await Promise.all(Array.from({ length: 60 }, () => partner.createRide()));
     expect(answers.filter(({ status }) => status === 201)).to.have.lengthOf(perMinute);
     for (const answer of answers.filter(({ status }) => status !== 201)) {
@@ -105,7 +100,6 @@ describe('the limit on creations', () => {
   });
 
   it('says in the draft fields what is left of both windows', async () => {
-    const partner = await api.partner();
     await charged(partner.keyId, 10, 3_000);
     await charged(partner.keyId, 4, 20);
     const { headers } = await partner.createRide();
@@ -118,7 +112,6 @@ describe('the limit on creations', () => {
   });
 
   it('counts down with every creation, and says 0 when refusing', async () => {
-    const partner = await api.partner();
     await charged(partner.keyId, perMinute - 1, 30);
     const last = await partner.createRide();
     expect(last.status).to.equal(201);
@@ -131,7 +124,6 @@ describe('the limit on creations', () => {
   });
 
   it('refuses the 301st creation of an hour, until the oldest leaves the hour', async () => {
-    const partner = await api.partner();
     await charged(partner.keyId, perHour - 1, 3_000);
     expect((await partner.createRide()).status).to.equal(201);
     const refused = await partner.createRide();
@@ -141,21 +133,18 @@ describe('the limit on creations', () => {
   });
 
   it('names the longer wait where both windows are exhausted', async () => {
-    const partner = await api.partner();
     await charged(partner.keyId, perHour - perMinute, 1_000);
     await charged(partner.keyId, perMinute, 10);
     expect(expectRefused(await partner.createRide())).to.be.within(61, 2_600);
   });
 
   it('names the wait for the minute alone where the hour has room', async () => {
-    const partner = await api.partner();
     await charged(partner.keyId, 100, 3_000);
     await charged(partner.keyId, perMinute, 20);
     expect(expectRefused(await partner.createRide())).to.be.within(1, 40);
   });
 
   it('slides: what was created over a minute or an hour ago does not count', async () => {
-    const partner = await api.partner();
     await charged(partner.keyId, perMinute, 61);
     expect((await partner.createRide()).status).to.equal(201);
     const other = await api.partner();
@@ -165,7 +154,6 @@ describe('the limit on creations', () => {
   });
 
   it('charges a valid creation only, and nothing for a refused one', async () => {
-    const partner = await api.partner();
     await charged(partner.keyId, perMinute - 1, 30);
     const invalid = [
       await partner.createRide({ fare: 0 }),
@@ -183,20 +171,17 @@ describe('the limit on creations', () => {
   });
 
   it('tells an exhausted key what is wrong with its request, before its limit', async () => {
-    const partner = await api.partner();
     await charged(partner.keyId, perMinute, 30);
     expect((await partner.createRide({ fare: 0 })).status).to.equal(400);
   });
 
   it('charges nothing where the insert fails', async () => {
-    const partner = await api.partner();
     failOnce(database(), 'command', new Error('disk full'));
     expect((await partner.createRide()).status).to.equal(500);
     expect(await charges(partner.keyId)).to.equal(0);
   });
 
   it('keeps the charge of a creation whose insert may have arrived, which is answered in time', async () => {
-    const partner = await api.partner();
     onceInsteadOf(database(), 'command', () => new Promise(() => {}));
     const { status, body } = await partner.createRide();
     expect(status).to.equal(503);
@@ -220,7 +205,6 @@ describe('the limit on creations', () => {
   }
 
   it('takes the charge of such a one back when MongoDB says that there is no such ride', async () => {
-    const partner = await api.partner();
     const { status } = await losingAnswers(false, () => partner.createRide());
     expect([status, await charges(partner.keyId)]).to.deep.equal([503, 1]);
     await until(async () => (await charges(partner.keyId)) === 0);
@@ -240,14 +224,12 @@ describe('the limit on creations', () => {
   });
 
   it('goes on counting over a rotation of the key', async () => {
-    const partner = await api.partner();
     await charged(partner.keyId, perMinute, 30);
     const { key } = await rotateKey(partner.keyId, 'anyone');
     expect((await clientOf(api.url, key).createRide()).status).to.equal(429);
   });
 
   it('is one for both bases', async () => {
-    const partner = await api.partner();
     await charged(partner.keyId, perMinute - 1, 30);
     const legacy = clientOf(api.url, partner.key, '/api/v1');
     expect((await legacy.createRide()).status).to.equal(201);
@@ -256,7 +238,6 @@ describe('the limit on creations', () => {
   });
 
   it('does not touch reads, accept and cancel of an exhausted key', async () => {
-    const partner = await api.partner();
     const { rideId } = (await partner.createRide()).body;
     await charged(partner.keyId, perMinute, 30);
     expect((await partner.createRide()).status).to.equal(429);
@@ -269,9 +250,8 @@ describe('the limit on creations', () => {
   });
 
   it('forgets a key that creates no more: its log expires', async () => {
-    const partner = await api.partner();
     await partner.createRide();
-    expect(await api.ctx.redis.pttl(logOf(partner.keyId))).to.be.within(1, 3_600_000);
+    expect(await api.ctx.redis.pttl(creationLog(partner.keyId))).to.be.within(1, 3_600_000);
   });
 });
 

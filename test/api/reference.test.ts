@@ -1,18 +1,16 @@
 import { expect } from 'chai';
 import type { Client } from '../support/client.ts';
 import { rideIn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 
 describe("a partner's own reference and metadata", () => {
-  let api: TestApi;
+  const api = useTestApi();
   let partner: Client & { key: string; keyId: string };
 
   before(async () => {
-    api = await startTestApi();
     partner = await api.partner('live');
   });
-  after(() => api.close());
 
   const own = { reference: 'Room 12, 🏨', metadata: { desk: 'Lobby', folio: '' } };
 

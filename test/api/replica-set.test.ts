@@ -4,31 +4,20 @@ import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { newGatewayDriver, runDispatch, somewhere } from '../support/drivers.ts';
 import type { Document } from '../support/op-msg.ts';
-import { type ReplicaSet, startReplicaSet } from '../support/replica-set.ts';
+import { useReplicaSet } from '../support/replica-set.ts';
 import { offerOn, rideIn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 
 describe('the API on a replica set', () => {
-  let replicaSet: ReplicaSet;
-  let api: TestApi;
-  let commands: Document[];
-
-  before(async () => {
-    const onCommand = (command: Document) => commands.push(command);
-    replicaSet = await startReplicaSet(process.env.TEST_MONGO_URL ?? '', { majorityMs: 5, onCommand });
-    commands = [];
-    api = await startTestApi({ MONGO_URL: replicaSet.url });
-  });
+  let commands: Document[] = [];
+  const replicaSet = useReplicaSet({ majorityMs: 5, onCommand: (command) => commands.push(command) });
+  const api = useTestApi(() => ({ MONGO_URL: replicaSet.url }));
   beforeEach(() => {
     commands = [];
   });
   afterEach(() => replicaSet.release());
-  after(async () => {
-    await api.close();
-    await replicaSet.close();
-  });
 
   const ridesInserted = (count: number) =>
     until(async () => commands.filter(({ insert }) => insert === rides.collectionName).length >= count);

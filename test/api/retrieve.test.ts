@@ -2,15 +2,11 @@ import { expect } from 'chai';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { validRide } from '../support/client.ts';
 import { newDriver, offerOn, rideIn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 
 describe('GET /rides/:rideId', () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
+  const partner = usePartner(api, 'test');
 
   it('shows a bidding ride with exactly these fields: no driver, no location', async () => {
     const partner = await api.partner('live');
@@ -46,7 +42,6 @@ describe('GET /rides/:rideId', () => {
 
   for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {
     it(`shows where the car of a test ride is while it is ${status}`, async () => {
-      const partner = await api.partner('test');
       const { rideId } = await rideIn(api.ctx, status, { by: partner });
       const { body } = await partner.get(`/rides/${rideId}`);
       expect(body.testMode).to.equal(true);
@@ -61,7 +56,6 @@ describe('GET /rides/:rideId', () => {
 
   for (const status of ['bidding', 'completed', 'cancelled'] as const) {
     it(`shows no location of a test ride that is ${status}`, async () => {
-      const partner = await api.partner('test');
       const { rideId } = await rideIn(api.ctx, status, { by: partner });
       const { body } = await partner.get(`/rides/${rideId}`);
       expect(body.status).to.equal(status);
@@ -70,7 +64,6 @@ describe('GET /rides/:rideId', () => {
   }
 
   it('shows where the car stands once it has arrived: at the pickup, with its last heading', async () => {
-    const partner = await api.partner('test');
     const { rideId } = await rideIn(api.ctx, 'driver_arriving', { by: partner });
     const before = await partner.get(`/rides/${rideId}`);
     await applyAction(api.ctx, rideId, { action: 'arrive' }, 'anyone');
@@ -84,7 +77,6 @@ describe('GET /rides/:rideId', () => {
   });
 
   it('keeps the heading of a car whose trip goes nowhere', async () => {
-    const partner = await api.partner('test');
     const { rideId } = await rideIn(api.ctx, 'arrived', { by: partner, destination: validRide.pickup });
     const before = await partner.get(`/rides/${rideId}`);
     await applyAction(api.ctx, rideId, { action: 'start' }, 'anyone');
@@ -99,7 +91,6 @@ describe('GET /rides/:rideId', () => {
     ['to the other side of the earth', { lat: 5.2174, lng: 145.5125 }, { lat: -5.2174, lng: -34.4875 }],
   ] as const) {
     it(`shows a location that is one ${title}`, async () => {
-      const partner = await api.partner('test');
       for (const status of ['driver_arriving', 'in_progress'] as const) {
         const { rideId } = await rideIn(api.ctx, status, { by: partner, pickup, destination });
         const { liveLocation } = (await partner.get(`/rides/${rideId}`)).body;
@@ -144,7 +135,6 @@ describe('GET /rides/:rideId', () => {
   });
 
   it('shows nothing that only the service or the driver may know', async () => {
-    const partner = await api.partner('test');
     const { rideId } = await rideIn(api.ctx, 'arrived', { by: partner, passenger: { name: 'Rider', phone: '+9' } });
     const { text } = await partner.get(`/rides/${rideId}`);
     for (const hidden of ['keyId', 'accountId', 'trackToken', 'driverId', 'rev', 'timers', partner.keyId]) {

@@ -4,7 +4,7 @@ import { rotateKey } from '../../shared/keys/replace-secret.ts';
 import { type Answer, clientOf } from '../support/client.ts';
 import { rawRequest, requestText } from '../support/raw-http.ts';
 import { rideIn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 type Operation = [name: string, method: 'GET' | 'POST', path: string, body?: string];
 const operations: Operation[] = [
@@ -41,12 +41,7 @@ const impossibleIds = [
 ];
 
 describe('a ride that the key does not own', () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   it('is not shown to anyone else who asks at the same moment as its owner', async () => {
     const [owner, stranger, revoked] = await Promise.all([api.partner(), api.partner(), api.partner()]);

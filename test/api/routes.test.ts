@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { call } from '../support/client.ts';
 import { rawRequest, requestText } from '../support/raw-http.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 const bases = ['/v1', '/api/v1'];
 
@@ -36,14 +36,12 @@ const unknownPaths = [
 ];
 
 describe('routes', () => {
-  let api: TestApi;
+  const api = useTestApi();
   let key: string;
 
   before(async () => {
-    api = await startTestApi();
     key = (await api.key()).key;
   });
-  after(() => api.close());
 
   const ask = (method: string, path: string, headers: Record<string, string> = { 'x-api-key': key }) =>
     call(api.url + path, { method, headers });

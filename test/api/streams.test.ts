@@ -7,16 +7,15 @@ import { createApp } from '../../api/app.ts';
 import { type Serving, serve } from '../../api/http/serve.ts';
 import type { RequestContext } from '../../api/part.ts';
 import { createStreams, eventText, type Stream, type Streams } from '../../api/streams/streams.ts';
-import type { Context } from '../../shared/base/context.ts';
 import { call } from '../support/client.ts';
-import { testContext } from '../support/service.ts';
+import { useTestContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
 
 describe('the stream of a page', function () {
   // Less than the 14 s after which the server closes any silent connection.
   this.timeout(10_000);
 
-  let ctx: Context;
+  const ctx = useTestContext();
   let server: Serving;
   let stopped: Promise<void> | undefined;
   let streams: Streams;
@@ -25,10 +24,6 @@ describe('the stream of a page', function () {
   /** Runs before the stream opens: a page reads its ride then. */
   let beforeOpen: (requestCtx: RequestContext) => Promise<void>;
 
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
   beforeEach(async () => {
     streams = createStreams({ all: 10, perClient: 10, client: 'client' }, 10);
     opened = [];

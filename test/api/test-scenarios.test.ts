@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { rides } from '../../shared/rides/ride.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 const scenarios = [
   'default',
@@ -15,12 +15,7 @@ const scenarios = [
 const under = (scenario: string) => ({ 'x-service-test-scenario': scenario });
 
 describe('X-Service-Test-Scenario', () => {
-  let api: TestApi;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   for (const scenario of scenarios) {
     it(`accepts ${scenario} with a test key, and remembers it on the ride`, async () => {

@@ -1,23 +1,15 @@
 import { expect } from 'chai';
 import { type Warning, warnings } from '../../api/partner/warnings.ts';
-import { type Answer, type Client, call, validRide } from '../support/client.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { type Answer, call, validRide } from '../support/client.ts';
+import { usePartner, useTestApi } from '../support/service.ts';
 
 const near = validRide.pickup;
 /** 999 and 1,001 km further north. */
 const [within, beyond] = [999, 1_001].map((km) => ({ lat: near.lat + km / 111.195, lng: near.lng }));
 
 describe('X-Service-Warnings', () => {
-  let api: TestApi;
-  let partner: Client & { key: string };
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
-  beforeEach(async () => {
-    partner = await api.partner('test');
-  });
+  const api = useTestApi();
+  const partner = usePartner(api, 'test');
 
   const named = ({ status, headers }: Answer) => [status, headers.get('x-service-warnings')];
   const at = ({ lat, lng }: { lat: number; lng: number } = near) => `${lat},${lng}`;

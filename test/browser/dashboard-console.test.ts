@@ -5,26 +5,20 @@ import { SessionModel } from '../../shared/accounts/session.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
-import { signedIn, type Visitor } from '../support/dashboard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { signedIn, useVisitor, type Visitor } from '../support/dashboard.ts';
+import { useReceiver } from '../support/receiver.ts';
 import { offerOn } from '../support/rides.ts';
-import type { TestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
-import { startTestService } from '../support/workers.ts';
+import { useTestService } from '../support/workers.ts';
 import { closeProfiles, lookAt, openPage, openProfile, shotFolder } from './browser.ts';
 
 describe('the test console in a browser', () => {
-  let api: TestApi;
-  let receiver: Receiver;
-  let visitor: Visitor;
+  const receiver = useReceiver();
+  const api = useTestService(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin, MAX_STREAMS_PER_CLIENT: '100' }));
+  const visitor = useVisitor(api);
   let key: NewKey;
-  before(async () => {
-    receiver = await startReceiver();
-    api = await startTestService({ WEBHOOK_LOCAL_TARGETS: receiver.origin, MAX_STREAMS_PER_CLIENT: '100' });
-  });
   beforeEach(async () => {
-    visitor = await signedIn(api);
     key = await createKey(api.ctx.config, {
       accountId: visitor.account._id,
       name: 'Front desk',
@@ -33,10 +27,6 @@ describe('the test console in a browser', () => {
     });
   });
   afterEach(closeProfiles);
-  after(async () => {
-    await api.close();
-    await receiver.close();
-  });
 
   const consoleUrl = () => `${api.url}/dashboard/console`;
   const stateOf = ({ cookie }: Visitor): BrowserContextOptions => {

@@ -1,30 +1,20 @@
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
-import { type Serving, serve } from '../../api/http/serve.ts';
+import { serve } from '../../api/http/serve.ts';
 import { mailBox } from '../../dev/stack/mail-box.tsx';
 import { LimitModel } from '../../shared/accounts/limit.ts';
 import { randomBase62 } from '../../shared/base/ids.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import type { TestApi } from '../support/service.ts';
-import { startTestService } from '../support/workers.ts';
+import { useReceiver } from '../support/receiver.ts';
+import { useStarted } from '../support/use-started.ts';
+import { useTestService } from '../support/workers.ts';
 import { closeProfiles, openPage, openProfile } from './browser.ts';
 
 describe('a developer who comes for the first time', () => {
-  let api: TestApi;
-  let dev: Serving;
-  let receiver: Receiver;
-  before(async () => {
-    receiver = await startReceiver();
-    api = await startTestService({ WEBHOOK_LOCAL_TARGETS: receiver.origin, SIMULATION_SPEED: '20' });
-    dev = await serve(api.ctx, createApp(api.ctx, [mailBox(api.ctx)]));
-    await LimitModel.deleteMany({});
-  });
+  const receiver = useReceiver();
+  const api = useTestService(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin, SIMULATION_SPEED: '20' }));
+  const dev = useStarted(() => serve(api.ctx, createApp(api.ctx, [mailBox(api.ctx)])));
+  before(() => LimitModel.deleteMany({}));
   afterEach(closeProfiles);
-  after(async () => {
-    await dev.close();
-    await api.close();
-    await receiver.close();
-  });
 
   // `npm run test:browser -- --grep "first time"` prints how long it takes, at the pace of somebody who types and reads.
   it('signs in, gets a key, is sent a test event and sends a ride, each by clicking', async () => {

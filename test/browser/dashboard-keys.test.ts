@@ -13,21 +13,17 @@ import { createKey, findKey, listKeys, revokeKey } from '../../shared/keys/manag
 import { clientOf } from '../support/client.ts';
 import { signedIn, type Visitor } from '../support/dashboard.ts';
 import { hostileAccount } from '../support/hostile-account.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
 
 describe('the dashboard: keys, overview and account in a browser', () => {
-  let api: TestApi;
+  const api = useTestApi({ MAX_KEYS_PER_ACCOUNT: '200' });
   let visitor: Visitor;
 
-  before(async () => {
-    api = await startTestApi({ MAX_KEYS_PER_ACCOUNT: '200' });
-  });
   beforeEach(async () => {
     visitor = await signedIn(api);
   });
   afterEach(closeProfiles);
-  after(() => api.close());
 
   const key = (mode: Mode, name: string, webhookUrl?: string) =>
     createKey(api.ctx.config, { accountId: visitor.account._id, name, mode, webhookUrl });

@@ -11,12 +11,12 @@ import type { Delivery, RideStatus } from '../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 import { attemptRecord } from '../support/attempts.ts';
 import { signedIn, type Visitor } from '../support/dashboard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { useReceiver } from '../support/receiver.ts';
 import { newDriver, type RideWish, rideIn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
-import { startTestService } from '../support/workers.ts';
+import { useTestService } from '../support/workers.ts';
 import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
 
 const timesSquare = { lat: 40.758, lng: -73.9855, address: 'Times Square, New York' };
@@ -34,13 +34,9 @@ const asVisitor = ({ cookie }: Visitor, options: BrowserContextOptions = {}): Br
 };
 
 describe('the pages of rides and deliveries', () => {
-  let api: TestApi;
-  before(async () => {
-    // Without workers: every delivery is as a test has made it.
-    api = await startTestApi();
-  });
+  // Without workers: every delivery is as a test has made it.
+  const api = useTestApi();
   afterEach(closeProfiles);
-  after(() => api.close());
 
   const newKey = ({ account }: Visitor, name: string, mode: Mode = 'live') =>
     createKey(api.ctx.config, { accountId: account._id, name, mode });
@@ -255,23 +251,15 @@ describe('the pages of rides and deliveries', () => {
 });
 
 describe('an event that is sent again from its page', () => {
-  let api: TestApi;
-  let receiver: Receiver;
   let answers: number;
-  before(async () => {
-    receiver = await startReceiver({
-      answer: (response) => {
-        response.statusCode = answers;
-        response.end(answers === 200 ? 'ok' : 'upstream is away');
-      },
-    });
-    api = await startTestService({ WEBHOOK_LOCAL_TARGETS: receiver.origin }, ['webhooks', 'webhooks-slow']);
+  const receiver = useReceiver({
+    answer: (response) => {
+      response.statusCode = answers;
+      response.end(answers === 200 ? 'ok' : 'upstream is away');
+    },
   });
+  const api = useTestService(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }), ['webhooks', 'webhooks-slow']);
   afterEach(closeProfiles);
-  after(async () => {
-    await api.close();
-    await receiver.close();
-  });
 
   /** A ride whose one event was answered with a 404, and the address of its page. */
   async function failedRide() {

@@ -1,33 +1,24 @@
 import { expect } from 'chai';
 import type { BrowserContext, Page } from 'playwright-core';
 import { createApp } from '../../api/app.ts';
-import { type Serving, serve } from '../../api/http/serve.ts';
+import { serve } from '../../api/http/serve.ts';
 import { mailBox } from '../../dev/stack/mail-box.tsx';
 import { accountOf } from '../../shared/accounts/account.ts';
 import { LimitModel } from '../../shared/accounts/limit.ts';
 import { SessionModel, startSession } from '../../shared/accounts/session.ts';
 import { randomBase62 } from '../../shared/base/ids.ts';
 import { mails } from '../../shared/mail/mail-row.ts';
-import { codeSentTo, linkSentTo, wrongCode } from '../support/mails.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { codeSentTo, linkSentTo, someone, wrongCode } from '../support/mails.ts';
+import { useTestApi } from '../support/service.ts';
+import { useStarted } from '../support/use-started.ts';
 import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
 
-const someone = () => `${randomBase62(10).toLowerCase()}@partner.example`;
-
 describe('signing in to the dashboard', () => {
-  let api: TestApi;
-  let dev: Serving;
-  before(async () => {
-    api = await startTestApi();
-    dev = await serve(api.ctx, createApp(api.ctx, [mailBox(api.ctx)]));
-  });
+  const api = useTestApi();
+  const dev = useStarted(() => serve(api.ctx, createApp(api.ctx, [mailBox(api.ctx)])));
   // All browsers of a test have one address.
   beforeEach(() => LimitModel.deleteMany({}));
   afterEach(closeProfiles);
-  after(async () => {
-    await dev.close();
-    await api.close();
-  });
   const dashboard = () => `${api.url}/dashboard`;
 
   async function ask(page: Page, email: string): Promise<void> {

@@ -4,27 +4,21 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { Mode } from '../../shared/base/terms.ts';
 import { createKey, revokeKey } from '../../shared/keys/manage-keys.ts';
 import { linesPerPart } from '../../shared/usage/statement-parts.ts';
-import { signedIn, type Visitor } from '../support/dashboard.ts';
+import { useVisitor } from '../support/dashboard.ts';
 import { ownDatabase } from '../support/own-database.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 import { at, ridesAt, sumThrough, tripsAt, type Whose } from '../support/usage.ts';
 import { closeProfiles, lookAt, openPage, openProfile, shotFolder } from './browser.ts';
 
 const now = at('2026-11-21 12:00');
 
 describe('the dashboard: usage in a browser', () => {
-  let api: TestApi;
-  let visitor: Visitor;
-  before(async () => {
-    const { url } = await ownDatabase('usage');
-    api = await startTestApi({ MONGO_URL: url });
+  const api = useTestApi(async () => ({ MONGO_URL: (await ownDatabase('usage')).url }));
+  const visitor = useVisitor(api);
+  before(() => {
     api.ctx.now = () => now.getTime();
   });
-  beforeEach(async () => {
-    visitor = await signedIn(api);
-  });
   afterEach(closeProfiles);
-  after(() => api.close());
 
   const cookies = (): BrowserContextOptions => {
     const [name = '', value = ''] = visitor.cookie.split('=');

@@ -1,15 +1,11 @@
 import { expect } from 'chai';
 import { pageNames } from '../../api/docs/pages.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
 
 describe('the documentation in a browser', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
+  const api = useTestApi();
   afterEach(closeProfiles);
-  after(() => api.close());
 
   for (const name of pageNames) {
     it(`looks finished: ${name}`, async () => {

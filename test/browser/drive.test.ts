@@ -6,22 +6,20 @@ import { hashOfDriverKey, driverSessions } from '../../shared/drivers/driver.ts'
 import { suspendDriver } from '../../shared/drivers/manage-drivers.ts';
 import type { Answer, Client } from '../support/client.ts';
 import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from '../support/drivers.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { closeProfiles, lookAround, openPage, openProfile, seriousFindings } from './browser.ts';
 
 const phone = { viewport: { width: 360, height: 740 }, hasTouch: true };
 
 describe("the driver's page", () => {
-  let api: TestApi;
+  const api = useTestApi();
   let partner: Client;
   before(async () => {
-    api = await startTestApi();
     partner = await api.partner('live');
     await LimitModel.deleteMany({});
   });
   afterEach(closeProfiles);
-  after(() => api.close());
 
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
   const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true }).waitFor();

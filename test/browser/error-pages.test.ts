@@ -4,15 +4,14 @@ import { type Serving, serve } from '../../api/http/serve.ts';
 import { pageError } from '../../api/pages/error-page.tsx';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError, type ErrorCode } from '../../shared/base/errors.ts';
-import { testContext } from '../support/service.ts';
+import { useTestContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
+import { useStarted } from '../support/use-started.ts';
 import { closeProfiles, lookAt } from './browser.ts';
 
 describe('the page of an error', () => {
-  let ctx: Context;
-  let server: Serving;
-  before(async () => {
-    ctx = await testContext();
+  const ctx = useTestContext();
+  const server = useStarted(() => {
     const part = testPart({
       headers: pageHeaders(),
       renderError: pageError,
@@ -20,13 +19,9 @@ describe('the page of an error', () => {
         throw new AppError(requestCtx.path.split('/').at(-1) as ErrorCode);
       },
     });
-    server = await serve(ctx, createApp(ctx, [part]));
+    return serve(ctx, createApp(ctx, [part]));
   });
   afterEach(closeProfiles);
-  after(async () => {
-    await server.close();
-    await ctx.close();
-  });
 
   for (const code of ['too_many_streams', 'internal', 'unavailable', 'payload_too_large', 'not_found'] as const) {
     it(`looks finished for ${code}`, () => lookAt(`error-${code}`, `http://127.0.0.1:${server.port}/test/${code}`));

@@ -1,16 +1,13 @@
 import { expect } from 'chai';
-import { opsToken, startTestOperators, type TestOperators } from '../support/operators.ts';
+import { opsToken, startTestOperators } from '../support/operators.ts';
 import { newRide } from '../support/rides.ts';
 import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
+import { useStarted } from '../support/use-started.ts';
 
 describe('the operators’ pages', () => {
-  let operators: TestOperators;
-  before(async () => {
-    operators = await startTestOperators({ OPS_TOKEN: opsToken });
-    await newRide(operators.ctx, { mode: 'test' });
-  });
+  const operators = useStarted(() => startTestOperators({ OPS_TOKEN: opsToken }));
+  before(() => newRide(operators.ctx, { mode: 'test' }));
   afterEach(closeProfiles);
-  after(() => operators.close());
 
   it('look finished where the token is asked for', () => lookAt('operators-token', `${operators.url}/ops`));
 

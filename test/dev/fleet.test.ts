@@ -11,21 +11,16 @@ import { drivers } from '../../shared/drivers/driver.ts';
 import { findNearby } from '../../shared/drivers/nearby.ts';
 import { positions } from '../../shared/drivers/positions.ts';
 import { runDispatch, somewhere } from '../support/drivers.ts';
-import { startTestApi, type TestApi, testSettings } from '../support/service.ts';
+import { testSettings, useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 
 describe('npm run fleet', () => {
   const count = 12;
-  let api: TestApi;
+  const api = useTestApi();
   let place: Point;
   let fleet: ChildProcess;
   let said: string;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
 
   async function start(): Promise<void> {
     place = somewhere();

@@ -13,22 +13,19 @@ import type { Client } from '../support/client.ts';
 import { age, readFeedOf } from '../support/feed.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { newRide, offerOn } from '../support/rides.ts';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { startTestApi, useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 
 const secret = 'whsec_of_this_test';
 
 describe('npm run listen', () => {
-  let api: TestApi;
+  const api = useTestApi();
   let receiver: Receiver;
   let partner: Client & NewKey;
   let listener: ChildProcess;
   let lines: string[];
   let complaints: string;
 
-  before(async () => {
-    api = await startTestApi();
-  });
   beforeEach(async () => {
     receiver = await startReceiver();
     partner = await api.partner('test');
@@ -37,7 +34,6 @@ describe('npm run listen', () => {
     listener.kill('SIGKILL');
     await receiver.close();
   });
-  after(() => api.close());
 
   /** Starts it and waits until it listens. The key and the secret are no arguments, so that no process list shows them. */
   async function listen({ signsWith = '' }: { signsWith?: string }, ...args: string[]): Promise<void> {
@@ -119,7 +115,7 @@ describe('npm run listen', () => {
     await receiver.received(1);
     const { port } = new URL(api.url);
     await api.close();
-    api = await startTestApi({ PORT: port });
+    Object.assign(api, await startTestApi({ PORT: port }));
     const { offerId } = await offerOn(api.ctx, rideId);
     await applyAction(api.ctx, rideId, { action: 'accept', offerId }, 'anyone');
     await age(rideId, 2_000);

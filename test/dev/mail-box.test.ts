@@ -2,24 +2,16 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
-import { type Serving, serve } from '../../api/http/serve.ts';
+import { serve } from '../../api/http/serve.ts';
 import { mailBox } from '../../dev/stack/mail-box.tsx';
-import type { Context } from '../../shared/base/context.ts';
 import { sendMail } from '../../shared/mail/mail.ts';
 import { mails } from '../../shared/mail/mail-row.ts';
-import { testContext } from '../support/service.ts';
+import { useTestContext } from '../support/service.ts';
+import { useStarted } from '../support/use-started.ts';
 
 describe('the mail box of the development stack', () => {
-  let ctx: Context;
-  let server: Serving;
-  before(async () => {
-    ctx = await testContext();
-    server = await serve(ctx, createApp(ctx, [mailBox(ctx)]));
-  });
-  after(async () => {
-    await server.close();
-    await ctx.close();
-  });
+  const ctx = useTestContext();
+  const server = useStarted(() => serve(ctx, createApp(ctx, [mailBox(ctx)])));
   beforeEach(() => mails.deleteMany({}));
 
   /** `fetch` does not let a caller choose the Host header. */

@@ -5,9 +5,8 @@ import { expect } from 'chai';
 import { pageNames } from '../../api/docs/pages.ts';
 import { freePort } from '../../dev/servers/ports.ts';
 import { createDriver } from '../../shared/drivers/manage-drivers.ts';
-import type { TestApi } from '../support/service.ts';
-import { startTestService } from '../support/workers.ts';
 import { PageRun } from './page-run.ts';
+import { useTestService } from '../support/workers.ts';
 
 const compiler = path.resolve(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
 
@@ -22,21 +21,18 @@ const driver = {
 } as const;
 
 describe('what the documentation shows', () => {
-  let api: TestApi;
   let receiverPort: number;
-
-  before(async () => {
+  const api = useTestService(async () => {
     const port = await freePort();
     receiverPort = await freePort();
-    api = await startTestService({
+    return {
       PORT: String(port),
       // The pages then show the address at which they are served.
       PUBLIC_BASE_URL: `http://127.0.0.1:${port}`,
       WEBHOOK_LOCAL_TARGETS: `http://127.0.0.1:${receiverPort}`,
       SIMULATION_SPEED: '4',
-    });
+    };
   });
-  after(() => api.close());
 
   /** Pages on which a test must find something to run: a broken search must not pass. */
   const runs: Readonly<Record<string, number>> = {

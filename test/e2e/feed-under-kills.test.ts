@@ -6,46 +6,41 @@ import { rides } from '../../shared/rides/ride.ts';
 import { enqueueNextTimer } from '../../shared/rides/ride-jobs.ts';
 import { type Client, clientOf } from '../support/client.ts';
 import { newRide, offerOn } from '../support/rides.ts';
-import { startTestApi, type TestApi, testSettings } from '../support/service.ts';
+import { testSettings, useTestApi } from '../support/service.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 import { until } from '../support/until.ts';
 
 const writers = 6;
 const ridesOfEach = 6;
 const testRides = 12;
+const eventsInAll = (writers * ridesOfEach + testRides) * 5;
 
 describe('the event feed of a key', () => {
-  let api: TestApi;
+  const api = useTestApi();
   let worker: ServiceProcess;
   let server: ServiceProcess;
   let port: number;
 
   before(async () => {
-    api = await startTestApi();
     await api.ctx.redis.flushall();
     port = await freePort();
     server = serviceProcess({ name: 'api', script: 'api/main', env: testSettings({ PORT: `${port}` }) });
-    const env = testSettings({ SIMULATION_SPEED: '8' });
+    const env = testSettings({ SIMULATION_SPEED: '16' });
     worker = serviceProcess({ name: 'workers', script: 'workers/main', args: ['simulator'], env });
     await Promise.all([server.start(), worker.start()]);
   });
-  after(async () => {
-    await Promise.all([server.kill(), worker.kill()]);
-    await api.close();
-  });
+  after(() => Promise.all([server.kill(), worker.kill()]));
 
   it('shows every event once and in order to one who reads along while others write and processes are killed', async () => {
     const partner = await api.partner('test');
-    let isOver = false;
-    const reading = readAlong(clientOf(`http://127.0.0.1:${port}`, partner.key), () => isOver);
+    const reading = readAlong(clientOf(`http://127.0.0.1:${port}`, partner.key), eventsInAll);
     const made = [drivenByWorkers(partner.keyId), ...Array.from({ length: writers }, () => write(partner.keyId))];
     await killInTurn();
     await Promise.all(made);
     await until(async () => (await rides.countDocuments({ keyId: partner.keyId, status: { $nin: ended } })) === 0);
-    isOver = true;
     const shown = await reading;
     expect(shown).to.deep.equal(await storedPlaces(partner.keyId));
-    expect(shown.length).to.equal((writers * ridesOfEach + testRides) * 5);
+    expect(shown.length).to.equal(eventsInAll);
   });
 
   const ended = ['completed', 'cancelled'] as const;
@@ -81,19 +76,17 @@ describe('the event feed of a key', () => {
     }
   }
 
-  /** Goes on after the last cursor that was answered, whatever happens to the connection. */
-  async function readAlong(reader: Client, isOver: () => boolean): Promise<string[]> {
+  /** Reads from the last cursor that was answered, whatever happens to the connection, and once more after `count` events. */
+  async function readAlong(reader: Client, count: number): Promise<string[]> {
     const shown: string[] = [];
     let cursor = '';
-    for (let last = false; ; ) {
-      // What is written before the end is shown 3 s after it.
-      const answer = await reader.get(`/events?limit=7&waitSeconds=${last ? 4 : 1}&after=${cursor}`).catch(() => null);
+    for (let isLast = false; ; isLast = shown.length >= count) {
+      const answer = await reader.get(`/events?limit=7&waitSeconds=1&after=${cursor}`).catch(() => null);
       if (answer?.status !== 200) continue;
       const { events, cursor: next } = answer.body;
       shown.push(...events.map(({ rideId, seq }: { rideId: string; seq: number }) => `${rideId} ${seq}`));
       cursor = next ?? '';
-      if (events.length === 0 && last) return shown;
-      last = isOver();
+      if (isLast) return shown;
     }
   }
 

@@ -1,35 +1,26 @@
 import { expect } from 'chai';
 import type { Ride } from '../../shared/rides/ride-types.ts';
-import type { Client } from '../support/client.ts';
-import { type Receipt, type Receiver, startReceiver } from '../support/receiver.ts';
-import type { TestApi } from '../support/service.ts';
+import { isSignedWith } from '../support/deliveries.ts';
+import { type Receipt, useReceiver } from '../support/receiver.ts';
 import { jobFor, storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 import { useNock } from '../support/webhook-nock.ts';
-import { startTestService } from '../support/workers.ts';
+import { useTestService } from '../support/workers.ts';
 
 const wholeTrip = ['offer.received', 'driver_arriving', 'arrived', 'in_progress', 'completed'];
 const sent = (receipts: Receipt[]) => receipts.map(({ body }) => body.status ?? body.event);
 const timerNames = (ride: Ride) => ride.timers.map(({ name }) => name);
 
-/** A service with a receiver; each test has a key of its own, whose events come to a path of its own. */
+/** A service with a receiver; each test has a key of its own. */
 function withService(settings: Record<string, string>) {
-  const made = {} as { service: TestApi; receiver: Receiver };
-  before(async () => {
-    made.receiver = await startReceiver();
-    made.service = await startTestService({
-      SIMULATION_SPEED: '50',
-      WEBHOOK_LOCAL_TARGETS: made.receiver.origin,
-      ...settings,
-    });
-  });
-  after(async () => {
-    await made.service.close();
-    await made.receiver.close();
-  });
+  const receiver = useReceiver();
+  const service = useTestService(() => ({
+    SIMULATION_SPEED: '50',
+    WEBHOOK_LOCAL_TARGETS: receiver.origin,
+    ...settings,
+  }));
 
   return async function play(scenario: string, mode: 'test' | 'live' = 'test', fields: object = {}) {
-    const { service, receiver } = made;
     const partner = await service.partner(mode, receiver.url);
     const { status, body } = await partner.createRide(
       { fare: 25, ...fields },
@@ -40,9 +31,9 @@ function withService(settings: Record<string, string>) {
     const ofThisRide = () => receiver.receipts.filter((receipt) => receipt.body.rideId === rideId);
     return {
       rideId,
-      partner: partner as Client,
+      partner,
       service,
-      /** Everything that the ride has sent, as soon as it is so many. */
+      /** All events of the ride, once there are at least `count`. */
       async received(count: number) {
         while (ofThisRide().length < count) await receiver.received(receiver.receipts.length + 1);
         return ofThisRide();
@@ -65,6 +56,7 @@ describe('test scenarios', () => {
       const ride = await play(scenario);
       const receipts = await ride.received(5);
       expect(sent(receipts)).to.deep.equal(wholeTrip);
+      for (const receipt of receipts) expect(isSignedWith(ride.partner.signingSecret, receipt)).to.equal(true);
       expect(receipts[0]?.body.offer.price).to.equal(25);
       const { body } = await ride.partner.get(`/rides/${ride.rideId}`);
       expect(body).to.include({ status: 'completed', offersCount: 1, agreedPrice: 25, testMode: true });
@@ -176,7 +168,7 @@ describe('test scenarios', () => {
     const stored = await storedRide(rideId);
     expect(timerNames(stored)).to.have.members(['expire', 'dispatch']);
     expect(stored).to.include({ mode: 'live' }).and.not.to.have.property('scenario');
-    expect(await jobFor(service.ctx, 'simulator', `${rideId}_offer`)).to.equal(undefined);
+    expect(await jobFor(service.ctx, 'simulator', { rideId, timer: 'offer' })).to.equal(undefined);
   });
 
   it('jobs hold ids alone', async () => {

@@ -1,50 +1,40 @@
 import fs from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
-import type { Context } from '../../shared/base/context.ts';
 import { createDriver } from '../../shared/drivers/manage-drivers.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { clientOf } from '../support/client.ts';
 import { person } from '../support/drivers.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { testContext, testSettings } from '../support/service.ts';
-import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
+import { useFolder } from '../support/folder.ts';
+import { useReceiver } from '../support/receiver.ts';
+import { testSettings, useTestContext } from '../support/service.ts';
+import { serviceProcess } from '../support/service-process.ts';
 import { until } from '../support/until.ts';
+import { useStarted } from '../support/use-started.ts';
 
 describe('the logs of an API and a worker process, at the most talkative level', () => {
-  let ctx: Context;
-  let receiver: Receiver;
-  let folder: string;
-  let processes: ServiceProcess[];
-  let url: string;
-  before(async () => {
-    ctx = await testContext();
+  const ctx = useTestContext();
+  const folder = useFolder();
+  const receiver = useReceiver();
+  const service = useStarted(async () => {
     await ctx.redis.flushall();
-    receiver = await startReceiver();
-    folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-logs-'));
     const PORT = String(await freePort());
-    url = `http://127.0.0.1:${PORT}`;
     const env = testSettings({
       PORT,
       LOG_LEVEL: 'trace',
       SIMULATION_SPEED: '50',
       WEBHOOK_LOCAL_TARGETS: receiver.origin,
     });
-    const output = { logDir: folder };
-    processes = [
+    const output = { logDir: folder.path };
+    const processes = [
       serviceProcess({ name: 'api', script: 'api/main', env, output }),
       serviceProcess({ name: 'worker', script: 'workers/main', env, output }),
     ];
     await Promise.all(processes.map((each) => each.start()));
-  });
-  after(async () => {
-    await Promise.all(processes.map((each) => each.stop()));
-    await receiver.close();
-    await fs.rm(folder, { recursive: true, force: true });
-    await ctx.close();
+    const close = () => Promise.all(processes.map((each) => each.stop()));
+    return { url: `http://127.0.0.1:${PORT}`, close };
   });
 
   interface Line {
@@ -61,7 +51,7 @@ describe('the logs of an API and a worker process, at the most talkative level',
     durationMs?: number;
   }
   const text = async () =>
-    (await Promise.all(['api.log', 'worker.log'].map((name) => fs.readFile(path.join(folder, name), 'utf8')))).join('');
+    (await Promise.all(['api.log', 'worker.log'].map((name) => fs.readFile(path.join(folder.path, name), 'utf8')))).join('');
   const lines = async (): Promise<Line[]> =>
     (await text())
       .split('\n')
@@ -70,7 +60,7 @@ describe('the logs of an API and a worker process, at the most talkative level',
 
   /** Signs in to the driver's page. Resolves with the session's cookie. */
   async function signInToDrive(key: string): Promise<string> {
-    const answer = await fetch(`${url}/drive/sign-in`, {
+    const answer = await fetch(`${service.url}/drive/sign-in`, {
       method: 'POST',
       redirect: 'manual',
       headers: { 'Sec-Fetch-Site': 'same-origin' },
@@ -83,7 +73,7 @@ describe('the logs of an API and a worker process, at the most talkative level',
     const account = await accountOf('CANARY-mail@rides.example');
     const webhookUrl = `${receiver.origin}/CANARY-path?token=CANARY-query`;
     const key = await createKey(ctx.config, { accountId: account._id, name: 'CANARY-name', mode: 'test' });
-    const partner = clientOf(url, key.key);
+    const partner = clientOf(service.url, key.key);
     const requestId = 'given-by-the-partner';
     const created = await partner.post(
       '/rides',
@@ -107,16 +97,16 @@ describe('the logs of an API and a worker process, at the most talkative level',
     await partner.post('/rides', { fare: 'CANARY-fare' });
     await partner.get('/rides?reference=CANARY-reference');
     await partner.get('/events?after=CANARY-cursor');
-    await fetch(`${url}/v1/rides`, { headers: { Authorization: 'Bearer CANARY-key', Cookie: 'session=CANARY' } });
-    await fetch(`${url}/track/${trackUrl.split('/').at(-1)}`);
-    await fetch(`${url}/dashboard/sign-in`, {
+    await fetch(`${service.url}/v1/rides`, { headers: { Authorization: 'Bearer CANARY-key', Cookie: 'session=CANARY' } });
+    await fetch(`${service.url}/track/${trackUrl.split('/').at(-1)}`);
+    await fetch(`${service.url}/dashboard/sign-in`, {
       method: 'POST',
       headers: { 'Sec-Fetch-Site': 'same-origin' },
       body: new URLSearchParams({ email: 'CANARY-person@rides.example' }),
     });
     const driver = await createDriver({ ...person, name: 'CANARY-driver' });
     const cookie = await signInToDrive(driver.key);
-    await fetch(`${url}/drive/api/me`, { headers: { cookie } });
+    await fetch(`${service.url}/drive/api/me`, { headers: { cookie } });
     await receiver.received(5);
     const ofRide = async () => (await lines()).filter((line) => line.rideId === rideId);
     const deliveries = async () => (await ofRide()).filter(({ msg }) => msg === 'delivery');

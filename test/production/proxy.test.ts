@@ -1,18 +1,16 @@
 import { once } from 'node:events';
-import fs from 'node:fs/promises';
 import http from 'node:http';
-import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
-import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { validRide } from '../support/client.ts';
-import { testContext } from '../support/service.ts';
+import { useFolder } from '../support/folder.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
+import { useTestContext } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { requiredSettings } from './compose.ts';
 import { type CaddyProxy, type ProxyAnswer, productionConfig, startProxy } from './debian-caddy.ts';
@@ -32,16 +30,10 @@ describe('the proxy of production', function () {
   // The first start on a machine fetches packages.
   this.timeout(180_000);
 
-  let folder: string;
-  let ctx: Context;
+  const folder = useFolder();
+  const ctx = useTestContext();
   const stops: (() => Promise<unknown>)[] = [];
 
-  before(async () => {
-    folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-proxy-'));
-    stops.push(() => fs.rm(folder, { recursive: true, force: true }));
-    ctx = await testContext();
-    stops.push(() => ctx.close());
-  });
   after(async () => {
     for (const stop of stops.reverse()) await stop();
   });
@@ -83,7 +75,7 @@ describe('the proxy of production', function () {
         PUBLIC_BASE_URL: 'https://rides.example',
         TRUSTED_PROXY_HOPS: '1',
       };
-      api = serviceProcess({ name: 'api', script: 'api/main', env, output: { logDir: folder } });
+      api = serviceProcess({ name: 'api', script: 'api/main', env, output: { logDir: folder.path } });
       await api.start();
       stops.push(() => api.stop());
       // On a busy machine the API may take its time to start again.

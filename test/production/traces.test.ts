@@ -1,37 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
-import type { Context } from '../../shared/base/context.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { type Client, clientOf } from '../support/client.ts';
+import { useFolder } from '../support/folder.ts';
 import { type HttpOptions, type Receiver, startReceiver } from '../support/receiver.ts';
-import { testContext, testSettings } from '../support/service.ts';
+import { testSettings, useTestContext } from '../support/service.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 import { type CollectedSpan, spansIn } from '../support/spans.ts';
 
 const hex = (bytes: number) => randomBytes(bytes).toString('hex');
 
 describe('the traces of an API process and of workers', () => {
-  let ctx: Context;
-  let folder: string;
+  const ctx = useTestContext();
+  const folder = useFolder();
   const receivers: Receiver[] = [];
   const processes: ServiceProcess[] = [];
-  before(async () => {
-    ctx = await testContext();
-    folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-traces-'));
-  });
   beforeEach(() => ctx.redis.flushall());
   afterEach(async () => {
     await Promise.all(processes.splice(0).map((each) => each.kill()));
     await Promise.all(receivers.splice(0).map((each) => each.close()));
-  });
-  after(async () => {
-    await fs.rm(folder, { recursive: true, force: true });
-    await ctx.close();
   });
 
   async function receive(options?: HttpOptions): Promise<Receiver> {
@@ -55,7 +46,7 @@ describe('the traces of an API process and of workers', () => {
   async function start(settingsOf: Record<string, Record<string, string>>, webhookPath = ''): Promise<Running> {
     const webhooks = await receive();
     const PORT = String(await freePort());
-    const own = await fs.mkdtemp(path.join(folder, 'run-'));
+    const own = await fs.mkdtemp(path.join(folder.path, 'run-'));
     const ofRun = Object.entries(settingsOf).map(([name, settings]) =>
       serviceProcess({
         name,

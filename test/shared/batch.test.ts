@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type { Context } from '../../shared/base/context.ts';
-import { newRideId, newTrackToken } from '../../shared/base/ids.ts';
 import { batch, batchedFind, batchedInsert, batchedUpdate, batchedWrite } from '../../shared/base/mongo/batch.ts';
+import { newRideId, newTrackToken } from '../../shared/base/ids.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { newRide } from '../support/rides.ts';
-import { testContext } from '../support/service.ts';
+import { useTestContext } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 
 /** Batches that a test answers when it wants to. */
@@ -68,11 +68,7 @@ describe('a batch', () => {
 });
 
 describe('batched reads and writes', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   it('find each document that was asked for, and null where there is none', async () => {
     const ids = await Promise.all([newRide(ctx), newRide(ctx)]);

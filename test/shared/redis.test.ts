@@ -1,35 +1,29 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createLogger } from '../../shared/base/logger.ts';
 import { connectRedis, connectWorkerRedis, redisReady } from '../../shared/base/redis/redis.ts';
 import { pingRedis } from '../../shared/base/redis/redis-nodes.ts';
+import { useFolder } from '../support/folder.ts';
 import { ask, startClusterNode } from '../support/redis-group.ts';
 import type { Restartable } from '../support/restartable.ts';
 import { until } from '../support/until.ts';
+import { useStarted } from '../support/use-started.ts';
+
+const clusterUrl = ({ url }: Restartable): string => url.replace('redis://', 'redis-cluster://');
 
 describe('a Redis Cluster that lacks slots, so that it refuses commands', () => {
   const log = createLogger('silent', 'test');
-  let folder: string;
-  let node: Restartable;
-  let url: string;
-
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rides-redis-'));
-    ({ node } = await startClusterNode(folder));
+  const folder = useFolder();
+  const cluster = useStarted(async () => {
+    const { node } = await startClusterNode(folder.path);
     await ask(node, 'CLUSTER', 'ADDSLOTSRANGE', 0, 16_382);
-    url = node.url.replace('redis://', 'redis-cluster://');
-  });
-  after(async () => {
-    await node.stop();
-    await rm(folder, { recursive: true, force: true });
+    return { url: clusterUrl(node), close: node.stop };
   });
 
   it('lets a connection be renewed: BullMQ waits for that', async () => {
-    const redis = connectWorkerRedis(url, log);
+    const redis = connectWorkerRedis(cluster.url, log);
     await redisReady(redis, 10_000);
     redis.disconnect();
     await once(redis, 'end');
@@ -39,7 +33,7 @@ describe('a Redis Cluster that lacks slots, so that it refuses commands', () => 
   });
 
   it('fails a command at once', async () => {
-    const redis = connectRedis(url, log);
+    const redis = connectRedis(cluster.url, log);
     await redisReady(redis, 10_000);
     const error = await redis.get('a').catch(({ message }: Error) => message);
     expect(error).to.include('CLUSTERDOWN');
@@ -49,41 +43,31 @@ describe('a Redis Cluster that lacks slots, so that it refuses commands', () => 
 
 describe('a Redis Cluster of two primaries without replicas', () => {
   const log = createLogger('silent', 'test');
-  let folder: string;
-  let nodes: Restartable[];
-  let url: string;
-
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rides-redis-'));
-    const started = await Promise.all(['one', 'two'].map((name) => startClusterNode(join(folder, name))));
-    nodes = started.map(({ node }) => node);
-    await Promise.all([
-      ask(nodes[0], 'CLUSTER', 'ADDSLOTSRANGE', 0, 8_191),
-      ask(nodes[1], 'CLUSTER', 'ADDSLOTSRANGE', 8_192, 16_383),
-    ]);
-    await ask(nodes[0], 'CLUSTER', 'MEET', '127.0.0.1', new URL(nodes[1]?.url ?? '').port, started[1]?.busPort ?? 0);
-    await until(async () => (await ask(nodes[0], 'CLUSTER', 'INFO')).includes('cluster_state:ok'));
-    url = `${nodes[0]?.url}`.replace('redis://', 'redis-cluster://');
-  });
-  after(async () => {
-    await Promise.all(nodes.map((node) => node.stop()));
-    await rm(folder, { recursive: true, force: true });
+  const folder = useFolder();
+  const cluster = useStarted(async () => {
+    const start = (name: string) => startClusterNode(join(folder.path, name));
+    const [{ node: one }, { node: two, busPort }] = await Promise.all([start('one'), start('two')]);
+    await ask(one, 'CLUSTER', 'ADDSLOTSRANGE', 0, 8_191);
+    await ask(two, 'CLUSTER', 'ADDSLOTSRANGE', 8_192, 16_383);
+    await ask(one, 'CLUSTER', 'MEET', '127.0.0.1', new URL(two.url).port, busPort);
+    await until(async () => (await ask(one, 'CLUSTER', 'INFO')).includes('cluster_state:ok'));
+    return { url: clusterUrl(one), two, close: () => Promise.all([one.stop(), two.stop()]) };
   });
 
   it('does not answer while one of them is away, and does when it is back', async () => {
-    const redis = connectRedis(url, log);
+    const redis = connectRedis(cluster.url, log);
     const answers = () =>
       pingRedis(redis).then(
         () => true,
         () => false,
       );
     await until(answers);
-    await nodes[1]?.kill();
+    await cluster.two.kill();
     await until(async () => !(await answers()));
     // Asked again after the slots were read without that node.
     await once(redis, 'refresh');
     expect(await answers()).to.equal(false);
-    await nodes[1]?.start();
+    await cluster.two.start();
     await until(answers);
     redis.disconnect();
   });
@@ -102,7 +86,7 @@ describe('a Redis Cluster of two primaries without replicas', () => {
         };
       });`;
     const args = ['--import', 'tsx', '--input-type=module', '--eval', script];
-    const env = { ...process.env, ADDRESS: url };
+    const env = { ...process.env, ADDRESS: cluster.url };
     const child = spawn(process.execPath, args, { stdio: 'inherit', timeout: 30_000, env });
     expect(await once(child, 'exit')).to.deep.equal([0, null]);
   });

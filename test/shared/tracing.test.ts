@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { openTelemetry } from '../../shared/base/open-telemetry.ts';
 import type { Tracing } from '../../shared/base/tracing.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { type Receiver, startReceiver, useReceiver } from '../support/receiver.ts';
 import { testContext } from '../support/service.ts';
+import { createLogger } from '../../shared/base/logger.ts';
 import { spansIn } from '../support/spans.ts';
 
 /** Ids of which a sampler that goes by the trace's id keeps all or none. */
@@ -10,18 +11,10 @@ const low = `${'0'.repeat(31)}1`;
 const high = `${'0'.repeat(24)}ffffffff`;
 
 describe('the choice of the traces that are kept', () => {
-  let collector: Receiver;
-  let tracing: Tracing;
-
-  before(async () => {
-    collector = await startReceiver();
-    const ctx = await testContext();
-    tracing = openTelemetry({ endpoint: collector.origin, share: 0.5 }, 'test', ctx.log);
-    await ctx.close();
-  });
-  after(() => collector.close());
+  const collector = useReceiver();
 
   it('is made by this process: a client chooses it neither by the flag nor by the id of its trace', async () => {
+    const tracing = openTelemetry({ endpoint: collector.origin, share: 0.5 }, 'test', createLogger('silent', 'test'));
     const end = () => ({ hasFailed: false, fields: {} });
     const attempt = () => tracing.span({ name: 'attempt', kind: 'client' }, async () => {}, end);
     const traces = [`00-${low}-00000000000000a1-01`, `00-${high}-00000000000000a2-00`, undefined];

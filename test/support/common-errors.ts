@@ -1,8 +1,10 @@
+import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { createApp } from '../../api/app.ts';
-import type { commonErrors } from '../../api/docs/error-answers.ts';
+import { commonErrors } from '../../api/docs/error-answers.ts';
 import type { Operation } from '../../api/http/operation.ts';
 import { serve } from '../../api/http/serve.ts';
+import { type ErrorCode, publicErrorOf } from '../../shared/base/errors.ts';
 import { drivers } from '../../shared/drivers/driver.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { call } from './client.ts';
@@ -100,4 +102,36 @@ export async function operationCaller(api: TestApi, base: string, key: () => str
       await production.close();
     },
   };
+}
+
+/** Ways to make errors happen that only some operations have. */
+export type Provocations = Partial<Record<ErrorCode, (operation: Operation) => Promise<Refusal>>>;
+
+/** Tests that each documented error of each operation happens, with its status and its words. */
+export function testDocumentedErrors(
+  operations: readonly Operation[],
+  caller: OperationCaller,
+  provocations: Provocations,
+): void {
+  it('of every operation have a 408 that happens: request_timeout', async () => {
+    const answers = await Promise.all(operations.map(caller.provoke.request_timeout));
+    for (const answer of answers) {
+      expect(answer).to.deep.equal({ status: 408, error: publicErrorOf('request_timeout').text });
+    }
+  });
+
+  for (const operation of operations) {
+    for (const code of [...commonErrors, ...operation.errors]) {
+      if (code === 'request_timeout') continue;
+      const { status, text } = publicErrorOf(code);
+      it(`of ${operation.method} ${operation.path} has a ${status} that happens: ${code}`, async () => {
+        const provoke = ({ ...caller.provoke, ...provocations } as Provocations)[code];
+        if (!provoke) throw new Error(`no test makes ${code} happen`);
+        const answer = await provoke(operation);
+        expect(answer.status).to.equal(status);
+        if (status === 429) expect(answer.error).to.match(new RegExp(`^${text}: `));
+        else if (code !== 'invalid_request') expect(answer.error).to.equal(text);
+      });
+    }
+  }
 }

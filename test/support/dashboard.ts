@@ -25,6 +25,15 @@ export async function signedIn(api: TestApi, email = `${newAccountId()}@partner.
   return visitorOf(api, account, `session=${await startSession(account._id, api.ctx.now())}`);
 }
 
+/** For each test of the surrounding describe a visitor with a new account. */
+export function useVisitor(api: TestApi): Visitor {
+  const visitor = {} as Visitor;
+  beforeEach(async () => {
+    Object.assign(visitor, await signedIn(api));
+  });
+  return visitor;
+}
+
 /** A visitor whose browser sends this cookie. */
 export function visitorOf({ url }: Pick<TestApi, 'url'>, account: Account, cookie: string): Visitor {
   const ask = async (path: string, init: RequestInit) => {

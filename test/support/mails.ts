@@ -1,6 +1,10 @@
 import type { Context } from '../../shared/base/context.ts';
+import { randomBase62 } from '../../shared/base/ids.ts';
 import { type MailText, openMail } from '../../shared/mail/mail.ts';
 import { type MailRow, mails } from '../../shared/mail/mail-row.ts';
+
+/** An address that nobody has used. */
+export const someone = (): string => `${randomBase62(10).toLowerCase()}@partner.example`;
 
 /** The mails to an address that are not erased yet, the newest first. */
 export async function mailsTo(ctx: Context, email: string): Promise<(MailText & { row: MailRow })[]> {

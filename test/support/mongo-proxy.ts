@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import net from 'node:net';
+import { useStarted } from './use-started.ts';
 
 export interface MongoProxy {
   /** As MONGO_URL: the same database, over this proxy. */
@@ -98,7 +99,8 @@ export async function startMongoProxy(url: string): Promise<MongoProxy> {
   await once(server, 'listening');
   const { port } = server.address() as net.AddressInfo;
   return {
-    url: `mongodb://127.0.0.1:${port}/rides?directConnection=true`,
+    // The driver waits 500 ms between two looks at a server, so each lost connection would cost half a second.
+    url: `mongodb://127.0.0.1:${port}/rides?directConnection=true&minHeartbeatFrequencyMS=10`,
     cutAnswerOfInsert: (collection) => cutNext(collection, true),
     cutInsert: (collection) => cutNext(collection, false),
     cutWrite(at, when = 'after') {
@@ -126,6 +128,9 @@ export async function startMongoProxy(url: string): Promise<MongoProxy> {
     close: goAway,
   };
 }
+
+/** A proxy in front of the run's own MongoDB, for the tests of the surrounding describe. */
+export const useMongoProxy = (): MongoProxy => useStarted(() => startMongoProxy(process.env.TEST_MONGO_URL ?? ''));
 
 /** Where the one server of an address listens: on a Unix socket, whose path is encoded, or on a port. */
 export function serverOf(url: string): net.NetConnectOpts {

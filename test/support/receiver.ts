@@ -4,6 +4,7 @@ import http, { type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import tls, { type TlsOptions } from 'node:tls';
 import { fileURLToPath } from 'node:url';
+import { useStarted } from './use-started.ts';
 
 /** A certificate for `localhost` and 127.0.0.1 that is its own authority, valid from 2020 to 2120. */
 export const certificateFile = fileURLToPath(new URL('tls-localhost-cert.pem', import.meta.url));
@@ -61,6 +62,15 @@ export function startReceiver(options?: HttpOptions): Promise<Receiver>;
 export function startReceiver(options: RawOptions): Promise<RawReceiver>;
 export function startReceiver(options: HttpOptions | RawOptions = {}): Promise<Receiver | RawReceiver> {
   return options.raw ? startRaw(options) : startHttp(options);
+}
+
+/** A receiver over HTTP for the tests of the surrounding describe. Each test begins without receipts. */
+export function useReceiver(options?: HttpOptions): Receiver {
+  const receiver = useStarted(() => startReceiver(options));
+  beforeEach(() => {
+    receiver.receipts.length = 0;
+  });
+  return receiver;
 }
 
 async function startHttp({ answer = (response) => void response.end() }: HttpOptions): Promise<Receiver> {

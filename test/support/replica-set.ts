@@ -6,6 +6,7 @@ import { serverOf } from './mongo-proxy.ts';
 import { answer, type Document, type Message, onMessage } from './op-msg.ts';
 import { uncommittedWrites } from './uncommitted-writes.ts';
 import { connectUpstream, type Upstream } from './upstream.ts';
+import { useStarted } from './use-started.ts';
 
 /** The engine behind a proxy that plays the primary of a replica set: no package contains a server with replica sets. */
 export interface ReplicaSet {
@@ -44,6 +45,10 @@ const greetings = new Set(['hello', 'isMaster', 'ismaster']);
 const writes = new Set(['insert', 'update', 'delete', 'findAndModify', 'bulkWrite']);
 /** Fields of commands that the engine does not know. */
 const ofReplicaSets = new Set(['lsid', 'txnNumber', '$clusterTime', '$readPreference', 'readConcern', 'writeConcern']);
+
+/** A replica set on the run's own engine, for the tests of the surrounding describe. */
+export const useReplicaSet = (options?: ReplicaSetOptions): ReplicaSet =>
+  useStarted(() => startReplicaSet(process.env.TEST_MONGO_URL ?? '', options));
 
 /** Starts a proxy in front of the engine of `url`. */
 export async function startReplicaSet(url: string, options: ReplicaSetOptions = {}): Promise<ReplicaSet> {

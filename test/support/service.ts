@@ -9,6 +9,7 @@ import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { openContext } from '../../shared/process/open-context.ts';
 import { type Client, clientOf } from './client.ts';
+import { useStarted } from './use-started.ts';
 
 /** The settings of a test: the environment of a process that it starts. */
 export const testSettings = (settings: Record<string, string> = {}) => ({
@@ -33,6 +34,14 @@ export async function testContext(settings: Record<string, string> = {}): Promis
   if (isRunsOwn) isMigrated = true;
   return openContext(config, 'test');
 }
+
+/** Settings that a test knows only when its servers run come from a function. */
+export type Given = Settings | (() => Settings | Promise<Settings>);
+type Settings = Record<string, string>;
+
+/** Opens a context before the tests of the surrounding describe, and closes it after them. */
+export const useTestContext = (given: Given = {}): Context =>
+  useStarted(async () => testContext(await settingsOf(given)));
 
 /** Whether the run's own database has its indexes: making sure takes longer than most tests. */
 let isMigrated = false;
@@ -68,4 +77,18 @@ export async function startTestApi(settings?: Record<string, string>): Promise<T
       await ctx.close();
     },
   };
+}
+
+/** Starts the API before the tests of the surrounding describe, and closes it after them. */
+export const useTestApi = (given: Given = {}): TestApi => useStarted(async () => startTestApi(await settingsOf(given)));
+
+export const settingsOf = async (given: Given): Promise<Settings> => (typeof given === 'function' ? given() : given);
+
+/** For each test of the surrounding describe a partner with a new key. */
+export function usePartner(api: TestApi, mode?: Mode): Client & NewKey {
+  const partner = {} as Client & NewKey;
+  beforeEach(async () => {
+    Object.assign(partner, await api.partner(mode));
+  });
+  return partner;
 }

@@ -2,6 +2,7 @@ import type { Context } from '../../shared/base/context.ts';
 import { AppError, type ErrorCode } from '../../shared/base/errors.ts';
 import type { PoolName } from '../../shared/base/queues.ts';
 import type { TimerName } from '../../shared/base/terms.ts';
+import { deliveryJobId, timerJobId } from '../../shared/rides/ride-jobs.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 
@@ -39,8 +40,21 @@ export async function outcomeOf(operation: Promise<unknown>): Promise<'done' | E
   }
 }
 
-/** The job that a queue still has to do under a dedupe id. */
-export async function jobFor(ctx: Context, pool: PoolName, id: string) {
-  const jobId = await ctx.queues[pool].getDeduplicationJobId(id);
+/** What a job is for: a timer or an event of a ride, an attempt, a mail. */
+export type Work =
+  | { rideId: string; timer: TimerName }
+  | { rideId: string; seq: number }
+  | { attemptId: string }
+  | { mailId: string };
+
+/** The job that a queue still has to do for this work. */
+export async function jobFor(ctx: Context, pool: PoolName, work: Work) {
+  const jobId = await ctx.queues[pool].getDeduplicationJobId(dedupeIdOf(work));
   return jobId ? ctx.queues[pool].getJob(jobId) : undefined;
+}
+
+function dedupeIdOf(work: Work): string {
+  if ('attemptId' in work) return work.attemptId;
+  if ('mailId' in work) return work.mailId;
+  return 'seq' in work ? deliveryJobId(work.rideId, work.seq) : timerJobId(work.rideId, work.timer);
 }

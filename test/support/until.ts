@@ -1,7 +1,10 @@
 /**
- * Polls every 10 ms, or less often, until `isSo` answers true, for what no event announces. Only mocha's timeout ends it
- * otherwise.
+ * Polls until `isSo` answers true, for what no event announces: after `everyMs`, then less and less often, at least every
+ * 100 ms. Only mocha's timeout ends it otherwise.
  */
 export async function until(isSo: () => Promise<boolean>, everyMs = 10): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, everyMs));
+  const slowestMs = Math.max(everyMs, 100);
+  for (let waitMs = everyMs; !(await isSo()); waitMs = Math.min(waitMs * 1.2, slowestMs)) {
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
 }

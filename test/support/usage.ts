@@ -12,13 +12,11 @@ import { noDays, summaryOf, type UsageSummary, usageOf } from '../../shared/usag
 import type { Pace } from '../../workers/periodic/turns.ts';
 import { sumUsage, type UsageResult } from '../../workers/periodic/usage/sum-usage.ts';
 import { ownDatabase } from './own-database.ts';
-import { testConfig, testContext } from './service.ts';
+import { testConfig, useTestContext } from './service.ts';
 
 /** A context on a database of its own, since summing goes through all keys and accounts. */
-export async function usageContext(): Promise<Context> {
-  const { url } = await ownDatabase('usage');
-  return testContext({ MONGO_URL: url });
-}
+export const useUsageContext = (): Context =>
+  useTestContext(async () => ({ MONGO_URL: (await ownDatabase('usage')).url }));
 
 /** A moment as it is written, e.g. `2026-11-05 23:59:59.999`, UTC. */
 export const at = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`);

@@ -1,7 +1,8 @@
 import { type PoolName, poolNames } from '../../shared/base/queues.ts';
 import { connectWorkerRedis } from '../../shared/base/redis/redis.ts';
 import { startPool } from '../../workers/pools.ts';
-import { startTestApi, type TestApi } from './service.ts';
+import { type Given, settingsOf, startTestApi, type TestApi } from './service.ts';
+import { useStarted } from './use-started.ts';
 
 /** The API and, in the same process, the worker pools on real queues, with nothing in them. */
 export async function startTestService(
@@ -21,3 +22,7 @@ export async function startTestService(
     },
   };
 }
+
+/** Starts both before the tests of the surrounding describe, and closes them after these. */
+export const useTestService = (given: Given = {}, pools?: readonly PoolName[]): TestApi =>
+  useStarted(async () => startTestService(await settingsOf(given), pools));

@@ -10,15 +10,11 @@ import { rides } from '../../shared/rides/ride.ts';
 import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
 import { dispatchedRide, runDispatch, somewhere } from '../support/drivers.ts';
 import { newDriver, newRide, offerOn } from '../support/rides.ts';
-import { testContext } from '../support/service.ts';
+import { useTestContext } from '../support/service.ts';
 import { jobFor, makeDue, storedRide } from '../support/stored-rides.ts';
 
 describe('a dispatch round', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   type Car = { carType?: 'regular' | 'comfort' | 'family'; seats?: number };
   /** A driver who is online so many km away from a place: the id. */
@@ -276,7 +272,7 @@ describe('a dispatch round', () => {
     await ctx.redis.flushall();
     await sweep(ctx, { everything: true });
     for (const rideId of [waiting, later]) {
-      expect((await jobFor(ctx, 'dispatch', `${rideId}_dispatch`))?.data).to.deep.equal({ rideId, timer: 'dispatch' });
+      expect((await jobFor(ctx, 'dispatch', { rideId, timer: 'dispatch' }))?.data).to.deep.equal({ rideId, timer: 'dispatch' });
     }
   });
 });

@@ -11,19 +11,16 @@ import { sweep } from '../../workers/periodic/sweeper/sweep.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { withLogLines } from '../support/log-lines.ts';
 import { type MailServer, refusal, startMailServer } from '../support/mail-server.ts';
-import { type TestApi, testContext } from '../support/service.ts';
+import { useTestContext } from '../support/service.ts';
 import { jobFor } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
-import { startTestService } from '../support/workers.ts';
+import { useStarted } from '../support/use-started.ts';
+import { useTestService } from '../support/workers.ts';
 
 const minuteMs = 60_000;
 
 describe('a mail', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext({ MAIL_FROM: 'Rides <rides@rides.example>' });
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext({ MAIL_FROM: 'Rides <rides@rides.example>' });
   beforeEach(() => mails.deleteMany({}));
 
   const servers: MailServer[] = [];
@@ -59,7 +56,7 @@ describe('a mail', () => {
     const row = await stored();
     expect(row).to.include({ state: 'waiting' });
     expect(JSON.stringify(row)).not.to.match(/guest|partner\.example|A subject|A text/);
-    const job = await jobFor(ctx, 'mail', row._id);
+    const job = await jobFor(ctx, 'mail', { mailId: row._id });
     expect(job?.data).to.deep.equal({ mailId: row._id });
     expect(JSON.stringify(job?.toJSON())).not.to.match(/guest|partner\.example|A subject|A text/);
   });
@@ -234,7 +231,7 @@ describe('a mail', () => {
       expect(await sweep(ctx, { everything: false })).to.include({ mails: 0 });
       await mails.updateOne({ _id: row._id }, { $set: { dueAt: new Date(ctx.now() - 11_000) } });
       expect(await sweep(ctx, { everything: false })).to.include({ mails: 1 });
-      expect((await jobFor(ctx, 'mail', row._id))?.data).to.deep.equal({ mailId: row._id });
+      expect((await jobFor(ctx, 'mail', { mailId: row._id }))?.data).to.deep.equal({ mailId: row._id });
       expect(await sweep(ctx, { everything: false })).to.include({ mails: 0 });
     });
 
@@ -254,16 +251,8 @@ describe('a mail', () => {
 });
 
 describe('the worker pool of mails', () => {
-  let server: MailServer;
-  let service: TestApi;
-  before(async () => {
-    server = await startMailServer();
-    service = await startTestService({ SMTP_URL: server.url, MAIL_FROM: 'rides@rides.example' }, ['mail']);
-  });
-  after(async () => {
-    await service.close();
-    await server.close();
-  });
+  const server = useStarted(() => startMailServer());
+  const service = useTestService(() => ({ SMTP_URL: server.url, MAIL_FROM: 'rides@rides.example' }), ['mail']);
 
   it('sends a mail from its row to the mail server', async () => {
     await mails.deleteMany({});

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { newRide } from '../support/rides.ts';
-import type { TestApi } from '../support/service.ts';
 import { jobFor, storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
-import { startTestService } from '../support/workers.ts';
+import { useTestService } from '../support/workers.ts';
 
 const hourMs = 3_600_000;
 
@@ -14,14 +13,12 @@ for (const [title, offMs] of [
 ] as const) {
   describe(`a worker whose host's clock is an hour ${title}`, () => {
     const hostNow = Date.now;
-    let service: TestApi;
-    before(async () => {
+    before(() => {
       Date.now = () => hostNow() + offMs;
-      service = await startTestService({ SIMULATION_SPEED: '20' }, ['bidding', 'simulator']);
     });
-    after(async () => {
+    const service = useTestService({ SIMULATION_SPEED: '20' }, ['bidding', 'simulator']);
+    after(() => {
       Date.now = hostNow;
-      await service.close();
     });
 
     it('takes every step when it is due, and no other job before', async () => {
@@ -31,7 +28,7 @@ for (const [title, offMs] of [
         await newRide(ctx, { mode: 'test' }),
       ];
       await until(async () => (await storedRide(rideId)).status === 'completed');
-      const expiry = await jobFor(ctx, 'bidding', `${waiting}_expire`);
+      const expiry = await jobFor(ctx, 'bidding', { rideId: waiting, timer: 'expire' });
       expect(expiry).to.include({ attemptsStarted: 0 });
       expect(await expiry?.getState()).to.equal('delayed');
     });

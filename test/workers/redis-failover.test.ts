@@ -1,42 +1,33 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { startRedis } from '../../dev/servers/redis.ts';
 import type { RunningServer } from '../../dev/servers/processes.ts';
 import { addJob } from '../../shared/base/queues.ts';
+import { useFolder } from '../support/folder.ts';
 import { newRide } from '../support/rides.ts';
-import type { TestApi } from '../support/service.ts';
 import { endBidding, storedRide } from '../support/stored-rides.ts';
-import { type Switch, startSwitch } from '../support/switch.ts';
+import { startSwitch } from '../support/switch.ts';
 import { until } from '../support/until.ts';
-import { startTestService } from '../support/workers.ts';
+import { useStarted } from '../support/use-started.ts';
+import { useTestService } from '../support/workers.ts';
 
 describe('a failover of Redis that leaves every connection with a replica', () => {
-  let folder: string;
-  let servers: RunningServer[];
-  let address: Switch;
-  let service: TestApi;
-  let first: Redis;
-
+  const folder = useFolder();
+  const [first, second] = [0, 1].map((number) =>
+    useStarted(async () => {
+      const server = await startRedis({ dataDir: join(folder.path, `${number}`) });
+      return { port: Number(new URL(server.url).port), close: server.stop };
+    }),
+  ) as unknown as [{ port: number }, { port: number }];
+  const address = useStarted(() => startSwitch(first.port));
+  const service = useTestService(() => ({ REDIS_URL: `redis://127.0.0.1:${address.port}` }), ['bidding']);
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rides-test-'));
-    servers = await Promise.all(['first', 'second'].map((name) => startRedis({ dataDir: join(folder, name) })));
-    const [firstPort = 0, secondPort = 0] = servers.map(({ url }) => Number(new URL(url).port));
-    address = await startSwitch(firstPort);
-    first = new Redis(firstPort);
-    service = await startTestService({ REDIS_URL: `redis://127.0.0.1:${address.port}` }, ['bidding']);
-    address.leadTo(secondPort);
+    address.leadTo(second.port);
+    const redis = new Redis(first.port);
     // A replica whose primary never answers.
-    await first.replicaof('127.0.0.1', 1);
-  });
-  after(async () => {
-    await service.close();
-    first.disconnect();
-    address.close();
-    await Promise.all(servers.map((server) => server.stop()));
-    await rm(folder, { recursive: true, force: true });
+    await redis.replicaof('127.0.0.1', 1);
+    redis.disconnect();
   });
 
   it('is followed by every command and every worker', async () => {

@@ -1,52 +1,35 @@
 import { expect } from 'chai';
-import type { Context } from '../../shared/base/context.ts';
 import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { deliver, newKey, withTargets } from '../support/deliveries.ts';
 import { fireTimer } from '../support/fire-timer.ts';
 import type { Document } from '../support/op-msg.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { type ReplicaSet, startReplicaSet } from '../support/replica-set.ts';
+import { useReceiver } from '../support/receiver.ts';
+import { useReplicaSet } from '../support/replica-set.ts';
 import { rideWithEvents } from '../support/rides.ts';
-import { testContext } from '../support/service.ts';
+import { useTestContext } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
 import { useNock } from '../support/webhook-nock.ts';
 
 describe('a worker on a replica set', () => {
   useNock(false);
-  let replicaSet: ReplicaSet;
-  let base: Context;
-  let ctx: Context;
-  let receiver: Receiver;
   let commands: Document[] = [];
   /** The majority lags from the moment in which an event has arrived. */
   let isLostSoon = false;
-
-  before(async () => {
-    const onCommand = (command: Document) => commands.push(command);
-    replicaSet = await startReplicaSet(process.env.TEST_MONGO_URL ?? '', { onCommand });
-    base = await testContext({ MONGO_URL: replicaSet.url });
+  const replicaSet = useReplicaSet({ onCommand: (command) => commands.push(command) });
+  const receiver = useReceiver({
+    answer: (response) => {
+      if (isLostSoon) replicaSet.hold(20);
+      response.end();
+    },
   });
-  beforeEach(async () => {
-    receiver = await startReceiver({
-      answer: (response) => {
-        if (isLostSoon) replicaSet.hold(20);
-        response.end();
-      },
-    });
+  const ctx = useTestContext(() => ({ MONGO_URL: replicaSet.url, WEBHOOK_LOCAL_TARGETS: receiver.origin }));
+  beforeEach(() => {
     isLostSoon = false;
-    ctx = withTargets(base, receiver.origin);
     commands = [];
   });
-  afterEach(async () => {
-    await replicaSet.release();
-    await receiver.close();
-  });
-  after(async () => {
-    await base.close();
-    await replicaSet.close();
-  });
+  afterEach(() => replicaSet.release());
 
   const rideWith = async (events: number) => rideWithEvents(ctx, await newKey(ctx, receiver.url), events);
 

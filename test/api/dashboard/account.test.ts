@@ -5,10 +5,10 @@ import { runProgram } from '../../../cli/run-program.ts';
 import { audit } from '../../../shared/accounts/audit.ts';
 import { newAccountId } from '../../../shared/base/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
-import { signedIn, type Visitor } from '../../support/dashboard.ts';
+import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { codeSentTo } from '../../support/mails.ts';
 import { plainBrowser } from '../../support/plain-browser.ts';
-import { startTestApi, type TestApi, testContext, testSettings } from '../../support/service.ts';
+import { startTestApi, type TestApi, testContext, testSettings, useTestApi } from '../../support/service.ts';
 
 /** The entries of the list: what, which key, who and from where. */
 const entries = (html: string) =>
@@ -21,16 +21,8 @@ const entries = (html: string) =>
     }, []);
 
 describe('the dashboard: account', () => {
-  let api: TestApi;
-  let visitor: Visitor;
-
-  before(async () => {
-    api = await startTestApi({ TRUSTED_PROXY_HOPS: '1' });
-  });
-  after(() => api.close());
-  beforeEach(async () => {
-    visitor = await signedIn(api);
-  });
+  const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
+  const visitor = useVisitor(api);
 
   const account = (query = '') => visitor.get(`/dashboard/account${query}`);
 

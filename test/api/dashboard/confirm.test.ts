@@ -1,25 +1,20 @@
 import { expect } from 'chai';
 import { SessionModel } from '../../../shared/accounts/session.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
-import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
+import { newFormId, signedIn, useVisitor } from '../../support/dashboard.ts';
 import { codeMailsTo, codeSentTo, linkSentTo, wrongCode } from '../../support/mails.ts';
 import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 const hourMs = 3_600_000;
 
 describe('a secret in the dashboard needs a code that is at most 12 hours old', () => {
-  let api: TestApi;
-  let visitor: Visitor;
+  const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
+  const visitor = useVisitor(api);
   let browser: PlainBrowser;
   let key: { keyId: string };
 
-  before(async () => {
-    api = await startTestApi({ TRUSTED_PROXY_HOPS: '1' });
-  });
-  after(() => api.close());
   beforeEach(async () => {
-    visitor = await signedIn(api);
     const account = { accountId: visitor.account._id };
     key = await createKey(api.ctx.config, { ...account, name: 'Front desk', mode: 'test' });
     browser = plainBrowser(api);

@@ -3,16 +3,13 @@ import { newAttemptId } from '../../../shared/base/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { storedAttempts } from '../../support/attempts.ts';
-import { signedIn, type Visitor } from '../../support/dashboard.ts';
+import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { hrefsIn, textOf, withoutRequestId } from '../../support/pages.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 describe("the dashboard's deliveries", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
+  const visitor = useVisitor(api);
 
   const newKey = ({ account }: Visitor) =>
     createKey(api.ctx.config, { accountId: account._id, name: 'Front desk', mode: 'live' });
@@ -32,7 +29,6 @@ describe("the dashboard's deliveries", () => {
     listed((await visitor.get(`/dashboard/deliveries?${query}`)).html);
 
   it('are listed over all rides, with test events and redeliveries, the newest first, each with an address', async () => {
-    const visitor = await signedIn(api);
     const ids = await attemptsOf(visitor, [
       {},
       { kind: 'test', rideId: undefined, seq: undefined },
@@ -47,7 +43,6 @@ describe("the dashboard's deliveries", () => {
   });
 
   it('are filtered by key, outcome, event and time, as the URL says', async () => {
-    const visitor = await signedIn(api);
     const { keyId } = await newKey(visitor);
     const start = Date.parse('2026-03-04T05:06:00Z');
     const changes = [
@@ -70,7 +65,6 @@ describe("the dashboard's deliveries", () => {
   });
 
   it('page without repeating or leaving out one while attempts are made', async () => {
-    const visitor = await signedIn(api);
     const ids = await attemptsOf(
       visitor,
       Array.from({ length: 120 }, () => ({})),
@@ -87,7 +81,6 @@ describe("the dashboard's deliveries", () => {
   });
 
   it('say what to do where there are none', async () => {
-    const visitor = await signedIn(api);
     expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Create a key');
     await newKey(visitor);
     expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Set a webhook URL');
@@ -111,7 +104,6 @@ describe("the dashboard's deliveries", () => {
   });
 
   it('that are waiting say so, and their page looks for the answer by itself, also without scripts', async () => {
-    const visitor = await signedIn(api);
     const dueAt = new Date(Date.now() + 60_000);
     const [id] = await attemptsOf(visitor, [
       { kind: 'test', outcome: 'waiting', dueAt, rideId: undefined, httpStatus: undefined, answer: undefined },
@@ -131,7 +123,6 @@ describe("the dashboard's deliveries", () => {
     const path = '/dashboard/deliveries/send-again';
 
     it('comes back with what is missing, and what was typed', async () => {
-      const visitor = await signedIn(api);
       const { keyId } = await newKey(visitor);
       const { html, status } = await visitor.post(path, { keyId, since: 'noon' });
       expect(status).to.equal(422);
@@ -142,7 +133,6 @@ describe("the dashboard's deliveries", () => {
     });
 
     it('says how many events are sent again', async () => {
-      const visitor = await signedIn(api);
       const { keyId } = await newKey(visitor);
       const { status, headers } = await visitor.post(path, { keyId, since: '2026-01-01T00:00' });
       expect(status).to.equal(303);

@@ -5,24 +5,22 @@ import { KeyModel } from '../../../shared/keys/api-key.ts';
 import { RideModel } from '../../../shared/rides/ride.ts';
 import { newFormId, type PageAnswer, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { expectNothingAlive, type HostileAccount, hostileAccount, markup } from '../../support/hostile-account.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 type Route = { method: 'GET' | 'POST'; path: string };
 
 /** What holds for every page and action of the dashboard, by its list of routes: a new room is tested without a line here. */
 describe('every page of the dashboard', () => {
-  let api: TestApi;
+  const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
   let owner: HostileAccount;
   let stranger: Visitor;
   let routes: Route[];
 
   before(async () => {
-    api = await startTestApi({ TRUSTED_PROXY_HOPS: '1' });
     owner = await hostileAccount(api);
     stranger = await signedIn(api);
     routes = dashboardRoutes(api.ctx, {} as ConsoleParts).map(({ method, path }) => ({ method, path }));
   });
-  after(() => api.close());
 
   // The link of a mail belongs to a browser, not to an account (sign-in-link.test.ts).
   const withParams = () => routes.filter(({ path }) => path.includes(':') && !path.startsWith('/sign-in/'));

@@ -5,20 +5,12 @@ import { type ApiKey, KeyModel, keys } from '../../../shared/keys/api-key.ts';
 import { createKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { clientOf } from '../../support/client.ts';
-import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
-import { startTestApi, type TestApi, testConfig } from '../../support/service.ts';
+import { newFormId, signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
+import { testConfig, useTestApi } from '../../support/service.ts';
 
 describe('the limit on new keys of an account', () => {
-  let api: TestApi;
-  let visitor: Visitor;
-
-  before(async () => {
-    api = await startTestApi({ NEW_KEYS_PER_DAY: '3', MAX_KEYS_PER_ACCOUNT: '2' });
-  });
-  after(() => api.close());
-  beforeEach(async () => {
-    visitor = await signedIn(api);
-  });
+  const api = useTestApi({ NEW_KEYS_PER_DAY: '3', MAX_KEYS_PER_ACCOUNT: '2' });
+  const visitor = useVisitor(api);
 
   const owner = () => ({ accountId: visitor.account._id });
   const create = (formId = newFormId()) => visitor.post('/dashboard/keys', { name: 'desk', mode: 'test', formId });
@@ -62,12 +54,11 @@ describe('the limit on new keys of an account', () => {
 
 describe('revoked keys', () => {
   const many = 130;
-  let api: TestApi;
+  const api = useTestApi();
   let visitor: Visitor;
   let used: { keyId: string; key: string };
 
   before(async () => {
-    api = await startTestApi();
     visitor = await signedIn(api);
     const accountId = visitor.account._id;
     used = await createKey(api.ctx.config, { accountId, name: 'Used before', mode: 'test' });
@@ -87,7 +78,6 @@ describe('revoked keys', () => {
       })),
     );
   });
-  after(() => api.close());
 
   const namesIn = (html: string) => [...html.matchAll(/gone-\d+\./g)].map(([name]) => name);
 

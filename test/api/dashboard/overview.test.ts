@@ -4,20 +4,12 @@ import { type Account, accountOf, noteConsoleSeen } from '../../../shared/accoun
 import type { Mode } from '../../../shared/base/terms.ts';
 import { createKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { clientOf } from '../../support/client.ts';
-import { signedIn, type Visitor } from '../../support/dashboard.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { signedIn, useVisitor } from '../../support/dashboard.ts';
+import { useTestApi } from '../../support/service.ts';
 
 describe('the dashboard: overview', () => {
-  let api: TestApi;
-  let visitor: Visitor;
-
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
-  beforeEach(async () => {
-    visitor = await signedIn(api);
-  });
+  const api = useTestApi();
+  const visitor = useVisitor(api);
 
   const key = (mode: Mode = 'test', name = 'Front desk', webhookUrl?: string) =>
     createKey(api.ctx.config, { accountId: visitor.account._id, name, mode, webhookUrl });

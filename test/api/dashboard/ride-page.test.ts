@@ -4,17 +4,14 @@ import { rides } from '../../../shared/rides/ride.ts';
 import type { Delivery, RideStatus } from '../../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { attemptRecord } from '../../support/attempts.ts';
-import { signedIn, type Visitor } from '../../support/dashboard.ts';
+import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { formIn, hrefsIn, textOf, withoutRequestId } from '../../support/pages.ts';
 import { newDriver, type RideWish, rideIn } from '../../support/rides.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 describe("a ride's page in the dashboard", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
+  const visitor = useVisitor(api);
 
   /** A ride of a new key of the visitor's account. */
   async function rideOf({ account }: Visitor, status: RideStatus, wish: RideWish = {}) {
@@ -44,7 +41,6 @@ describe("a ride's page in the dashboard", () => {
   }
 
   it('shows who asked for what: request, offers and driver, whose phone only after an accept', async () => {
-    const visitor = await signedIn(api);
     const wish = {
       passenger: { name: 'Ada Lovelace', phone: '+12025550111' },
       notes: 'Ring twice',
@@ -65,7 +61,6 @@ describe("a ride's page in the dashboard", () => {
   });
 
   it('shows of an attempt why it failed and what to do, the answer, the time and what was sent', async () => {
-    const visitor = await signedIn(api);
     const ride = await rideOf(visitor, 'bidding');
     const { at } = await settled(ride, { outcome: 'failed', reason: 'status' });
     const { _id } = await attemptOn(visitor, ride, {
@@ -97,7 +92,6 @@ describe("a ride's page in the dashboard", () => {
   });
 
   it("falls back to the ride's own record where no attempt is kept", async () => {
-    const visitor = await signedIn(api);
     const ride = await rideOf(visitor, 'bidding');
     await settled(ride, { outcome: 'failed', reason: 'ECONNREFUSED' });
     const text = textOf((await visitor.get(`${ride.path}?entry=delivery-1`)).html);
@@ -105,7 +99,6 @@ describe("a ride's page in the dashboard", () => {
   });
 
   it('looks for the answer by itself while one is to come, also without scripts', async () => {
-    const visitor = await signedIn(api);
     const ride = await rideOf(visitor, 'bidding');
     const waiting = (await visitor.get(ride.path)).html;
     expect(waiting)
@@ -120,7 +113,6 @@ describe("a ride's page in the dashboard", () => {
   });
 
   it('leads to the live map until its link has run out, and says when a ride is test data', async () => {
-    const visitor = await signedIn(api);
     const ride = await rideOf(visitor, 'cancelled', { mode: 'test', scenario: 'no_offers' });
     const fresh = await visitor.get(ride.path);
     expect(hrefsIn(fresh.html).some((href) => href.includes('/track/'))).to.equal(true);
@@ -147,7 +139,6 @@ describe("a ride's page in the dashboard", () => {
   });
 
   it('sends an event again once for each form, however often that is sent, and shows the attempt', async () => {
-    const visitor = await signedIn(api);
     const ride = await rideOf(visitor, 'bidding');
     await settled(ride, { outcome: 'failed' });
     const action = `${ride.path}/events/1/send-again`;
@@ -162,7 +153,6 @@ describe("a ride's page in the dashboard", () => {
   });
 
   it('shows what was typed or answered as text, never as markup', async () => {
-    const visitor = await signedIn(api);
     const evil = '<img src=x onerror=alert(1)>"\'';
     const ride = await rideOf(visitor, 'driver_arriving', {
       pickup: { lat: 1, lng: 2, address: evil },

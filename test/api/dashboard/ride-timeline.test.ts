@@ -1,12 +1,11 @@
 import { expect } from 'chai';
 import { chosenEntry, isWaiting, missedEvents, titleOf } from '../../../api/dashboard/rides/timeline.tsx';
-import type { Context } from '../../../shared/base/context.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { Delivery, Ride } from '../../../shared/rides/ride-types.ts';
 import { historyOf, type ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
 import { attemptRecord } from '../../support/attempts.ts';
 import { newDriver, rideIn } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 
 const at = new Date('2026-01-02T03:04:05.678Z');
@@ -14,11 +13,7 @@ const now = at.getTime() + 60_000;
 const recorded = (outcome: Delivery['outcome']): Delivery => ({ outcome, durationMs: 5, at });
 
 describe("a ride's timeline", () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   /** A ride in a status, with these recorded deliveries of its events, the first ones. */
   async function rideWith(outcomes: Delivery['outcome'][], status: Ride['status'] = 'completed'): Promise<Ride> {

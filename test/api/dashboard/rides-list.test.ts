@@ -3,17 +3,14 @@ import { eventId, newKeyId } from '../../../shared/base/ids.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { storedAttempts } from '../../support/attempts.ts';
-import { signedIn, type Visitor } from '../../support/dashboard.ts';
+import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { hrefsIn, textOf, withoutRequestId } from '../../support/pages.ts';
 import { newRide, rideIn } from '../../support/rides.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 describe("the dashboard's list of rides", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
+  const visitor = useVisitor(api);
 
   /** A new key of the visitor's account. */
   const newKey = ({ account }: Visitor, name = 'a key', mode: Mode = 'live') =>
@@ -29,7 +26,6 @@ describe("the dashboard's list of rides", () => {
   });
 
   it('shows of each ride its status, prices, offers, key and time', async () => {
-    const visitor = await signedIn(api);
     const key = await newKey(visitor, 'Front desk');
     const { rideId } = await rideIn(api.ctx, 'driver_arriving', {
       keyId: key.keyId,
@@ -47,7 +43,6 @@ describe("the dashboard's list of rides", () => {
   });
 
   it('is filtered by key, status, mode and time, as the URL says', async () => {
-    const visitor = await signedIn(api);
     const [live, test] = [await newKey(visitor, 'live one'), await newKey(visitor, 'test one', 'test')];
     const bidding = await rideOf(visitor, live.keyId);
     const { rideId: done } = await rideIn(api.ctx, 'completed', {
@@ -69,7 +64,6 @@ describe("the dashboard's list of rides", () => {
   });
 
   it('pages through the rides and neither repeats nor leaves out one while rides are made', async () => {
-    const visitor = await signedIn(api);
     const { keyId } = await newKey(visitor);
     const made: string[] = [];
     for (let ride = 0; ride < 120; ride++) made.push(await rideOf(visitor, keyId));
@@ -96,7 +90,6 @@ describe("the dashboard's list of rides", () => {
   });
 
   it('says what to do where there is nothing to list', async () => {
-    const visitor = await signedIn(api);
     const first = textOf((await visitor.get('/dashboard/rides')).html);
     expect(first).to.include('Create a key');
     const { keyId } = await newKey(visitor);
@@ -106,7 +99,6 @@ describe("the dashboard's list of rides", () => {
   });
 
   it('says what is wrong with a time, and keeps what was typed', async () => {
-    const visitor = await signedIn(api);
     for (const [query, fault] of [
       ['from=yesterday', '“From” must be a time in UTC'],
       ['to=2026-02-30', '“To” must be a time in UTC'],
@@ -139,7 +131,6 @@ describe("the dashboard's list of rides", () => {
   });
 
   it('takes any text in its URL, and keeps it text', async () => {
-    const visitor = await signedIn(api);
     const markup = encodeURIComponent('"><script>alert(1)</script>');
     for (const name of ['status', 'mode', 'from', 'to', 'after', 'id']) {
       const { html, status } = await visitor.get(`/dashboard/rides?${name}=${markup}`);

@@ -3,18 +3,12 @@ import { createApp } from '../../../api/app.ts';
 import { serve } from '../../../api/http/serve.ts';
 import { randomBase62 } from '../../../shared/base/ids.ts';
 import { withLogLines } from '../../support/log-lines.ts';
-import { codeSentTo, linkSentTo, mailsTo } from '../../support/mails.ts';
+import { codeSentTo, linkSentTo, mailsTo, someone } from '../../support/mails.ts';
 import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
-
-const someone = () => `${randomBase62(10).toLowerCase()}@partner.example`;
+import { useTestApi } from '../../support/service.ts';
 
 describe('the link in a mail with a code', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi({ TRUSTED_PROXY_HOPS: '1' });
-  });
-  after(() => api.close());
+  const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
 
   async function asked(email: string, browser = plainBrowser(api), path = '/dashboard'): Promise<PlainBrowser> {
     await browser.get(path);

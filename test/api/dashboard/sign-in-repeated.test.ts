@@ -2,14 +2,11 @@ import { expect } from 'chai';
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
 import { SessionModel, startSession } from '../../../shared/accounts/session.ts';
-import { randomBase62 } from '../../../shared/base/ids.ts';
 import { newFormId, type PageAnswer } from '../../support/dashboard.ts';
 import { failNthWrite } from '../../support/failing-mongo.ts';
-import { codeMailsTo, codeSentTo, linkSentTo, mailsTo } from '../../support/mails.ts';
+import { codeMailsTo, codeSentTo, linkSentTo, mailsTo, someone } from '../../support/mails.ts';
 import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
-
-const someone = () => `${randomBase62(10).toLowerCase()}@partner.example`;
+import { useTestApi } from '../../support/service.ts';
 
 /** A form, sent with the same fields each time, and its whole effect. */
 interface Scenario {
@@ -18,11 +15,7 @@ interface Scenario {
 }
 
 describe('a sign-in form that is sent again after a 503', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi({ TRUSTED_PROXY_HOPS: '1' });
-  });
-  after(() => api.close());
+  const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
 
   async function asked(email: string, browser = plainBrowser(api)): Promise<PlainBrowser> {
     await browser.get('/dashboard');
@@ -93,31 +86,6 @@ describe('a sign-in form that is sent again after a 503', () => {
         async assertDone() {
           expect(browser.page.path).to.equal('/dashboard/keys');
           expect(await SessionModel.countDocuments({ accountId, verifiedAt: { $exists: true } })).to.equal(1);
-        },
-      };
-    },
-    'ends the session of another browser, with one entry': async () => {
-      const [email, formId] = [someone(), newFormId()];
-      const [browser, other] = [await sessionOf(email), await sessionOf(email)];
-      const { html } = await other.get('/dashboard/account');
-      const session = /this browser.*?name="session" value="([0-9a-f]{64})"/s.exec(html)?.[1] ?? '';
-      return {
-        send: () => browser.post('/dashboard/account/end-session', { session, formId }),
-        async assertDone() {
-          expect(await isSignedIn(other)).to.equal(false);
-          expect(await isSignedIn(browser)).to.equal(true);
-          expect(await actionsOf(email)).to.deep.equal(['session_ended']);
-        },
-      };
-    },
-    'signs out everywhere, with one entry': async () => {
-      const [email, formId] = [someone(), newFormId()];
-      const browsers = [await sessionOf(email), await sessionOf(email)] as const;
-      return {
-        send: () => browsers[0].post('/dashboard/sign-out-everywhere', { formId }),
-        async assertDone() {
-          for (const browser of browsers) expect(await isSignedIn(browser)).to.equal(false);
-          expect(await actionsOf(email)).to.deep.equal(['signed_out_everywhere']);
         },
       };
     },

@@ -4,48 +4,17 @@ import { nextPage } from '../../../api/dashboard/paths.ts';
 import { serve } from '../../../api/http/serve.ts';
 import { AccountModel, accountOf } from '../../../shared/accounts/account.ts';
 import { auditOf } from '../../../shared/accounts/audit.ts';
-import { livingSessions, SessionModel } from '../../../shared/accounts/session.ts';
 import { randomBase62 } from '../../../shared/base/ids.ts';
 import { type PoolName, poolNames } from '../../../shared/base/queues.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
-import { database } from '../../support/failing-mongo.ts';
 import { withLogLines } from '../../support/log-lines.ts';
-import { codeSentTo, linkSentTo, mailsTo, wrongCode } from '../../support/mails.ts';
+import { codeSentTo, linkSentTo, mailsTo, wrongCode, someone } from '../../support/mails.ts';
 import { plainBrowser, type PlainBrowser } from '../../support/plain-browser.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
-
-const someone = () => `${randomBase62(10).toLowerCase()}@partner.example`;
-
-/** The number of documents in each collection. */
-async function everythingStored(): Promise<Record<string, number>> {
-  const collections = await database().collections();
-  const counts = collections.map(async (one) => [one.collectionName, await one.countDocuments({})] as const);
-  return Object.fromEntries(await Promise.all(counts));
-}
+import { useSigningIn } from '../../support/signing-in.ts';
 
 describe('signing in', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi({ TRUSTED_PROXY_HOPS: '1' });
-  });
-  const realNow = () => Date.now();
-  afterEach(() => {
-    api.ctx.now = realNow;
-  });
-  after(() => api.close());
-
-  /** A browser that has asked for a code for this address. */
-  async function asked(email: string, browser = plainBrowser(api), path = '/dashboard'): Promise<PlainBrowser> {
-    await browser.get(path);
-    await browser.press('Send code', { email });
-    return browser;
-  }
-  async function signedIn(email: string, browser = plainBrowser(api), path = '/dashboard'): Promise<PlainBrowser> {
-    await asked(email, browser, path);
-    await browser.press('Sign in', { code: await codeSentTo(api.ctx, email) });
-    return browser;
-  }
-  const isSignedIn = async (browser: PlainBrowser) => (await browser.get('/dashboard')).html.includes('Sign out');
+  const { api, asked, signedIn, isSignedIn } = useSigningIn();
 
   it('asks for an address, then for the code that was sent there, and shows the dashboard', async () => {
     const [email, browser] = [someone(), plainBrowser(api)];
@@ -160,17 +129,6 @@ describe('signing in', () => {
     expect(await isSignedIn(browser)).to.equal(true);
   });
 
-  it('sends one mail for one form, however often it is sent', async () => {
-    const [email, browser] = [someone(), plainBrowser(api)];
-    await browser.get('/dashboard');
-    const formId = randomBase62(22);
-    await Promise.all([1, 2, 3].map(() => browser.post('/dashboard/sign-in/code', { email, next: '', formId })));
-    expect(await mailsTo(api.ctx, email)).to.have.length(1);
-    await browser.get('/dashboard');
-    await browser.press('Sign in', { code: await codeSentTo(api.ctx, email) });
-    expect(await isSignedIn(browser)).to.equal(true);
-  });
-
   it('shows the code’s field again when the page is loaded again, for as long as a code may come', async () => {
     const email = someone();
     const browser = await asked(email);
@@ -201,92 +159,6 @@ describe('signing in', () => {
     const formId = /name="formId" value="([^"]+)"/.exec(html)?.[1] ?? '';
     const again = await browser.post('/dashboard/sign-in', { code: '000000', next: '/dashboard', formId });
     expect(again.html).to.include('Sign out');
-  });
-
-  describe('is limited, with a clear page (429) and Retry-After', () => {
-    const minutes = (page: { headers: Headers }) => Math.ceil(Number(page.headers.get('retry-after')) / 60);
-
-    it('to 5 mails an hour for an address', async () => {
-      const email = someone();
-      for (let sent = 0; sent < 5; sent++) expect((await asked(email)).page.status).to.equal(200);
-      const { page } = await asked(email);
-      expect(page.status).to.equal(429);
-      expect(page.html)
-        .to.include('Too many codes')
-        .and.match(/Try again in \d+ minutes/);
-      expect(minutes(page)).to.be.within(59, 60);
-      expect(await mailsTo(api.ctx, email)).to.have.length(5);
-    });
-
-    it('to 20 mails an hour for a client’s address, or its IPv6 network', async () => {
-      const network = `2001:db8:0:${(Date.now() % 0xffff).toString(16)}`;
-      for (let sent = 0; sent < 20; sent++) {
-        const browser = plainBrowser(api, { address: `${network}::${sent}` });
-        expect((await asked(someone(), browser)).page.status).to.equal(200);
-      }
-      const refused = await asked(someone(), plainBrowser(api, { address: `${network}:1::9` }));
-      expect(refused.page.status).to.equal(429);
-      expect(refused.page.html).to.include('from your network address');
-      expect((await asked(someone())).page.status).to.equal(200);
-    });
-
-    it('after 5 wrong codes, with growing pauses; a browser of the owner is let in all the same, and so is a link', async () => {
-      const email = someone();
-      const owner = await signedIn(email);
-      await owner.press('Sign out');
-      const first = await asked(email);
-      const wrong = wrongCode(await codeSentTo(api.ctx, email));
-      for (let tried = 0; tried < 5; tried++) await first.press('Sign in', { code: wrong });
-      const stranger = await asked(email);
-      const refused = await stranger.press('Sign in', { code: await codeSentTo(api.ctx, email) });
-      expect(refused.status).to.equal(429);
-      expect(refused.html)
-        .to.include('Too many wrong codes')
-        .and.include('with the link in the mail')
-        .and.include('Try again in 1 minute.');
-      expect(minutes(refused)).to.equal(1);
-      expect(await isSignedIn(stranger)).to.equal(false);
-
-      await stranger.get(await linkSentTo(api.ctx, email));
-      await stranger.press('Sign in');
-      expect(await isSignedIn(stranger)).to.equal(true);
-      await signedIn(email, owner);
-      expect(await isSignedIn(owner)).to.equal(true);
-    });
-
-    it('and stores nothing of a request that it refuses', async () => {
-      const email = someone();
-      for (let sent = 0; sent < 5; sent++) await asked(email);
-      const stranger = plainBrowser(api);
-      await stranger.get('/dashboard');
-      const before = await everythingStored();
-      for (let sent = 0; sent < 5; sent++) {
-        const fields = { email, next: '', formId: randomBase62(22) };
-        expect((await stranger.post('/dashboard/sign-in/code', fields)).status).to.equal(429);
-      }
-      expect(await everythingStored()).to.deep.equal(before);
-    });
-
-    it('to 10 wrong codes a day until the owner gets a mail, one a day', async () => {
-      const email = someone();
-      let atMs = Date.parse('2027-03-01T00:30:00Z');
-      api.ctx.now = () => atMs;
-      const reports = async () =>
-        (await mailsTo(api.ctx, email)).filter(({ subject }) => subject.startsWith('Wrong codes'));
-      for (let wrong = 0; wrong < 12; ) {
-        const browser = await asked(email);
-        const code = wrongCode(await codeSentTo(api.ctx, email));
-        for (let tried = 0; tried < 5 && wrong < 12; tried++) {
-          const { status } = await browser.press('Sign in', { code });
-          if (status === 429) break;
-          wrong += 1;
-          expect(await reports(), `after ${wrong}`).to.have.length(wrong < 10 ? 0 : 1);
-        }
-        atMs += 61 * 60_000;
-      }
-      const [report] = await reports();
-      expect(report?.text).to.include('10 wrong codes').and.include('Nobody got in');
-    });
   });
 
   describe('leads back to the page that was asked for', () => {
@@ -328,69 +200,6 @@ describe('signing in', () => {
     });
   });
 
-  describe('ends', () => {
-    it('on the server at sign-out: the cookie of before is worth nothing, and Back shows the sign-in page', async () => {
-      const browser = await signedIn(someone());
-      const session = browser.cookies.get('session') ?? '';
-      const answer = await browser.press('Sign out');
-      expect(answer.html).to.include('Send code');
-      expect(browser.cookies.has('session')).to.equal(false);
-      browser.cookies.set('session', session);
-      expect(await isSignedIn(browser)).to.equal(false);
-      expect(answer.headers.get('cache-control')).to.equal('no-store');
-    });
-
-    it('in every browser of the account at "sign out everywhere", and in no other account’s', async () => {
-      const [email, other] = [someone(), await signedIn(someone())];
-      const browsers = [await signedIn(email), await signedIn(email)] as const;
-      await browsers[0].post('/dashboard/sign-out-everywhere', { formId: randomBase62(22) });
-      for (const browser of browsers) expect(await isSignedIn(browser)).to.equal(false);
-      expect(await isSignedIn(other)).to.equal(true);
-      const { _id } = await accountOf(email);
-      expect((await auditOf(_id, 9)).map(({ action }) => action)).to.deep.equal([
-        'signed_out_everywhere',
-        'signed_in',
-        'signed_in',
-      ]);
-    });
-
-    it('90 days after sign-in, however often it is used, also where an earlier version wrote a later end', async () => {
-      const email = someone();
-      const browser = await signedIn(email);
-      const [startMs, dayMs] = [Date.now(), 24 * 3_600_000];
-      for (const day of [29, 58, 87, 89.9]) {
-        api.ctx.now = () => startMs + day * dayMs;
-        expect(await isSignedIn(browser)).to.equal(true);
-      }
-      const { _id: accountId } = await accountOf(email);
-      await SessionModel.updateMany({ accountId }, { $set: { expiresAt: new Date(startMs + 119 * dayMs) } });
-      api.ctx.now = () => startMs + 90 * dayMs;
-      expect(await isSignedIn(browser)).to.equal(false);
-      const token = browser.cookies.get('session') ?? '';
-      expect(await livingSessions([token], api.ctx.now())).to.deep.equal(new Set());
-    });
-
-    it('30 days after its last use', async () => {
-      const browser = await signedIn(someone());
-      const [startMs, dayMs] = [Date.now(), 24 * 3_600_000];
-      for (const day of [29, 58]) {
-        api.ctx.now = () => startMs + day * dayMs;
-        expect(await isSignedIn(browser)).to.equal(true);
-      }
-      api.ctx.now = () => startMs + 89 * dayMs;
-      expect(await isSignedIn(browser)).to.equal(false);
-    });
-
-    it('not by a form of another site', async () => {
-      const browser = await signedIn(someone());
-      for (const path of ['/dashboard/sign-out', '/dashboard/sign-out-everywhere', '/dashboard/sign-in/code']) {
-        const { status } = await browser.post(path, {}, { 'sec-fetch-site': 'cross-site' });
-        expect(status).to.equal(403);
-      }
-      expect(await isSignedIn(browser)).to.equal(true);
-    });
-  });
-
   it('reports a new browser to the owner by mail, and a known one not', async () => {
     const email = someone();
     const headers = {
@@ -416,23 +225,6 @@ describe('signing in', () => {
     await signedIn(email, plainBrowser(api, { address: '192.0.2.7' }));
     const [entry] = await auditOf((await accountOf(email))._id, 9);
     expect(entry).to.include({ action: 'signed_in', from: '192.0.2.7' });
-  });
-
-  it('keeps a session’s token out of MongoDB, and gives it as a cookie that no script can read', async () => {
-    const email = someone();
-    const browser = await asked(email);
-    const code = await codeSentTo(api.ctx, email);
-    const answer = await fetch(`${api.url}/dashboard/sign-in`, {
-      method: 'POST',
-      redirect: 'manual',
-      headers: { cookie: `sign_in=${browser.cookies.get('sign_in')}`, 'sec-fetch-site': 'same-origin' },
-      body: new URLSearchParams({ code, next: '', formId: randomBase62(22) }),
-    });
-    const line = answer.headers.getSetCookie().find((cookie) => cookie.startsWith('session=')) ?? '';
-    expect(line).to.match(/; path=\/;.*samesite=lax; httponly/i);
-    const token = /^session=([^;]+)/.exec(line)?.[1] ?? '';
-    expect(Buffer.from(token, 'base64url')).to.have.length(32);
-    expect(JSON.stringify(await SessionModel.find({}).lean())).not.to.include(token);
   });
 
   it('leaves no code, address or token in a log or a queue', async () => {

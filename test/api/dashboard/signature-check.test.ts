@@ -2,6 +2,8 @@ import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { checkSignature } from '../../../api/dashboard/browser/signature-check.ts';
 import { signatureHeader } from '../../../shared/webhooks/sign.ts';
+import { signedIn } from '../../support/dashboard.ts';
+import { useTestApi } from '../../support/service.ts';
 
 const secret = 'whsec_4fMZ0sTq1Xv8bYd2LwKc7RgHn5JpAeUi';
 const sent = '{"event":"ride.status","driver":{"name":"Zoë Müller 東京"},"fare":12.5,"url":"https://a.example/b"}';
@@ -114,5 +116,17 @@ describe('the signature check', () => {
     for (const text of ['', '{', '\uD800', '%%%', 'null', 'é'.repeat(1_000)]) {
       expect(await faultsOf({ body: text, secret: text })).to.have.members(['wrong_secret']);
     }
+  });
+});
+
+describe('the page of the signature check', () => {
+  const api = useTestApi();
+
+  it('has nothing that a browser could send: no field has a name', async () => {
+    const { html, status } = await (await signedIn(api)).get('/dashboard/signature');
+    const form = /<form class="form".*?<\/form>/s.exec(html)?.[0] ?? '';
+    expect(status).to.equal(200);
+    expect(form).to.include('id="secret"').and.include('hidden').and.include('method="dialog"');
+    expect(form).not.to.match(/\s(name|action)=/);
   });
 });

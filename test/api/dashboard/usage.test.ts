@@ -2,22 +2,20 @@ import { expect } from 'chai';
 import type { Mode } from '../../../shared/base/terms.ts';
 import { createKey, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { linesPerPart } from '../../../shared/usage/statement-parts.ts';
-import { signedIn, type Visitor } from '../../support/dashboard.ts';
+import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { ownDatabase } from '../../support/own-database.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 import { at, ridesAt, sumThrough, tripsAt, type Whose } from '../../support/usage.ts';
 
 const hostile = `=1+1"><script>alert(1)</script>`;
 
 describe('the usage pages', () => {
-  let api: TestApi;
-  before(async () => {
-    const { url } = await ownDatabase('usage');
-    api = await startTestApi({ MONGO_URL: url });
+  const api = useTestApi(async () => ({ MONGO_URL: (await ownDatabase('usage')).url }));
+  const visitor = useVisitor(api);
+  before(() => {
     // The pages show the present month, and the tests know what it is.
     api.ctx.now = () => at('2026-11-21 12:00').getTime();
   });
-  after(() => api.close());
 
   async function keyOf({ account }: Visitor, name: string, mode: Mode = 'live'): Promise<Whose> {
     const { keyId } = await createKey(api.ctx.config, { accountId: account._id, name, mode });
@@ -38,7 +36,6 @@ describe('the usage pages', () => {
 
   describe('/dashboard/usage', () => {
     it('shows active keys, rides by mode, keys with traffic, the busiest key, and what is paid for', async () => {
-      const visitor = await signedIn(api);
       const lobby = await keyOf(visitor, 'Lobby');
       const developers = await keyOf(visitor, 'Developers', 'test');
       const old = await keyOf(visitor, 'Old desk');
@@ -63,7 +60,6 @@ describe('the usage pages', () => {
     });
 
     it('draws the rides of the last 30 days, with a table of the same numbers', async () => {
-      const visitor = await signedIn(api);
       const key = await keyOf(visitor, 'Lobby');
       const test = await keyOf(visitor, 'Developers', 'test');
       await ridesAt(key, at('2026-10-22 23:59:59.999'), at('2026-10-23 00:00'), at('2026-11-21 11:00'));
@@ -77,7 +73,6 @@ describe('the usage pages', () => {
     });
 
     it('draws a month that is chosen, each with an address of its own', async () => {
-      const visitor = await signedIn(api);
       const key = await keyOf(visitor, 'Lobby');
       await ridesAt(key, at('2026-09-30 23:59:59.999'), at('2026-10-01 00:00'), at('2026-10-31 23:59:59.999'));
       const { html } = await visitor.get('/dashboard/usage?month=2026-10');
@@ -87,7 +82,6 @@ describe('the usage pages', () => {
     });
 
     it('leads on while there is no key or no ride', async () => {
-      const visitor = await signedIn(api);
       expect(textOf((await visitor.get('/dashboard/usage')).html))
         .to.include('No keys yet.')
         .and.to.include('none yet');
@@ -98,7 +92,6 @@ describe('the usage pages', () => {
 
   describe('a statement', () => {
     it('lists the completed live trips of the month with their prices and the sum, so far and when it is closed', async () => {
-      const visitor = await signedIn(api);
       const key = await keyOf(visitor, 'Lobby');
       const [first] = await tripsAt(key, 12.5, at('2026-11-05 14:03:22.123'));
       await tripsAt(key, 1_000.1, at('2026-11-06 10:00'));
@@ -117,14 +110,12 @@ describe('the usage pages', () => {
     });
 
     it('says so where no trip was completed', async () => {
-      const visitor = await signedIn(api);
       const { status, html } = await visitor.get('/dashboard/usage/2026-10');
       expect(status).to.equal(200);
       expect(textOf(html)).to.include('No live trip was completed in October 2026.');
     });
 
     it('has pages that can be linked to, and its sum on the last one', async () => {
-      const visitor = await signedIn(api);
       const key = await keyOf(visitor, 'Lobby');
       const start = at('2026-10-05 10:00').getTime();
       await tripsAt(key, 2, ...Array.from({ length: linesPerPart + 1 }, (_, index) => new Date(start + index)));
@@ -141,7 +132,6 @@ describe('the usage pages', () => {
 
     for (const month of ['2026-12', '2027-01', '2026-13', '2026-1', '11', 'x', '__proto__', '2026-11-05']) {
       it(`is not found for ${month}, nor is its CSV or its chart`, async () => {
-        const visitor = await signedIn(api);
         for (const path of [`/${month}`, `/${month}/statement.csv`, `?month=${month}`])
           expect((await visitor.get(`/dashboard/usage${path}`)).status, path).to.equal(404);
       });
@@ -150,7 +140,6 @@ describe('the usage pages', () => {
 
   describe('a statement as CSV', () => {
     it('is UTF-8 with CR and LF, a row for each trip and one for the sum', async () => {
-      const visitor = await signedIn(api);
       const key = await keyOf(visitor, 'Empfang "Süd", Tür 2');
       const [second] = await tripsAt(key, 0.2, at('2026-10-06 10:00'));
       const [first] = await tripsAt(key, 1_000.1, at('2026-10-05 14:03:22.123'));
@@ -173,7 +162,6 @@ describe('the usage pages', () => {
     });
 
     it('is whole for many trips, so far and when the month is closed', async () => {
-      const visitor = await signedIn(api);
       const key = await keyOf(visitor, 'Lobby');
       const start = at('2026-10-05 10:00').getTime();
       const made = await tripsAt(key, 0.1, ...Array.from({ length: 2_345 }, (_, index) => new Date(start + index)));
@@ -191,7 +179,6 @@ describe('the usage pages', () => {
   });
 
   it('show a name that a partner typed as text, and keep a spreadsheet from running it', async () => {
-    const visitor = await signedIn(api);
     const key = await keyOf(visitor, hostile);
     await ridesAt(key, at('2026-11-21 10:00'));
     await tripsAt(key, 5, at('2026-11-20 10:00'));
@@ -205,7 +192,6 @@ describe('the usage pages', () => {
   });
 
   it('hold nothing of another account', async () => {
-    const visitor = await signedIn(api);
     const other = await signedIn(api);
     const key = await keyOf(other, 'Secret desk');
     const [rideId] = await tripsAt(key, 77.77, at('2026-11-05 10:00'));

@@ -10,33 +10,26 @@ import { eventSchemas } from '../../../shared/rides/events.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { rideStatuses } from '../../../shared/rides/ride-types.ts';
 import { type Client, validRide } from '../../support/client.ts';
-import { type OperationCaller, operationCaller } from '../../support/common-errors.ts';
+import { operationCaller, type Provocations, testDocumentedErrors } from '../../support/common-errors.ts';
 import { fieldsIn, fieldsOf, openApi, schemaProblem } from '../../support/documented.ts';
 import { age } from '../../support/feed.ts';
 import { newDriver, rideIn } from '../../support/rides.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 import { endBidding, storedRide } from '../../support/stored-rides.ts';
+import { useStarted } from '../../support/use-started.ts';
 
 // `call` and `rawRequest` compare every answer with the document, here and in all tests of the API.
 describe('the documented answers to partners', () => {
-  let api: TestApi;
-  let caller: OperationCaller;
+  const api = useTestApi();
+  const caller = useStarted(() => operationCaller(api, '/v1', () => partner.key));
   let partner: Client & { key: string; keyId: string };
 
-  before(async () => {
-    api = await startTestApi();
-    caller = await operationCaller(api, '/v1', () => partner.key);
-  });
-  after(async () => {
-    await caller.close();
-    await api.close();
-  });
   beforeEach(async () => {
     partner = await api.partner();
   });
 
   /** Ways to every error that is documented for partners. */
-  const provocations: Partial<Record<ErrorCode, (operation: Operation) => ReturnType<OperationCaller['run']>>> = {
+  const provocations: Provocations = {
     ride_not_found: (operation) => caller.run(operation),
     offer_not_found: async (operation) => {
       const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
@@ -110,27 +103,7 @@ describe('the documented answers to partners', () => {
     },
   };
 
-  it('of every operation have a 408 that happens: request_timeout', async () => {
-    const answers = await Promise.all(partnerOperations.map(caller.provoke.request_timeout));
-    for (const answer of answers) {
-      expect(answer).to.deep.equal({ status: 408, error: publicErrorOf('request_timeout').text });
-    }
-  });
-
-  for (const operation of partnerOperations) {
-    for (const code of [...commonErrors, ...operation.errors]) {
-      if (code === 'request_timeout') continue;
-      const { status, text } = publicErrorOf(code);
-      it(`of ${operation.method} ${operation.path} has a ${status} that happens: ${code}`, async () => {
-        const provoke = { ...caller.provoke, ...provocations }[code];
-        if (!provoke) throw new Error(`no test makes ${code} happen`);
-        const answer = await provoke(operation);
-        expect(answer.status).to.equal(status);
-        if (status === 429) expect(answer.error).to.match(new RegExp(`^${text}: `));
-        else if (code !== 'invalid_request') expect(answer.error).to.equal(text);
-      });
-    }
-  }
+  testDocumentedErrors(partnerOperations, caller, provocations);
 
   it('have every documented field somewhere, and every event too', async () => {
     const seen = new Map<string, Set<string>>();

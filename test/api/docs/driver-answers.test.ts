@@ -7,28 +7,21 @@ import { type ErrorCode, publicErrorOf } from '../../../shared/base/errors.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';
-import { type OperationCaller, operationCaller } from '../../support/common-errors.ts';
+import { operationCaller, type Provocations, testDocumentedErrors } from '../../support/common-errors.ts';
 import { fieldsIn, fieldsOf, openApi } from '../../support/documented.ts';
 import { dispatchedRide, type GatewayDriver, newGatewayDriver, somewhere } from '../../support/drivers.ts';
 import { newDriver, offerOn } from '../../support/rides.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 import { endBidding } from '../../support/stored-rides.ts';
+import { useStarted } from '../../support/use-started.ts';
 
 // `call`, `rawRequest` and the driver's stream compare every answer with the document, here and in all tests of the gateway.
 describe('the documented answers to drivers', () => {
-  let api: TestApi;
-  let caller: OperationCaller;
+  const api = useTestApi();
+  const caller = useStarted(() => operationCaller(api, '/drivers/v1', () => driver.key));
   let driver: GatewayDriver;
   let place: ReturnType<typeof somewhere>;
 
-  before(async () => {
-    api = await startTestApi();
-    caller = await operationCaller(api, '/drivers/v1', () => driver.key);
-  });
-  after(async () => {
-    await caller.close();
-    await api.close();
-  });
   beforeEach(async () => {
     place = somewhere();
     driver = await newGatewayDriver(api, { at: place });
@@ -52,7 +45,7 @@ describe('the documented answers to drivers', () => {
   }
 
   /** Ways to every error that is documented for drivers. */
-  const provocations: Partial<Record<ErrorCode, (operation: Operation) => ReturnType<OperationCaller['run']>>> = {
+  const provocations: Provocations = {
     ride_not_found: (operation) => caller.run(operation),
     offer_not_found: async (operation) => caller.run(operation, { rideId: await openRide() }),
     ride_not_bidding: async (operation) => {
@@ -116,27 +109,7 @@ describe('the documented answers to drivers', () => {
     },
   };
 
-  it('of every operation have a 408 that happens: request_timeout', async () => {
-    const answers = await Promise.all(driverOperations.map(caller.provoke.request_timeout));
-    for (const answer of answers) {
-      expect(answer).to.deep.equal({ status: 408, error: publicErrorOf('request_timeout').text });
-    }
-  });
-
-  for (const operation of driverOperations) {
-    for (const code of [...commonErrors, ...operation.errors]) {
-      if (code === 'request_timeout') continue;
-      const { status, text } = publicErrorOf(code);
-      it(`of ${operation.method} ${operation.path} has a ${status} that happens: ${code}`, async () => {
-        const provoke = { ...caller.provoke, ...provocations }[code];
-        if (!provoke) throw new Error(`no test makes ${code} happen`);
-        const answer = await provoke(operation);
-        expect(answer.status).to.equal(status);
-        if (status === 429) expect(answer.error).to.match(new RegExp(`^${text}: `));
-        else if (code !== 'invalid_request') expect(answer.error).to.equal(text);
-      });
-    }
-  }
+  testDocumentedErrors(driverOperations, caller, provocations);
 
   it('have every documented field somewhere', async () => {
     const seen = new Map<string, Set<string>>();

@@ -3,22 +3,13 @@ import { type EventHeader, eventHeaders } from '../../../api/docs/event-headers.
 import { findCaller } from '../../../shared/keys/api-key.ts';
 import { redeliver } from '../../../shared/webhooks/redeliver.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
-import { type Receipt, type Receiver, startReceiver } from '../../support/receiver.ts';
+import { type Receipt, useReceiver } from '../../support/receiver.ts';
 import { rideIn } from '../../support/rides.ts';
-import type { TestApi } from '../../support/service.ts';
-import { startTestService } from '../../support/workers.ts';
+import { useTestService } from '../../support/workers.ts';
 
 describe('the documented headers of events', () => {
-  let api: TestApi;
-  let receiver: Receiver;
-  before(async () => {
-    receiver = await startReceiver();
-    api = await startTestService({ WEBHOOK_LOCAL_TARGETS: receiver.origin });
-  });
-  after(async () => {
-    await api.close();
-    await receiver.close();
-  });
+  const receiver = useReceiver();
+  const api = useTestService(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
 
   it('are those that an event, a test event and an event sent again have, and no others', async () => {
     const partner = await api.partner('live', receiver.url);

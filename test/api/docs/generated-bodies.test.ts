@@ -2,10 +2,11 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { JsonSchema } from '../../../shared/base/json-schema.ts';
 import { bodyFrom, fits, mutantsOf } from '../../support/body-from-schema.ts';
+import { forgetCharges } from '../../support/charges.ts';
 import { type Answer, type Client, call } from '../../support/client.ts';
 import { isValid, openApi, schemaName } from '../../support/documented.ts';
 import { type GatewayDriver, newGatewayDriver } from '../../support/drivers.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 /** Another seed tries other bodies. */
 const seed = Number(process.env.SEED ?? 20_251_121);
@@ -21,18 +22,16 @@ function withoutWebhookUrl(name: string): JsonSchema {
 }
 
 describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, () => {
-  let api: TestApi;
+  const api = useTestApi();
   let partner: Client & { key: string; keyId: string };
   let driver: GatewayDriver;
   let rideId: string;
 
   before(async () => {
-    api = await startTestApi();
     partner = await api.partner();
     driver = await newGatewayDriver(api);
     rideId = (await partner.createRide()).body.rideId;
   });
-  after(() => api.close());
 
   const send = {
     NewRide: (body: string) => partner.post('/rides', body),
@@ -63,7 +62,7 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
     await fc.assert(
       fc.asyncProperty(fc.array(any, { minLength: atOnce, maxLength: atOnce }), async (sent) => {
         // Without this most creations would be a 429.
-        await api.ctx.redis.del(`rides:created:${partner.keyId}`);
+        await forgetCharges(api.ctx, partner.keyId);
         await Promise.all(
           sent.map(async ({ name, body }) => {
             const { status, headers, text } = await send[name](JSON.stringify(body));

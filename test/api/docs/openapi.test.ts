@@ -9,7 +9,7 @@ import { partnerOperations } from '../../../api/partner/routes.ts';
 import { type ErrorCode, errorCodeHeader, errorCodes, publicErrorOf } from '../../../shared/base/errors.ts';
 import { transitions } from '../../../shared/rides/transitions.ts';
 import { isValid, openApi, resolved, schemaName } from '../../support/documented.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 /** Errors of pages and of the operator's commands: programs never get them. */
 const ofPeople: ErrorCode[] = [
@@ -22,11 +22,7 @@ const ofNoOperation: ErrorCode[] = ['not_found', 'method_not_allowed'];
 const doubles: ErrorCode[] = ['unconfirmed'];
 
 describe('the OpenAPI document', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   it('has every route of the partner API and of the gateway, and no other', async () => {
     const app = createApp(api.ctx);

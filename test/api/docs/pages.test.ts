@@ -16,7 +16,7 @@ import { testScenarios } from '../../../shared/rides/ride-types.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 import { openApi, schemaName, schemaProblem } from '../../support/documented.ts';
 import { rawRequest, requestText } from '../../support/raw-http.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 const docs = documentation({ publicBaseUrl: 'https://rides.example' });
 const textOf = (name: string): string => docs.pages.find((page) => page.name === name)?.text ?? '';
@@ -25,11 +25,7 @@ const errorRow = /^\| (?:(\d{3})|[^|`]+) \| `(\w+)` \| `([^`]+)`/gm;
 const codeBlocks = (text: string) => lexer(text).filter((token) => token.type === 'code') as Tokens.Code[];
 
 describe('the documentation', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi({ PUBLIC_BASE_URL: 'https://api.partner.example' });
-  });
-  after(() => api.close());
+  const api = useTestApi({ PUBLIC_BASE_URL: 'https://api.partner.example' });
 
   const ask = (target: string, init?: RequestInit) => fetch(api.url + target, { redirect: 'manual', ...init });
   const htmlPath = (name: string) => (name === 'index' ? '/docs' : `/docs/${name}`);

@@ -12,20 +12,16 @@ import { type EventStream, openEventStream } from '../../support/event-stream.ts
 import { withLogLines } from '../../support/log-lines.ts';
 import { textOf } from '../../support/pages.ts';
 import { type PlainBrowser, plainBrowser } from '../../support/plain-browser.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 describe("a session on the driver's page", () => {
-  let api: TestApi;
+  // Each browser has an address of its own, as the limit counts them.
+  const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
   const opened: EventStream[] = [];
-  before(async () => {
-    // Each browser has an address of its own, as the limit counts them.
-    api = await startTestApi({ TRUSTED_PROXY_HOPS: '1' });
-  });
   afterEach(async () => {
     api.ctx.now = Date.now;
     await Promise.all(opened.splice(0).map((stream) => stream.close()));
   });
-  after(() => api.close());
 
   async function enter(key: string, browser = plainBrowser(api)): Promise<PlainBrowser> {
     await browser.get('/drive');

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { anyRequestBytes } from '../../support/any-request.ts';
+import { forgetCharges } from '../../support/charges.ts';
 import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';
 import { gatewayRequest } from '../../support/gateway-requests.ts';
 import { rawRequest } from '../../support/raw-http.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 /** Another seed tries other requests; a failure names the seed and the smallest request that fails. */
 const seed = Number(process.env.SEED ?? 20_251_121);
@@ -13,11 +14,7 @@ const count = Number(process.env.COUNT ?? 500);
 const atOnce = 100;
 
 describe(`${count.toLocaleString('en')} generated requests to the drivers' gateway`, () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   it(`each end in a success or in { error }, never in a 5xx, and the process lives (seed ${seed})`, async function () {
     this.timeout(600_000);
@@ -29,7 +26,7 @@ describe(`${count.toLocaleString('en')} generated requests to the drivers' gatew
     const batch = fc.array(gatewayRequest, { minLength: atOnce, maxLength: atOnce });
     await fc.assert(
       fc.asyncProperty(batch, async (requests) => {
-        await api.ctx.redis.del(`rides:created:${partner.keyId}`);
+        await forgetCharges(api.ctx, partner.keyId);
         const { rideId } = (await partner.createRide({ pickup: place })).body;
         await runDispatch(api.ctx, rideId);
         await Promise.all(

@@ -1,18 +1,14 @@
 import { expect } from 'chai';
 import { revokeDriver, rotateDriverKey, suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
-import { positions } from '../../../shared/drivers/positions.ts';
+import { positions, type Report, writeReports } from '../../../shared/drivers/positions.ts';
 import { newDriverKey } from '../../../shared/keys/key-format.ts';
 import { resumeDriver } from '../../../shared/rides/driver/settle-driver.ts';
 import { call } from '../../support/client.ts';
 import { gatewayDriver, newGatewayDriver, somewhere } from '../../support/drivers.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 describe("the drivers' gateway", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   const base = '/drivers/v1';
   const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
@@ -146,15 +142,28 @@ describe("the drivers' gateway", () => {
       expect(body.available).to.equal(false);
     });
 
-    it('keeps the position for an `at` that is older, or that of the last report', async () => {
-      const { get, put } = await newGatewayDriver(api);
-      const last = somewhere();
-      const at = api.ctx.now();
-      await put('/me/position', { ...last, at });
-      for (const older of [at, at - 1, 0]) {
-        expect((await put('/me/position', { ...somewhere(), at: older })).status).to.equal(204);
+    /** The driver's last report: by the gateway the next one would wait for a second after it. */
+    const reported = (driverId: string, report: Report, secondsAgo = 2) =>
+      writeReports(new Map([[driverId, report]]), new Date(api.ctx.now() - secondsAgo * 1_000));
+
+    for (const [title, byMs] of [
+      ['that of the last report', 0],
+      ['older', -1],
+    ] as const) {
+      it(`keeps the position for an \`at\` that is ${title}`, async () => {
+        const { driverId, get, put } = await newGatewayDriver(api);
+        const last = somewhere();
+        const at = api.ctx.now() - 10_000;
+        await reported(driverId, { ...last, at: new Date(at) });
+        expect((await put('/me/position', { ...somewhere(), at: at + byMs })).status).to.equal(204);
         expect((await get('/me')).body.position).to.include({ ...last, at });
-      }
+      });
+    }
+
+    it('moves the car for an `at` that is newer by 1 ms', async () => {
+      const { driverId, get, put } = await newGatewayDriver(api);
+      const at = api.ctx.now() - 10_000;
+      await reported(driverId, { ...somewhere(), at: new Date(at) });
       const newer = somewhere();
       await put('/me/position', { ...newer, at: at + 1 });
       expect((await get('/me')).body.position).to.include({ ...newer, at: at + 1 });
@@ -163,8 +172,12 @@ describe("the drivers' gateway", () => {
     it('shows an `at` in the future as now', async () => {
       const { get, put } = await newGatewayDriver(api);
       await put('/me/position', { ...somewhere(), at: api.ctx.now() + 3_600_000 });
-      const { at } = (await get('/me')).body.position;
-      expect(at).to.be.at.most(api.ctx.now());
+      expect((await get('/me')).body.position.at).to.be.at.most(api.ctx.now());
+    });
+
+    it('moves the car for a report without `at` after one in the future', async () => {
+      const { driverId, get, put } = await newGatewayDriver(api);
+      await reported(driverId, { ...somewhere(), at: new Date(api.ctx.now() + 3_600_000) });
       const next = somewhere();
       await put('/me/position', next);
       expect((await get('/me')).body.position).to.include(next);
@@ -177,28 +190,25 @@ describe("the drivers' gateway", () => {
       it(`keeps a driver whose phone has a clock ${clock} available, at the reported place`, async () => {
         const { driverId, get, put, post } = await newGatewayDriver(api);
         await post('/me/online', somewhere());
+        await reported(driverId, { ...somewhere(), at: new Date(api.ctx.now() + aheadMs - 2_000) });
         const longAgo = new Date(api.ctx.now() - 59_000);
-        for (let seconds = 2; seconds > 0; seconds--) {
-          await positions.updateOne({ _id: driverId }, { $set: { seenAt: longAgo } });
-          const place = somewhere();
-          await put('/me/position', { ...place, at: api.ctx.now() + aheadMs });
-          const stored = await positions.findOne({ _id: driverId });
-          expect(stored?.seenAt.getTime()).to.be.above(longAgo.getTime());
-          const { available, position } = (await get('/me')).body;
-          expect({ available, position }).to.deep.include({ available: true }).and.nested.include({
-            'position.lat': place.lat,
-            'position.lng': place.lng,
-          });
-          expect(position.at).to.be.within(api.ctx.now() - 30_000, api.ctx.now());
-        }
+        await positions.updateOne({ _id: driverId }, { $set: { seenAt: longAgo } });
+        const place = somewhere();
+        await put('/me/position', { ...place, at: api.ctx.now() + aheadMs });
+        const stored = await positions.findOne({ _id: driverId });
+        expect(stored?.seenAt.getTime()).to.be.above(longAgo.getTime());
+        const { available, position } = (await get('/me')).body;
+        expect(available).to.equal(true);
+        expect(position).to.include(place);
+        expect(position.at).to.be.within(api.ctx.now() - 30_000, api.ctx.now());
       });
     }
 
     it('hears a driver from a report that is older than the last one', async () => {
       const { driverId, get, put, post } = await newGatewayDriver(api);
       await post('/me/online', somewhere());
-      const at = api.ctx.now();
-      await put('/me/position', { ...somewhere(), at });
+      const at = api.ctx.now() - 10_000;
+      await reported(driverId, { ...somewhere(), at: new Date(at) });
       const longAgo = new Date(api.ctx.now() - 61_000);
       await positions.updateOne({ _id: driverId }, { $set: { seenAt: longAgo, available: false } });
       await put('/me/position', { ...somewhere(), at: at - 1 });
@@ -208,9 +218,7 @@ describe("the drivers' gateway", () => {
 
     it('moves the car again a minute after the phone’s clock was set back', async () => {
       const { driverId, get, put } = await newGatewayDriver(api);
-      await put('/me/position', { ...somewhere(), at: api.ctx.now() });
-      const reportedAt = new Date(api.ctx.now() - 61_000);
-      await positions.updateOne({ _id: driverId }, { $set: { reportedAt } });
+      await reported(driverId, { ...somewhere(), at: new Date(api.ctx.now()) }, 61);
       const place = somewhere();
       await put('/me/position', { ...place, at: api.ctx.now() - 3_600_000 });
       expect((await get('/me')).body.position).to.include(place);
@@ -224,25 +232,22 @@ describe("the drivers' gateway", () => {
         const { driverId, get, put, post } = await newGatewayDriver(api);
         await post('/me/online', somewhere());
         const at = api.ctx.now();
-        await put('/me/position', { ...somewhere(), at });
+        await reported(driverId, { ...somewhere(), at: new Date(at) });
         // All times are from before the step.
         const before = new Date(at + aheadMs);
         await positions.updateOne({ _id: driverId }, { $set: { at: before, seenAt: before, reportedAt: before } });
         expect((await get('/me')).body.available).to.equal(false);
         const place = somewhere();
         await put('/me/position', { ...place, at: at + 1 });
-        expect((await get('/me')).body)
-          .to.deep.include({ available: true })
-          .and.nested.include({
-            'position.lat': place.lat,
-            'position.lng': place.lng,
-          });
+        const { available, position } = (await get('/me')).body;
+        expect(available).to.equal(true);
+        expect(position).to.include(place);
       });
     }
 
     it('keeps the last heading where none is reported', async () => {
-      const { get, put } = await newGatewayDriver(api);
-      await put('/me/position', { ...somewhere(), heading: 90 });
+      const { driverId, get, put } = await newGatewayDriver(api);
+      await reported(driverId, { ...somewhere(), heading: 90 });
       await put('/me/position', { ...somewhere(), heading: null });
       expect((await get('/me')).body.position.heading).to.equal(90);
     });
@@ -263,54 +268,62 @@ describe("the drivers' gateway", () => {
   });
 
   const place = { lat: 1, lng: 2 };
-  const badPlaces = [
-    {},
-    { lat: 1 },
-    { lng: 1 },
-    { lat: '1', lng: 2 },
-    { lat: 90.1, lng: 2 },
-    { lat: 1, lng: -180.1 },
-    { lat: null, lng: 2 },
-    { lat: { $gt: 0 }, lng: 2 },
+  /** Each body with the field that its error names. */
+  const badPlaces: [unknown, string][] = [
+    [{}, 'lat'],
+    [{ lat: 1 }, 'lng'],
+    [{ lng: 1 }, 'lat'],
+    [{ lat: '1', lng: 2 }, 'lat'],
+    [{ lat: 90.1, lng: 2 }, 'lat'],
+    [{ lat: 1, lng: -180.1 }, 'lng'],
+    [{ lat: null, lng: 2 }, 'lat'],
+    [{ lat: { $gt: 0 }, lng: 2 }, 'lat'],
   ];
-  const bad: ['post' | 'put', string, unknown[]][] = [
+  const badPositions: [unknown, string][] = [
+    ...badPlaces,
+    [{ ...place, heading: -1 }, 'heading'],
+    [{ ...place, heading: 361 }, 'heading'],
+    [{ ...place, at: -1 }, 'at'],
+    [{ ...place, at: 1.5 }, 'at'],
+    [{ ...place, at: '2026-01-01' }, 'at'],
+  ];
+  const badOffers: [unknown, string][] = [
+    [{}, 'price'],
+    [{ price: 1 }, 'etaMinutes'],
+    [{ etaMinutes: 1 }, 'price'],
+    [{ price: 0, etaMinutes: 1 }, 'price'],
+    [{ price: '9', etaMinutes: 1 }, 'price'],
+    [{ price: 1, etaMinutes: -1 }, 'etaMinutes'],
+    [{ price: 1, etaMinutes: 1_441 }, 'etaMinutes'],
+  ];
+  const badSteps = [{}, { rideId: 1 }, { rideId: '' }, { rideId: null }, { rideId: { $ne: null } }].map(
+    (body): [unknown, string] => [body, 'rideId'],
+  );
+  for (const [method, path, bodies] of [
     ['post', '/me/online', badPlaces],
-    ['put', '/me/position', [...badPlaces, { ...place, heading: -1 }, { ...place, heading: 361 }]],
-    [
-      'put',
-      '/me/position',
-      [
-        { ...place, at: -1 },
-        { ...place, at: 1.5 },
-        { ...place, at: '2026-01-01' },
-      ],
-    ],
-    ['post', '/requests/ride_x/offers', [{}, { price: 1 }, { etaMinutes: 1 }, { price: 0, etaMinutes: 1 }]],
-    [
-      'post',
-      '/requests/ride_x/offers',
-      [
-        { price: '9', etaMinutes: 1 },
-        { price: 1, etaMinutes: -1 },
-        { price: 1, etaMinutes: 1_441 },
-      ],
-    ],
-    ...['arrive', 'start', 'complete', 'cancel'].map((step): ['post', string, unknown[]] => [
-      'post',
-      `/ride/${step}`,
-      [{}, { rideId: 1 }, { rideId: '' }, { rideId: null }, { rideId: { $ne: null } }],
-    ]),
-  ];
-  for (const [method, path, bodies] of bad) {
-    for (const body of [...bodies, '', '{', '[]', '"x"', 'null']) {
-      const text = typeof body === 'string' ? body : JSON.stringify(body);
-      it(`answers 400 to ${method.toUpperCase()} ${path} with ${text || 'no body'}`, async () => {
-        const driver = await newGatewayDriver(api);
-        const answer = await driver[method](path, text);
+    ['put', '/me/position', badPositions],
+    ['post', '/requests/ride_x/offers', badOffers],
+    ['post', '/ride/arrive', badSteps],
+    ['post', '/ride/start', badSteps],
+    ['post', '/ride/complete', badSteps],
+    ['post', '/ride/cancel', badSteps],
+  ] as const) {
+    for (const [body, field] of bodies) {
+      it(`answers 400 and names ${field} for ${method.toUpperCase()} ${path} with ${JSON.stringify(body)}`, async () => {
+        const answer = await (await newGatewayDriver(api))[method](path, body);
         expect(answer.status).to.equal(400);
         expect(answer.body).to.have.all.keys('error');
+        expect(answer.body.error).to.match(new RegExp(`^${field}\\b`));
       });
     }
+    it(`answers 400 to ${method.toUpperCase()} ${path} without a JSON object`, async () => {
+      const driver = await newGatewayDriver(api);
+      for (const text of ['', '{', '[]', '"x"', 'null']) {
+        const answer = await driver[method](path, text);
+        expect(answer.status, text).to.equal(400);
+        expect(answer.body, text).to.have.all.keys('error');
+      }
+    });
   }
 
   it('answers 413 to a body over 16,384 bytes', async () => {
@@ -325,19 +338,15 @@ describe("the drivers' gateway", () => {
 });
 
 describe("the drivers' gateway in production", () => {
+  const api = useTestApi({ SERVICE_ENV: 'production', TRUSTED_PROXY_HOPS: '1' });
+
   it('demands HTTPS on every route, streams included', async () => {
-    const production = await startTestApi({ SERVICE_ENV: 'production', TRUSTED_PROXY_HOPS: '1' });
-    try {
-      const { key } = await newGatewayDriver(production);
-      const status = async (path: string, headers: Record<string, string>) =>
-        (await call(`${production.url}/drivers/v1${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } }))
-          .status;
-      expect(await status('/me', {})).to.equal(403);
-      expect(await status('/stream', {})).to.equal(403);
-      expect(await status('/me', { 'x-forwarded-proto': 'http' })).to.equal(403);
-      expect(await status('/me', { 'x-forwarded-proto': 'https' })).to.equal(200);
-    } finally {
-      await production.close();
-    }
+    const { key } = await newGatewayDriver(api);
+    const status = async (path: string, headers: Record<string, string>) =>
+      (await call(`${api.url}/drivers/v1${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } })).status;
+    expect(await status('/me', {})).to.equal(403);
+    expect(await status('/stream', {})).to.equal(403);
+    expect(await status('/me', { 'x-forwarded-proto': 'http' })).to.equal(403);
+    expect(await status('/me', { 'x-forwarded-proto': 'https' })).to.equal(200);
   });
 });

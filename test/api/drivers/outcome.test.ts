@@ -1,16 +1,14 @@
 import { expect } from 'chai';
 import type { Client } from '../../support/client.ts';
 import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 describe('what became of a request', () => {
-  let api: TestApi;
+  const api = useTestApi();
   let partner: Client;
   before(async () => {
-    api = await startTestApi();
     partner = await api.partner('live');
   });
-  after(() => api.close());
 
   async function openRide() {
     const pickup = somewhere();

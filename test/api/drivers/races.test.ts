@@ -7,7 +7,7 @@ import { isMoving } from '../../../shared/rides/transitions.ts';
 import { settleDrivers } from '../../../workers/periodic/sweeper/mongo-work.ts';
 import type { Answer } from '../../support/client.ts';
 import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 import { overlap, timeOnRide } from '../../support/time-on-ride.ts';
 
 const seed = Number(process.env.SEED ?? 20_251_121);
@@ -24,11 +24,7 @@ const race = fc.record({
 });
 
 describe(`${count.toLocaleString('en')} races for one driver`, () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   /** A ride of a new partner with an offer of the driver. */
   async function offered(driver: GatewayDriver, pickup: { lat: number; lng: number }) {

@@ -4,21 +4,13 @@ import { suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { goOffline, goOnline, noteRide, positions, readCounts } from '../../../shared/drivers/positions.ts';
 import { resumeDriver } from '../../../shared/rides/driver/settle-driver.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
-import type { Client } from '../../support/client.ts';
 import { type GatewayDriver, newGatewayDriver, person, runDispatch, somewhere } from '../../support/drivers.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { usePartner, useTestApi } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 
 describe('a driver who is suspended and resumed before the next sweep', () => {
-  let api: TestApi;
-  let partner: Client;
-  before(async () => {
-    api = await startTestApi();
-  });
-  beforeEach(async () => {
-    partner = await api.partner('live');
-  });
-  after(() => api.close());
+  const api = useTestApi();
+  const partner = usePartner(api, 'live');
 
   const terms = { price: 20, etaMinutes: 5 };
   async function openRide(pickup = somewhere()): Promise<string> {
@@ -111,11 +103,7 @@ describe('a driver who is suspended and resumed before the next sweep', () => {
 });
 
 describe("the note of a driver's ride", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi();
-  });
-  after(() => api.close());
+  const api = useTestApi();
 
   it('never replaces a newer one, whatever the clocks say', async () => {
     const { driverId } = await newGatewayDriver(api, { at: somewhere() });

@@ -4,20 +4,18 @@ import { revokeDriver, rotateDriverKey, suspendDriver } from '../../../shared/dr
 import type { Client } from '../../support/client.ts';
 import { newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';
 import type { EventStream } from '../../support/event-stream.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { useTestApi } from '../../support/service.ts';
 
 describe("a driver's stream", () => {
-  let api: TestApi;
+  const api = useTestApi();
   let partner: Client;
   const opened: EventStream[] = [];
   before(async () => {
-    api = await startTestApi();
     partner = await api.partner('live');
   });
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((stream) => stream.close()));
   });
-  after(() => api.close());
 
   async function streamOf(driver: { stream(): Promise<EventStream> }): Promise<EventStream> {
     const stream = await driver.stream();

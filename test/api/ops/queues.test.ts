@@ -4,15 +4,14 @@ import { operatorsCookie } from '../../../api/ops/operators-pages.tsx';
 import type { RequestContext } from '../../../api/part.ts';
 import { cookieOf, opsToken, startTestOperators, type TestOperators } from '../../support/operators.ts';
 import { newRide } from '../../support/rides.ts';
+import { useStarted } from '../../support/use-started.ts';
 
 describe('the queues at the operators’ port', () => {
-  let operators: TestOperators;
+  const operators = useStarted(() => startTestOperators({ OPS_TOKEN: opsToken }));
   let cookie: string;
   before(async () => {
-    operators = await startTestOperators({ OPS_TOKEN: opsToken });
     cookie = cookieOf(await operators.signIn(opsToken));
   });
-  after(() => operators.close());
 
   const board = (path = '', init: RequestInit = {}) =>
     operators.ask(`/ops/queues${path}`, { ...init, headers: { cookie, ...init.headers } });

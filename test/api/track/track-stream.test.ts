@@ -4,23 +4,19 @@ import { rides } from '../../../shared/rides/ride.ts';
 import { type EventStream, openEventStream } from '../../support/event-stream.ts';
 import { rawRequest, requestText } from '../../support/raw-http.ts';
 import { offerOn } from '../../support/rides.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
+import { startTestApi, useTestApi } from '../../support/service.ts';
 
 describe('the stream of a live map', () => {
-  let api: TestApi;
-  const opened: EventStream[] = [];
-  before(async () => {
-    api = await startTestApi({
-      MAX_STREAMS: '8',
-      MAX_STREAMS_PER_CLIENT: '3',
-      MAX_STREAMS_PER_RIDE: '4',
-      TRUSTED_PROXY_HOPS: '1',
-    });
+  const api = useTestApi({
+    MAX_STREAMS: '8',
+    MAX_STREAMS_PER_CLIENT: '3',
+    MAX_STREAMS_PER_RIDE: '4',
+    TRUSTED_PROXY_HOPS: '1',
   });
+  const opened: EventStream[] = [];
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((stream) => stream.close()));
   });
-  after(() => api.close());
 
   async function newRide() {
     const partner = await api.partner('test');
@@ -124,16 +120,12 @@ describe('the stream of a live map', () => {
 });
 
 describe('pages', () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startTestApi({
-      SERVICE_ENV: 'production',
-      TRUSTED_PROXY_HOPS: '1',
-      TILE_URL: 'https://tiles.example/{z}/{x}/{y}.png',
-      TILE_ATTRIBUTION: 'Tiles by Example',
-    });
+  const api = useTestApi({
+    SERVICE_ENV: 'production',
+    TRUSTED_PROXY_HOPS: '1',
+    TILE_URL: 'https://tiles.example/{z}/{x}/{y}.png',
+    TILE_ATTRIBUTION: 'Tiles by Example',
   });
-  after(() => api.close());
   const get = (path: string, proto = 'https') =>
     fetch(`${api.url}${path}`, { headers: { 'X-Forwarded-Proto': proto }, redirect: 'manual' });
 

@@ -6,6 +6,7 @@ import type { Figure, FigureRun } from '../figure.ts';
 import type { World } from '../world/world.ts';
 import { httpClient, smallRide } from './http-client.ts';
 import { inWorld, numbers } from './in-world.ts';
+import { creationLog } from '../../support/charges.ts';
 
 /** Each ride has three offers and ends completed. */
 const eventsOfRide = 7;
@@ -113,7 +114,7 @@ async function settledEvents(): Promise<number> {
 async function memoryAtRest(world: World, run: FigureRun): Promise<Memory> {
   await setTimeout(biddingTimeoutMs(run) + (run.short ? 1_000 : 25_000));
   const redis = new Redis(world.redis.url);
-  const logs = await redis.keys('rides:created:*');
+  const logs = await redis.keys(creationLog('*'));
   if (logs.length > 0) await redis.del(logs);
   for (const process of [...world.apis, ...world.workers]) process.signal('SIGUSR2');
   const lowest: Memory = new Map();

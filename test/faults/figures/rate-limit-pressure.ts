@@ -6,6 +6,7 @@ import type { World } from '../world/world.ts';
 import type { Part } from './create-at-once.ts';
 import { httpClient, smallRide } from './http-client.ts';
 import { numbers } from './in-world.ts';
+import { creationLog } from '../../support/charges.ts';
 
 const limit = 30;
 const windowMs = 60_000;
@@ -68,7 +69,7 @@ export async function steadyPressure(world: World, forMs: number): Promise<Part>
 
 async function lookAt(redis: Redis, keyId: string, answered: ReadonlySet<string>, forMs: number) {
   const violations: string[] = [];
-  const listed = await redis.zrange(`rides:created:${keyId}`, '0', '-1', 'WITHSCORES');
+  const listed = await redis.zrange(creationLog(keyId), '0', '-1', 'WITHSCORES');
   const chargedAt = new Map(numbers(listed.length / 2).map((i) => [`${listed[2 * i]}`, Number(listed[2 * i + 1])]));
   const stored = await rides.find({ keyId }, { projection: { createdAt: 1, idempotency: 1 } }).toArray();
   for (const ride of stored) {

@@ -5,6 +5,7 @@ import type { World } from '../world/world.ts';
 import { createAtOnce, type Part } from './create-at-once.ts';
 import { httpClient } from './http-client.ts';
 import { sum } from './in-world.ts';
+import { creationLog } from '../../support/charges.ts';
 
 const limit = 30;
 const failing = 24;
@@ -20,7 +21,7 @@ export async function refundAfterOutage(world: World, outages: number): Promise<
   const takenBack: number[] = [];
   for (let outage = 0; outage < outages; outage++) {
     const { keyId, key } = await world.newKey({ mode: 'live', manner: 'none' });
-    const log = `rides:created:${keyId}`;
+    const log = creationLog(keyId);
     const died = new Promise<void>((resolve) => {
       const disarms = world.apis.map(({ wires }) =>
         wires?.arm('before the insert', () => {

@@ -8,6 +8,7 @@ import type { HttpAnswer } from './http-client.ts';
 import { inWorld, numbers, sideBySide } from './in-world.ts';
 import { steadyPressure } from './rate-limit-pressure.ts';
 import { refundAfterOutage } from './rate-limit-refund.ts';
+import { creationLog } from '../../support/charges.ts';
 
 const limit = 30;
 const burst = 300;
@@ -80,7 +81,7 @@ async function wrongRepeats(
     outcomes.set(name, (outcomes.get(name) ?? new Set()).add(outcome));
   }
   const divided = [...outcomes].filter(([, outcome]) => outcome.size > 1);
-  const charged = new Set(await redis.zrange(`rides:created:${keyId}`, '0', '-1'));
+  const charged = new Set(await redis.zrange(creationLog(keyId), '0', '-1'));
   const made = [...outcomes].filter(([, outcome]) => !outcome.has('429')).map(([name]) => sha256(name));
   const uncharged = made.filter((member) => !charged.has(member));
   return [

@@ -4,6 +4,7 @@ import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import { type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
 import { formProblem } from '../../support/answer-form.ts';
 import { type AnyRequest, anyRequestBytes, type Filling } from '../../support/any-request.ts';
+import { creationLog } from '../../support/charges.ts';
 import { rideIn } from '../../support/rides.ts';
 import { httpClient, NoAnswer } from '../figures/http-client.ts';
 import { numbers } from '../figures/in-world.ts';
@@ -68,7 +69,7 @@ export async function fuzzTarget(world: World, ctx: Context): Promise<Target> {
     async nextBatch() {
       const key = processOf(keys, batches++);
       // Without this nearly every creation would be a 429.
-      await ctx.redis.del(keys.map(({ keyId }) => `rides:created:${keyId}`));
+      await ctx.redis.del(keys.map(({ keyId }) => creationLog(keyId)));
       await newRide(key, 'bidding');
       return key;
     },

@@ -1,37 +1,30 @@
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { pingMongo } from '../../../shared/base/mongo/connection.ts';
 import { type OpsServer, startOpsServer } from '../../../shared/process/ops/ops-server.ts';
 import { scraper } from '../../../shared/process/ops/scrape.ts';
 import { sharedRead } from '../../../shared/process/ops/shared-read.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { database, failOnce } from '../../support/failing-mongo.ts';
-import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { useReceiver } from '../../support/receiver.ts';
 import { rideIn } from '../../support/rides.ts';
-import { type TestApi, testContext } from '../../support/service.ts';
-import { startTestService } from '../../support/workers.ts';
+import { useTestContext } from '../../support/service.ts';
+import { useTestService } from '../../support/workers.ts';
 
 const figureIn = (text: string, name: string) => Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1]);
 
 describe('the metrics of a process', () => {
-  let receiver: Receiver;
-  let service: TestApi;
+  const receiver = useReceiver();
+  const service = useTestService(() => ({
+    SIMULATION_SPEED: '50',
+    WEBHOOK_LOCAL_TARGETS: receiver.origin,
+    OPS_PORT: '0',
+  }));
   let ops: OpsServer | null;
   before(async () => {
-    receiver = await startReceiver();
-    service = await startTestService({
-      SIMULATION_SPEED: '50',
-      WEBHOOK_LOCAL_TARGETS: receiver.origin,
-      OPS_PORT: '0',
-    });
     ops = await startOpsServer(service.ctx, { processName: 'test', checks: { mongo: pingMongo } });
   });
-  after(async () => {
-    await ops?.close();
-    await service.close();
-    await receiver.close();
-  });
+  after(() => ops?.close());
 
   const scrape = async () => (await fetch(`http://127.0.0.1:${ops?.port}/metrics`)).text();
 
@@ -71,11 +64,7 @@ describe('the metrics of a process', () => {
 });
 
 describe('the metrics of what all processes share', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   it('tell from MongoDB how long the oldest event and timer wait, also after Redis is emptied', async () => {
     const { rideId } = await rideIn(ctx, 'bidding');

@@ -19,17 +19,15 @@ import { signedIn } from '../../support/dashboard.ts';
 import { endedRide, personalIn } from '../../support/ended-rides.ts';
 import { textOf } from '../../support/pages.ts';
 import { rideIn } from '../../support/rides.ts';
-import { startTestApi, type TestApi } from '../../support/service.ts';
-import { makeDue, storedRide } from '../../support/stored-rides.ts';
+import { useTestApi } from '../../support/service.ts';
+import { jobFor, makeDue, storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
 
 describe('the operator', () => {
-  let api: TestApi;
+  const api = useTestApi();
   before(async () => {
-    api = await startTestApi();
     await api.ctx.redis.flushall();
   });
-  after(() => api.close());
 
   /** Runs a command as its command line does. */
   // biome-ignore lint/suspicious/noExplicitAny: each command has an answer of its own.
@@ -199,7 +197,7 @@ describe('the operator', () => {
         const answer = await ops('sweep');
         expect(answer).to.include({ swept: true, failed: 0 });
         expect(answer.deliveries).to.be.at.least(1);
-        expect(await api.ctx.queues.webhooks.getDeduplicationJobId(`${rideId}_1`)).to.be.a('string');
+        expect(await jobFor(api.ctx, 'webhooks', { rideId, seq: 1 })).not.to.equal(undefined);
       } finally {
         await sweeper.stop();
       }

@@ -4,18 +4,14 @@ import { registry } from '../../../shared/base/metrics.ts';
 import { migrate } from '../../../shared/process/migrate.ts';
 import { redisSettings, startWatch } from '../../../shared/process/ops/watch.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { testConfig, testContext } from '../../support/service.ts';
+import { testConfig, useTestContext } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
 describe('the watch over what takes nothing out of service', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(async () => {
+  const ctx = useTestContext();
+  afterEach(async () => {
     await ctx.redis.config('SET', 'maxmemory-policy', 'noeviction');
     await migrate(ctx.config.secrets.keys);
-    await ctx.close();
   });
 
   it('warns in log and metrics of a Redis that evicts or forgets, of a missing index, and of nothing else', async () => {

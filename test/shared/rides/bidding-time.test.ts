@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
@@ -7,15 +6,11 @@ import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import { runDispatch } from '../../support/drivers.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { newRide, offerOn, rideIn } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { endBidding, jobFor, makeDue, outcomeOf, statusesSent, storedRide } from '../../support/stored-rides.ts';
 
 describe('the bidding time', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   it('is 10 minutes where no setting says otherwise, and has a job of its own', async () => {
     const rideId = await newRide(ctx, { mode: 'test', scenario: 'no_offers' });
@@ -23,7 +18,7 @@ describe('the bidding time', () => {
     expect(ride.biddingEndsAt.getTime() - ride.createdAt.getTime()).to.equal(600_000);
     expect(ride.timers).to.deep.equal([{ name: 'expire', dueAt: ride.biddingEndsAt }]);
     expect(ride.nextDueAt).to.deep.equal(ride.biddingEndsAt);
-    const job = await jobFor(ctx, 'bidding', `${rideId}_expire`);
+    const job = await jobFor(ctx, 'bidding', { rideId, timer: 'expire' });
     expect(job?.data).to.deep.equal({ rideId, timer: 'expire' });
     expect((job?.timestamp ?? 0) + (job?.opts.delay ?? 0)).to.equal(ride.biddingEndsAt.getTime());
   });
@@ -107,11 +102,7 @@ describe('the bidding time', () => {
 });
 
 describe('a trip that makes no progress', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext({ PICKUP_TIMEOUT_MS: '7200000', TRIP_TIMEOUT_MS: '43200000' });
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext({ PICKUP_TIMEOUT_MS: '7200000', TRIP_TIMEOUT_MS: '43200000' });
 
   /** A live ride whose driver was told of it. */
   async function settledRideIn(status: RideStatus): Promise<string> {
@@ -129,7 +120,7 @@ describe('a trip that makes no progress', () => {
       expect(ride.timers).to.deep.equal([{ name: 'stall', dueAt }]);
       expect(ride.nextDueAt).to.deep.equal(dueAt);
       for (const pool of ['bidding', 'simulator'] as const) {
-        expect(await jobFor(ctx, pool, `${rideId}_stall`)).to.equal(undefined);
+        expect(await jobFor(ctx, pool, { rideId, timer: 'stall' })).to.equal(undefined);
       }
     });
 

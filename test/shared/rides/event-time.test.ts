@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
 import { isOutageOfMongo } from '../../../shared/base/mongo/outage.ts';
 import { readFeed } from '../../../shared/rides/feed/event-feed.ts';
@@ -9,16 +8,12 @@ import { onceInsteadOf } from '../../support/failing-mongo.ts';
 import { age } from '../../support/feed.ts';
 import { startReplicaSet } from '../../support/replica-set.ts';
 import { newRide, offerOn, rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { testContext, useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
 
 describe('the time of an event', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   it('is never 2 s before its write: a write that comes so late is decided again', async () => {
     const rideId = await newRide(ctx);
@@ -38,11 +33,7 @@ describe('the time of an event', () => {
 });
 
 describe('an event that leaves its process too late for the feed', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   it('is not sent to MongoDB, but decided again', async () => {
     const rideId = await newRide(ctx);

@@ -6,17 +6,13 @@ import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { newDriver, newRide, offerOn } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { makeDue, storedRide } from '../../support/stored-rides.ts';
 
 const bodyOf = (ride: Ride, seq: number) => JSON.parse(ride.events[seq - 1]?.body ?? '');
 
 describe('the body of an event', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext({ TRACK_BASE_URL: 'https://track.example/map' });
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext({ TRACK_BASE_URL: 'https://track.example/map' });
 
   const driver = newDriver({ name: 'Noor Aziz', phone: '+12025550117', rating: 4.6, vehicle: 'Kia Rio', plate: 'A-1' });
 

@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Context } from '../../../shared/base/context.ts';
 import { AppError } from '../../../shared/base/errors.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { type Change, type Command, decide } from '../../../shared/rides/decide.ts';
 import type { Driver, Ride, RideState } from '../../../shared/rides/ride-types.ts';
 import { LifecycleModel, type Step, someSteps } from '../../support/lifecycle-model.ts';
 import { newDriver, newRide } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { endBidding, outcomeOf, statusesSent, storedRide } from '../../support/stored-rides.ts';
 
 /** Of one ride: a driver drives one ride at a time. */
@@ -95,11 +94,7 @@ describe('decide', () => {
 });
 
 describe('rides in MongoDB', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   async function take(rideId: string, step: Step, drivers: readonly Driver[]): Promise<string> {
     if (step.do === 'endBidding') {

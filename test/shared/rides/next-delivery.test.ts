@@ -6,17 +6,13 @@ import { rides } from '../../../shared/rides/ride.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';
 import { settleLast } from '../../../workers/webhooks/settle.ts';
 import { rideIn } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
 
 describe('the job of the next delivery', () => {
   const { find, updateOne } = rides;
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
+  const ctx = useTestContext();
   afterEach(() => void Object.assign(rides, { find, updateOne }));
-  after(() => ctx.close());
 
   const delivered = { outcome: 'delivered', durationMs: 12, at: new Date() } as const;
 
@@ -31,7 +27,7 @@ describe('the job of the next delivery', () => {
     }) as typeof updateOne;
     return applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone');
   };
-  const nextJobOf = (rideId: string) => jobFor(ctx, 'webhooks', `${rideId}_2`);
+  const nextJobOf = (rideId: string) => jobFor(ctx, 'webhooks', { rideId, seq: 2 });
 
   it('is added by a change whose event has become the oldest unsettled one while it was decided', async () => {
     const { _id } = await acceptWhileSettling();

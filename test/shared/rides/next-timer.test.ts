@@ -1,21 +1,17 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
+import type { TimerName } from '../../../shared/base/terms.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { newRide, offerOn } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor, makeDue, storedRide } from '../../support/stored-rides.ts';
 
 describe('the job of the next timer', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
-  const expiryOf = (rideId: string) => jobFor(ctx, 'bidding', `${rideId}_expire`);
+  const expiryOf = (rideId: string) => jobFor(ctx, 'bidding', { rideId, timer: 'expire' });
   const dueMs = (job: Awaited<ReturnType<typeof jobFor>>) => (job?.timestamp ?? 0) + (job?.opts.delay ?? 0);
-  const stepOf = (rideId: string, step: string) => jobFor(ctx, 'simulator', `${rideId}_${step}`);
+  const stepOf = (rideId: string, timer: TimerName) => jobFor(ctx, 'simulator', { rideId, timer });
 
   it('is the only one of a ride: the timer after it has its job when this one has fired', async () => {
     const rideId = await newRide(ctx, { mode: 'test', scenario: 'no_auto_accept' });
@@ -68,6 +64,6 @@ describe('the job of the next timer', () => {
     await ctx.queues.webhooks.obliterate({ force: true });
     expect(await fireTimer(ctx, rideId, 'offer')).to.deep.equal({ result: 'stale' });
     expect((await stepOf(rideId, 'accept'))?.data).to.deep.equal({ rideId, timer: 'accept' });
-    expect((await jobFor(ctx, 'webhooks', `${rideId}_1`))?.data).to.include({ rideId, seq: 1 });
+    expect((await jobFor(ctx, 'webhooks', { rideId, seq: 1 }))?.data).to.include({ rideId, seq: 1 });
   });
 });

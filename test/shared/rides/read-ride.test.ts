@@ -1,16 +1,11 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { readRide } from '../../../shared/rides/read-ride.ts';
 import { rideIn } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 
 describe('reading a ride', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   it("brings all of its fields but its events, and MongoDB's clock", async () => {
     const { rideId } = await rideIn(ctx, 'in_progress');

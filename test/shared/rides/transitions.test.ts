@@ -4,7 +4,7 @@ import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
 import { type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
 import { newDriver, rideIn } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { outcomeOf, storedRide } from '../../support/stored-rides.ts';
 
 type Action = Command['action'];
@@ -43,11 +43,7 @@ const commandOf = (action: Action, offerId: string) =>
 
 // The offer that is named was not accepted: accepting the accepted one again has tests of its own.
 describe('every action in every status', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   for (const status of rideStatuses) {
     for (const action of actions) {

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { dayMs } from '../../../shared/usage/days.ts';
 import { linesPerPart } from '../../../shared/usage/statement-parts.ts';
@@ -8,17 +7,13 @@ import { tripSums } from '../../../shared/usage/trip-sums.ts';
 import type { TripLine } from '../../../shared/usage/trips.ts';
 import { TurnOverError } from '../../../workers/periodic/turns.ts';
 import { rideIn } from '../../support/rides.ts';
-import { at, newKey, ridesAt, sumThrough, tripsAt, usageContext, type Whose } from '../../support/usage.ts';
+import { at, newKey, ridesAt, sumThrough, tripsAt, useUsageContext, type Whose } from '../../support/usage.ts';
 
 const now = at('2026-11-21 12:00').getTime();
 const afterOctober = at('2026-11-01 00:00');
 
 describe('a statement', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await usageContext();
-  });
-  after(() => ctx.close());
+  const ctx = useUsageContext();
 
   const october = ({ accountId }: Whose, page = 1) => readStatement(accountId, '2026-10', page, now);
   async function linesOf({ accountId }: Whose, month = '2026-10'): Promise<TripLine[]> {

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rotateKey } from '../../../shared/keys/replace-secret.ts';
@@ -12,27 +11,13 @@ import { ridesByKey, usageOf } from '../../../shared/usage/usage.ts';
 import { TurnOverError } from '../../../workers/periodic/turns.ts';
 import { newRide } from '../../support/rides.ts';
 import { until as eventually } from '../../support/until.ts';
-import {
-  at,
-  isClosed,
-  isSummed,
-  newKey,
-  ridesAt,
-  sumThrough,
-  usageContext,
-  usageSummary,
-  type Whose,
-} from '../../support/usage.ts';
+import { at, isClosed, isSummed, newKey, ridesAt, sumThrough, usageSummary, type Whose, useUsageContext } from '../../support/usage.ts';
 
 const now = at('2026-11-21 12:00').getTime();
 const november = { from: at('2026-11-01 00:00'), to: at('2026-12-01 00:00') };
 
 describe('the usage of an account', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await usageContext();
-  });
-  after(() => ctx.close());
+  const ctx = useUsageContext();
   beforeEach(() => UsageProgressModel.deleteMany({}));
 
   const ridesOf = async ({ accountId, keyId }: Whose) => (await ridesByKey(accountId, [keyId], now)).get(keyId);

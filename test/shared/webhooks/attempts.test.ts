@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { newAccountId, newAttemptId, newKeyId, newRideId } from '../../../shared/base/ids.ts';
 import {
   type AttemptFilters,
@@ -10,15 +9,11 @@ import {
   recordedOutcomes,
 } from '../../../shared/webhooks/attempts.ts';
 import { attemptRecord, storedAttempts } from '../../support/attempts.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { outcomeOf } from '../../support/stored-rides.ts';
 
 describe('attempts', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  useTestContext();
 
   const idsOf = (found: readonly { _id: string }[]) => found.map(({ _id }) => _id);
 

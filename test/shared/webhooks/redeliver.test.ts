@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { accountOf } from '../../../shared/accounts/account.ts';
-import type { Context } from '../../../shared/base/context.ts';
 import { newAccountId, newRideId } from '../../../shared/base/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { migrate } from '../../../shared/process/migrate.ts';
@@ -8,17 +7,13 @@ import { rides } from '../../../shared/rides/ride.ts';
 import type { DeliveryOutcome, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { redeliver, redeliverFailed } from '../../../shared/webhooks/redeliver.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor, outcomeOf } from '../../support/stored-rides.ts';
 
 const startMs = 1_700_000_000_000;
 
 describe('sending again', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   const keyOf = async () => {
     const { _id: accountId } = await accountOf(`${newAccountId()}@partner.example`);
@@ -63,7 +58,7 @@ describe('sending again', () => {
         outcome: 'waiting',
       });
       expect(record).not.to.have.property('body');
-      const { data } = (await jobFor(ctx, 'webhooks', attemptId)) ?? {};
+      const { data } = (await jobFor(ctx, 'webhooks', { attemptId })) ?? {};
       expect(data).to.deep.equal({ attemptId, keyId: key.keyId });
     });
 
@@ -130,8 +125,8 @@ describe('sending again', () => {
       await rideWith(key, ['failed', 'failed']);
       await redeliverFailed(ctx, key.keyId, { since: new Date(0) }, key.owner);
       const [first, second] = await waitingOf(key.keyId);
-      expect(await jobFor(ctx, 'webhooks', first?._id ?? '')).not.to.equal(undefined);
-      expect(await jobFor(ctx, 'webhooks', second?._id ?? '')).to.equal(undefined);
+      expect(await jobFor(ctx, 'webhooks', { attemptId: first?._id ?? '' })).not.to.equal(undefined);
+      expect(await jobFor(ctx, 'webhooks', { attemptId: second?._id ?? '' })).to.equal(undefined);
     });
 
     it('takes 500 at most, and asked again the next ones, after those that still wait', async () => {

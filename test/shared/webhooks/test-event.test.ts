@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { accountOf } from '../../../shared/accounts/account.ts';
-import type { Context } from '../../../shared/base/context.ts';
 import { AppError } from '../../../shared/base/errors.ts';
 import { newAccountId } from '../../../shared/base/ids.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
@@ -8,15 +7,11 @@ import { createKey, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor, outcomeOf } from '../../support/stored-rides.ts';
 
 describe('a test event', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   const keyOf = async (mode: Mode = 'live') => {
     const { _id: accountId } = await accountOf(`${newAccountId()}@partner.example`);
@@ -29,7 +24,7 @@ describe('a test event', () => {
     const attemptId = await sendTestEvent(ctx, keyId, owner);
     const record = await attempts.findOne({ _id: attemptId });
     expect(record).to.include({ ...owner, keyId, mode: 'test', kind: 'test', outcome: 'waiting', state: 'waiting' });
-    expect((await jobFor(ctx, 'webhooks', attemptId))?.data).to.deep.equal({ attemptId, keyId });
+    expect((await jobFor(ctx, 'webhooks', { attemptId }))?.data).to.deep.equal({ attemptId, keyId });
   });
 
   it('is no ride', async () => {

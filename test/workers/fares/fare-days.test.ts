@@ -12,14 +12,10 @@ import { startPacedWork, takePacedTurn } from '../../../workers/periodic/turns.t
 import { somewhere } from '../../support/drivers.ts';
 import { newDriver } from '../../support/rides.ts';
 import { until } from '../../support/until.ts';
-import { at, usageContext } from '../../support/usage.ts';
+import { at, useUsageContext } from '../../support/usage.ts';
 
 describe('the fares of the days that are over', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await usageContext();
-  });
-  after(() => ctx.close());
+  const ctx = useUsageContext();
   beforeEach(async () => {
     await ctx.redis.del(fareCounts.leaseKey);
     await FareProgressModel.deleteMany({});

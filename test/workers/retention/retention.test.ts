@@ -6,7 +6,6 @@ import { sessionLifetimeMs } from '../../../shared/accounts/session-store.ts';
 import { newCode, signInLifetimeMs } from '../../../shared/accounts/sign-in.ts';
 import { SignInModel } from '../../../shared/accounts/sign-in-row.ts';
 import { SubmissionModel } from '../../../shared/accounts/submission.ts';
-import type { Context } from '../../../shared/base/context.ts';
 import { newMailId } from '../../../shared/base/ids.ts';
 import { driverSessions } from '../../../shared/drivers/driver.ts';
 import { createDriver, revokeDriver } from '../../../shared/drivers/manage-drivers.ts';
@@ -30,17 +29,12 @@ import { endedRide, personal, personalIn } from '../../support/ended-rides.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { ownDatabase } from '../../support/own-database.ts';
 import { newRide, rideIn } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
 
 describe('the retention', () => {
-  let ctx: Context;
-  before(async () => {
-    const { url } = await ownDatabase('retention');
-    ctx = await testContext({ MONGO_URL: url });
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext(async () => ({ MONGO_URL: (await ownDatabase('retention')).url }));
   const { updateMany } = rides;
   beforeEach(async () => {
     await Promise.all([rides.deleteMany({}), attempts.deleteMany({})]);

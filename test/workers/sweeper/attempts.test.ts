@@ -1,20 +1,15 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { newKeyId, newRideId } from '../../../shared/base/ids.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { claimAttempt } from '../../../workers/webhooks/claim-attempt.ts';
 import { markSlow } from '../../../workers/webhooks/slow-lane.ts';
 import { attemptRecord } from '../../support/attempts.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor } from '../../support/stored-rides.ts';
 
 describe('the sweeper, of attempts by hand,', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
   beforeEach(async () => {
     await ctx.redis.flushall();
     await attempts.deleteMany({});
@@ -39,7 +34,7 @@ describe('the sweeper, of attempts by hand,', () => {
   };
   const redelivery = (seconds: number, rideId: string, keyId?: string) =>
     waiting(seconds, { kind: 'redelivery', rideId, ...(keyId && { keyId }) });
-  const job = ({ _id }: AttemptRecord) => jobFor(ctx, 'webhooks', _id);
+  const job = ({ _id }: AttemptRecord) => jobFor(ctx, 'webhooks', { attemptId: _id });
 
   it('adds the job where it is late by over 10 s, and none that is not', async () => {
     const [late, recent] = [await waiting(-60), await waiting(-1)];
@@ -104,7 +99,7 @@ describe('the sweeper, of attempts by hand,', () => {
     const late = await waiting(-60, { keyId });
     await sweep(ctx, { everything: false });
     expect(await job(late)).to.equal(undefined);
-    expect(await jobFor(ctx, 'webhooks-slow', late._id)).not.to.equal(undefined);
+    expect(await jobFor(ctx, 'webhooks-slow', { attemptId: late._id })).not.to.equal(undefined);
   });
 
   it('does not look at events nor at what is done', async () => {

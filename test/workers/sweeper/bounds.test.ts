@@ -12,18 +12,14 @@ import { progressKey } from '../../../workers/periodic/sweeper/progress.ts';
 import { startSweeper } from '../../../workers/periodic/sweeper/sweeper.ts';
 import { sweeperLeaseKey, takeSweepTurn } from '../../../workers/periodic/sweeper/turn.ts';
 import { newRide } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor, makeDue } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
 
 const intervalMs = 60_000;
 
 describe('the sweeper', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
   const { find } = rides;
   beforeEach(async () => {
     await ctx.redis.flushall();
@@ -154,7 +150,7 @@ describe('the sweeper', () => {
       const listening = { ...ctx, log: log as unknown as Context['log'] };
       const times = { now: Date.now(), lastLossAt: 0, redisReturnedAt: 0, intervalMs, soonMs: 1 };
       await takeSweepTurn(listening, { ...times, signal: new AbortController().signal });
-      expect(await jobFor(ctx, 'bidding', `${whole}_expire`)).not.to.equal(undefined);
+      expect(await jobFor(ctx, 'bidding', { rideId: whole, timer: 'expire' })).not.to.equal(undefined);
       expect(await ctx.redis.get(sweptKey)).to.equal(String(times.now));
       expect(JSON.stringify(logged)).to.include(broken).and.to.include(stuck);
     });
@@ -184,10 +180,10 @@ describe('the sweeper', () => {
       await until(async () => (await ctx.redis.get(sweptKey)) !== null);
       await sweeper.stop();
       const rideId = await newRide(ctx);
-      await (await jobFor(ctx, 'bidding', `${rideId}_expire`))?.remove();
+      await (await jobFor(ctx, 'bidding', { rideId, timer: 'expire' }))?.remove();
       await makeDue(rideId, 'expire', secondsAgo(60));
       const other = startSweeper(ctx, { intervalMs: 1 });
-      await until(async () => (await jobFor(ctx, 'bidding', `${rideId}_expire`)) !== undefined);
+      await until(async () => (await jobFor(ctx, 'bidding', { rideId, timer: 'expire' })) !== undefined);
       await other.stop();
     });
   });

@@ -1,6 +1,5 @@
 import { type Job, Worker } from 'bullmq';
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { newRideId } from '../../../shared/base/ids.ts';
 import { type PoolName, queuePrefix } from '../../../shared/base/queues.ts';
 import { connectWorkerRedis } from '../../../shared/base/redis/redis.ts';
@@ -10,15 +9,11 @@ import { enqueueNextDelivery, enqueueTimers } from '../../../shared/rides/ride-j
 import type { Ride, Timer } from '../../../shared/rides/ride-types.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
 describe('where a queue has lost a part of its data, the sweeper', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
   beforeEach(async () => {
     await ctx.redis.flushall();
     // What other tests have left waiting would be swept too.

@@ -1,6 +1,5 @@
 import { Worker } from 'bullmq';
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
 import { type PoolName, queuePrefix } from '../../../shared/base/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
@@ -13,21 +12,17 @@ import { newKey } from '../../support/deliveries.ts';
 import { database } from '../../support/failing-mongo.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { newRide, rideIn, rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
-import { jobFor, makeDue, statusesSent, storedRide } from '../../support/stored-rides.ts';
+import { useTestContext } from '../../support/service.ts';
+import { jobFor, makeDue, statusesSent, storedRide, type Work } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
 
 describe('the sweeper', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
+  const ctx = useTestContext();
   // What other tests have left due would have its turn first.
   beforeEach(() => rides.deleteMany({}));
-  after(() => ctx.close());
 
   const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000);
-  const lose = async (pool: PoolName, id: string) => (await jobFor(ctx, pool, id))?.remove();
+  const lose = async (pool: PoolName, work: Work) => (await jobFor(ctx, pool, work))?.remove();
   const takeATurn = () => {
     const times = { now: Date.now(), lastLossAt: 0, redisReturnedAt: 0, intervalMs: 60_000, soonMs: 60_000 };
     return takeSweepTurn(ctx, { ...times, signal: new AbortController().signal });
@@ -41,7 +36,7 @@ describe('the sweeper', () => {
     const key = await newKey(ctx);
     const rideId = await rideWithEvents(ctx, key, 2);
     await rides.updateOne({ _id: rideId }, { $set: { unsettledSince: secondsAgo(seconds) } });
-    await lose('webhooks', `${rideId}_1`);
+    await lose('webhooks', { rideId, seq: 1 });
     return { rideId, keyId: key.keyId };
   };
 
@@ -51,16 +46,16 @@ describe('the sweeper', () => {
       const { rideId } = await rideWhoseEventIs(0);
       await ctx.redis.flushall();
       await oneSweep();
-      const expiry = await jobFor(ctx, 'bidding', `${waiting}_expire`);
+      const expiry = await jobFor(ctx, 'bidding', { rideId: waiting, timer: 'expire' });
       expect(expiry?.data).to.deep.equal({ rideId: waiting, timer: 'expire' });
       const { biddingEndsAt } = await storedRide(waiting);
       expect((expiry?.timestamp ?? 0) + (expiry?.opts.delay ?? 0)).to.equal(biddingEndsAt.getTime());
-      expect((await jobFor(ctx, 'simulator', `${waiting}_offer`))?.data).to.deep.equal({
+      expect((await jobFor(ctx, 'simulator', { rideId: waiting, timer: 'offer' }))?.data).to.deep.equal({
         rideId: waiting,
         timer: 'offer',
       });
-      expect((await jobFor(ctx, 'webhooks', `${rideId}_1`))?.data).to.include({ rideId, seq: 1 });
-      expect(await jobFor(ctx, 'webhooks', `${rideId}_2`)).to.equal(undefined);
+      expect((await jobFor(ctx, 'webhooks', { rideId, seq: 1 }))?.data).to.include({ rideId, seq: 1 });
+      expect(await jobFor(ctx, 'webhooks', { rideId, seq: 2 })).to.equal(undefined);
     });
 
     it('adds again a job that Redis has given to a worker which never got it', async () => {
@@ -75,12 +70,12 @@ describe('the sweeper', () => {
       };
       await handOut('webhooks');
       await handOut('simulator');
-      const stateOf = async (pool: PoolName, id: string) => (await jobFor(ctx, pool, id))?.getState();
-      expect(await stateOf('webhooks', `${rideId}_1`)).to.equal('active');
-      expect(await stateOf('simulator', `${timed}_offer`)).to.equal('active');
+      const stateOf = async (pool: PoolName, work: Work) => (await jobFor(ctx, pool, work))?.getState();
+      expect(await stateOf('webhooks', { rideId, seq: 1 })).to.equal('active');
+      expect(await stateOf('simulator', { rideId: timed, timer: 'offer' })).to.equal('active');
       await sweep(ctx, { everything: true });
-      expect(await stateOf('webhooks', `${rideId}_1`)).to.equal('waiting');
-      expect(await stateOf('simulator', `${timed}_offer`)).to.equal('waiting');
+      expect(await stateOf('webhooks', { rideId, seq: 1 })).to.equal('waiting');
+      expect(await stateOf('simulator', { rideId: timed, timer: 'offer' })).to.equal('waiting');
     });
 
     it('does so once', async () => {
@@ -88,7 +83,7 @@ describe('the sweeper', () => {
       await oneSweep();
       const { rideId } = await rideWhoseEventIs(0);
       await oneSweep();
-      expect(await jobFor(ctx, 'webhooks', `${rideId}_1`)).to.equal(undefined);
+      expect(await jobFor(ctx, 'webhooks', { rideId, seq: 1 })).to.equal(undefined);
     });
   });
 
@@ -97,7 +92,7 @@ describe('the sweeper', () => {
 
     it('adds the jobs that are late by over 10 s, and no others', async () => {
       const [late, justDue] = [await newRide(ctx), await newRide(ctx)];
-      for (const rideId of [late, justDue]) await lose('bidding', `${rideId}_expire`);
+      for (const rideId of [late, justDue]) await lose('bidding', { rideId, timer: 'expire' });
       const [old, recent] = [await rideWhoseEventIs(0), await rideWhoseEventIs(0)];
       const now = await mongoNow();
       const ago = (ms: number) => new Date(now.getTime() - ms);
@@ -111,10 +106,10 @@ describe('the sweeper', () => {
       } finally {
         Reflect.deleteProperty(database(), 'aggregate');
       }
-      expect((await jobFor(ctx, 'bidding', `${late}_expire`))?.opts.delay).to.equal(0);
-      expect(await jobFor(ctx, 'bidding', `${justDue}_expire`)).to.equal(undefined);
-      expect((await jobFor(ctx, 'webhooks', `${old.rideId}_1`))?.data).to.deep.equal({ ...old, seq: 1 });
-      expect(await jobFor(ctx, 'webhooks', `${recent.rideId}_1`)).to.equal(undefined);
+      expect((await jobFor(ctx, 'bidding', { rideId: late, timer: 'expire' }))?.opts.delay).to.equal(0);
+      expect(await jobFor(ctx, 'bidding', { rideId: justDue, timer: 'expire' })).to.equal(undefined);
+      expect((await jobFor(ctx, 'webhooks', { rideId: old.rideId, seq: 1 }))?.data).to.deep.equal({ ...old, seq: 1 });
+      expect(await jobFor(ctx, 'webhooks', { rideId: recent.rideId, seq: 1 })).to.equal(undefined);
     });
 
     it('does nothing while another process holds the lease', async () => {
@@ -122,13 +117,13 @@ describe('the sweeper', () => {
       await ctx.redis.set(sweeperLeaseKey, 'another process', 'PX', 60_000);
       try {
         await takeATurn();
-        expect(await jobFor(ctx, 'webhooks', `${rideId}_1`)).to.equal(undefined);
+        expect(await jobFor(ctx, 'webhooks', { rideId, seq: 1 })).to.equal(undefined);
         expect(await ctx.redis.get(sweeperLeaseKey)).to.equal('another process');
       } finally {
         await ctx.redis.del(sweeperLeaseKey);
       }
       await oneSweep();
-      expect(await jobFor(ctx, 'webhooks', `${rideId}_1`)).not.to.equal(undefined);
+      expect(await jobFor(ctx, 'webhooks', { rideId, seq: 1 })).not.to.equal(undefined);
     });
 
     it('adds all at once after a reconnect, also when another process held the lease just then', async () => {
@@ -138,7 +133,7 @@ describe('the sweeper', () => {
       ctx.redis.emit('ready');
       await ctx.redis.ping();
       await ctx.redis.del(sweeperLeaseKey);
-      await until(async () => (await jobFor(ctx, 'webhooks', `${rideId}_1`)) !== undefined);
+      await until(async () => (await jobFor(ctx, 'webhooks', { rideId, seq: 1 })) !== undefined);
       await sweeper.stop();
     });
 
@@ -151,7 +146,7 @@ describe('the sweeper', () => {
       }) as typeof find;
       const sweeper = startSweeper(ctx);
       ctx.redis.emit('ready');
-      await until(async () => (await jobFor(ctx, 'webhooks', `${rideId}_1`)) !== undefined);
+      await until(async () => (await jobFor(ctx, 'webhooks', { rideId, seq: 1 })) !== undefined);
       await sweeper.stop();
     });
   });
@@ -161,20 +156,20 @@ describe('the sweeper', () => {
       const { rideId } = await rideWhoseEventIs(60);
       await claimEvent(rideId, 1, 'a run');
       await sweep(ctx, { everything: true });
-      expect(await jobFor(ctx, 'webhooks', `${rideId}_1`)).to.equal(undefined);
+      expect(await jobFor(ctx, 'webhooks', { rideId, seq: 1 })).to.equal(undefined);
       await rides.updateOne({ _id: rideId }, { $set: { 'claim.until': secondsAgo(1) } });
       await sweep(ctx, { everything: false });
-      expect(await jobFor(ctx, 'webhooks', `${rideId}_1`)).not.to.equal(undefined);
+      expect(await jobFor(ctx, 'webhooks', { rideId, seq: 1 })).not.to.equal(undefined);
     });
 
     it('jobs that are there: each keeps its place and its time, and has no twin', async () => {
       const rideId = await rideWithEvents(ctx, await newKey(ctx), 1);
-      const delivery = await jobFor(ctx, 'webhooks', `${rideId}_1`);
-      const round = await jobFor(ctx, 'dispatch', `${rideId}_dispatch`);
+      const delivery = await jobFor(ctx, 'webhooks', { rideId, seq: 1 });
+      const round = await jobFor(ctx, 'dispatch', { rideId, timer: 'dispatch' });
       for (let times = 0; times < 3; times++) await sweep(ctx, { everything: true });
-      expect((await jobFor(ctx, 'webhooks', `${rideId}_1`))?.id).to.equal(delivery?.id);
+      expect((await jobFor(ctx, 'webhooks', { rideId, seq: 1 }))?.id).to.equal(delivery?.id);
       const dueAt = (job: typeof round) => (job?.timestamp ?? 0) + (job?.opts.delay ?? 0);
-      expect(dueAt(await jobFor(ctx, 'dispatch', `${rideId}_dispatch`))).to.equal(dueAt(round));
+      expect(dueAt(await jobFor(ctx, 'dispatch', { rideId, timer: 'dispatch' }))).to.equal(dueAt(round));
       for (const pool of ['dispatch', 'webhooks'] as const) {
         const jobs = await ctx.queues[pool].getJobs(['waiting', 'delayed', 'active']);
         expect(jobs.filter(({ data }) => 'rideId' in data && data.rideId === rideId)).to.have.length(1);
@@ -185,10 +180,10 @@ describe('the sweeper', () => {
       const { rideId } = await rideIn(ctx, 'cancelled');
       await rides.updateOne({ _id: rideId }, [{ $set: { settledSeq: '$seq', unsettled: 0 } }]);
       const before = await storedRide(rideId);
-      await lose('webhooks', `${rideId}_1`);
+      await lose('webhooks', { rideId, seq: 1 });
       await sweep(ctx, { everything: true });
       expect(await storedRide(rideId)).to.deep.equal(before);
-      expect(await jobFor(ctx, 'webhooks', `${rideId}_${before.seq}`)).to.equal(undefined);
+      expect(await jobFor(ctx, 'webhooks', { rideId, seq: before.seq })).to.equal(undefined);
     });
   });
 
@@ -196,8 +191,8 @@ describe('the sweeper', () => {
     const { rideId, keyId } = await rideWhoseEventIs(60);
     await markSlow(ctx, keyId);
     await sweep(ctx, { everything: false });
-    expect(await jobFor(ctx, 'webhooks', `${rideId}_1`)).to.equal(undefined);
-    expect((await jobFor(ctx, 'webhooks-slow', `${rideId}_1`))?.data).to.deep.equal({ rideId, keyId, seq: 1 });
+    expect(await jobFor(ctx, 'webhooks', { rideId, seq: 1 })).to.equal(undefined);
+    expect((await jobFor(ctx, 'webhooks-slow', { rideId, seq: 1 }))?.data).to.deep.equal({ rideId, keyId, seq: 1 });
   });
 
   for (const status of ['driver_arriving', 'arrived', 'in_progress'] as const) {

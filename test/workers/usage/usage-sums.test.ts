@@ -6,14 +6,10 @@ import { rideSums } from '../../../shared/usage/ride-sums.ts';
 import { startPacedWork, takePacedTurn } from '../../../workers/periodic/turns.ts';
 import { usageSums } from '../../../workers/periodic/usage/sum-usage.ts';
 import { until } from '../../support/until.ts';
-import { at, isSummed, newKey, ridesAt, usageContext, type Whose } from '../../support/usage.ts';
+import { at, isSummed, newKey, ridesAt, useUsageContext, type Whose } from '../../support/usage.ts';
 
 describe('summing the usage', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await usageContext();
-  });
-  after(() => ctx.close());
+  const ctx = useUsageContext();
   const { find } = keys;
   beforeEach(async () => {
     await ctx.redis.del(usageSums.leaseKey);

@@ -96,7 +96,7 @@ describeOnLinux("a claim that lies ahead because MongoDB's clock was set back", 
     await ctx.redis.flushall();
     await mongo.setClock(0);
     await sweep(ctx, { everything: false });
-    expect((await jobFor(ctx, 'webhooks', `${rideId}_1`))?.data).to.include({ rideId, seq: 1 });
+    expect((await jobFor(ctx, 'webhooks', { rideId, seq: 1 }))?.data).to.include({ rideId, seq: 1 });
     expect((await rides.findOne({ _id: rideId }))?.claim?.token).to.equal('a run that ended');
   });
 

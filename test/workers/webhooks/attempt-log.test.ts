@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { freePort } from '../../../dev/servers/ports.ts';
-import type { Context } from '../../../shared/base/context.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { eraseRide } from '../../../shared/retention/erase-rides.ts';
 import { rides } from '../../../shared/rides/ride.ts';
@@ -9,9 +8,9 @@ import { flushAttempts } from '../../../workers/webhooks/report/attempt-log.ts';
 import { deliver, newKey, withShortDeadline, withTargets } from '../../support/deliveries.ts';
 import { database } from '../../support/failing-mongo.ts';
 import { withLogLines } from '../../support/log-lines.ts';
-import { type HttpOptions, type Receiver, startReceiver } from '../../support/receiver.ts';
+import { type HttpOptions, startReceiver, useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
 import { useNock } from '../../support/webhook-nock.ts';
@@ -20,21 +19,12 @@ const owner = { accountId: 'acct_of_tests' };
 
 describe('the attempt of an event', () => {
   useNock(false);
-  let base: Context;
-  let ctx: Context;
-  let receiver: Receiver;
   let answer: HttpOptions['answer'];
-
-  before(async () => {
-    base = await testContext();
-  });
-  beforeEach(async () => {
+  const receiver = useReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
+  const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
+  beforeEach(() => {
     answer = (response) => response.end();
-    receiver = await startReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
-    ctx = withTargets(base, receiver.origin);
   });
-  afterEach(() => receiver.close());
-  after(() => base.close());
 
   const recorded = async (rideId: string): Promise<AttemptRecord[]> => {
     await flushAttempts();
@@ -130,7 +120,7 @@ describe('the attempt of an event', () => {
 
     it('what came instead of HTTP', async () => {
       const raw = await startReceiver({ raw: true, answer: (socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n') });
-      const rawCtx = withTargets(base, raw.origin);
+      const rawCtx = withTargets(ctx, raw.origin);
       const rideId = await rideWithEvents(rawCtx, await newKey(rawCtx, raw.origin), 1);
       await deliver(rawCtx, rideId, 1);
       await raw.close();
@@ -145,7 +135,7 @@ describe('the attempt of an event', () => {
   describe('that did not arrive is recorded', () => {
     it('with the address that refused the connection, and no headers', async () => {
       const nowhere = `http://127.0.0.1:${await freePort()}`;
-      const nowhereCtx = withTargets(base, nowhere);
+      const nowhereCtx = withTargets(ctx, nowhere);
       const rideId = await rideWithEvents(ctx, await newKey(nowhereCtx, nowhere), 1);
       await deliver(nowhereCtx, rideId, 1);
       const attempt = await theOnly(rideId);
@@ -154,10 +144,10 @@ describe('the attempt of an event', () => {
     });
 
     it('without an address where it was blocked', async () => {
-      const key = await newKey(base);
+      const key = await newKey(ctx);
       await keys.updateOne({ _id: key.keyId }, { $set: { webhookUrl: 'https://127.0.0.1/hook?token=secret' } });
-      const rideId = await rideWithEvents(base, key, 1);
-      await deliver(base, rideId, 1);
+      const rideId = await rideWithEvents(ctx, key, 1);
+      await deliver(ctx, rideId, 1);
       const attempt = await theOnly(rideId);
       expect(attempt).to.include({ outcome: 'blocked', url: 'https://127.0.0.1/hook' });
       expect(attempt).not.to.have.any.keys('address', 'headers', 'answer');

@@ -7,30 +7,19 @@ import { attemptOf, attempts } from '../../../shared/webhooks/attempts.ts';
 import { redeliverFailed } from '../../../shared/webhooks/redeliver.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import { startSweeper } from '../../../workers/periodic/sweeper/sweeper.ts';
-import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import type { TestApi } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { useNock } from '../../support/webhook-nock.ts';
-import { startTestService } from '../../support/workers.ts';
+import { useTestService } from '../../support/workers.ts';
 
 describe('attempts by hand, in the delivery pools,', () => {
   useNock(false);
-  let receiver: Receiver;
-  let service: TestApi;
   let status = 200;
-
-  before(async () => {
-    receiver = await startReceiver({ answer: (response) => void response.writeHead(status).end('seen') });
-    service = await startTestService({ WEBHOOK_LOCAL_TARGETS: receiver.origin }, ['webhooks', 'webhooks-slow']);
-  });
+  const receiver = useReceiver({ answer: (response) => void response.writeHead(status).end('seen') });
+  const service = useTestService(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }), ['webhooks', 'webhooks-slow']);
   beforeEach(() => {
     status = 200;
-    receiver.receipts.length = 0;
-  });
-  after(async () => {
-    await service.close();
-    await receiver.close();
   });
 
   const keyOf = async () => {

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { eventId } from '../../../shared/base/ids.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../../shared/keys/delivery-settings.ts';
@@ -10,38 +9,22 @@ import { paceMs, redeliver } from '../../../shared/webhooks/redeliver.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import { claimAttempt, mayRedeliver } from '../../../workers/webhooks/claim-attempt.ts';
 import { isSlow, markSlow } from '../../../workers/webhooks/slow-lane.ts';
-import {
-  deliver,
-  deliverByHand,
-  isSignedWith,
-  newKey,
-  withShortDeadline,
-  withTargets,
-} from '../../support/deliveries.ts';
+import { deliver, deliverByHand, isSignedWith, newKey, withShortDeadline } from '../../support/deliveries.ts';
 import { failOnce } from '../../support/failing-mongo.ts';
-import { type HttpOptions, type Receiver, startReceiver } from '../../support/receiver.ts';
+import { type HttpOptions, useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 
 describe('an attempt by hand', () => {
   useNock(false);
-  let base: Context;
-  let ctx: Context;
-  let receiver: Receiver;
   let answer: HttpOptions['answer'];
-
-  before(async () => {
-    base = await testContext();
-  });
-  beforeEach(async () => {
+  const receiver = useReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
+  const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
+  beforeEach(() => {
     answer = (response) => response.end('fine');
-    receiver = await startReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
-    ctx = withTargets(base, receiver.origin);
   });
-  afterEach(() => receiver.close());
-  after(() => base.close());
 
   const ownerOf = async (keyId: string) => ({ accountId: (await keys.findOne({ _id: keyId }))?.accountId ?? '' });
   const keyWithOwner = async (url?: string) => {
@@ -158,14 +141,14 @@ describe('an attempt by hand', () => {
       const ids: string[] = [];
       for (const seq of [1, 2, 3]) ids.push(await redeliver(ctx, { rideId, seq }, owner));
       const [first = '', second = '', third = ''] = ids;
-      expect(await jobFor(ctx, 'webhooks', first)).not.to.equal(undefined);
+      expect(await jobFor(ctx, 'webhooks', { attemptId: first })).not.to.equal(undefined);
       for (const id of [second, third]) {
-        expect(await jobFor(ctx, 'webhooks', id)).to.equal(undefined);
+        expect(await jobFor(ctx, 'webhooks', { attemptId: id })).to.equal(undefined);
         expect(await deliverByHand(ctx, id)).to.deep.equal({ result: 'not_its_turn' });
       }
       await deliverByHand(ctx, first);
-      expect((await jobFor(ctx, 'webhooks', second))?.data).to.include({ attemptId: second });
-      expect(await jobFor(ctx, 'webhooks', third)).to.equal(undefined);
+      expect((await jobFor(ctx, 'webhooks', { attemptId: second }))?.data).to.include({ attemptId: second });
+      expect(await jobFor(ctx, 'webhooks', { attemptId: third })).to.equal(undefined);
     });
 
     it('of one key begins at most 10 times within a second', async () => {
@@ -275,7 +258,7 @@ describe('an attempt by hand', () => {
     await markSlow(ctx, keyId);
     const next = await sendTestEvent(ctx, keyId, owner);
     expect(await deliverByHand(ctx, next)).to.deep.equal({ result: 'handed to webhooks-slow' });
-    expect((await jobFor(ctx, 'webhooks-slow', next))?.data).to.deep.equal({ attemptId: next, keyId });
+    expect((await jobFor(ctx, 'webhooks-slow', { attemptId: next }))?.data).to.deep.equal({ attemptId: next, keyId });
     expect(await stored(next)).to.include({ state: 'waiting', tries: 0 });
   });
 

@@ -1,19 +1,14 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { claimEvent, deliveryState } from '../../../workers/webhooks/claim.ts';
 import { settleEvent } from '../../../workers/webhooks/settle.ts';
 import { newKey } from '../../support/deliveries.ts';
 import { newRide, rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 
 describe('the claim on an event', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   const rideWith = async (events: number) => rideWithEvents(ctx, await newKey(ctx), events);
   const delivery = { outcome: 'delivered', durationMs: 1, at: new Date() } as const;

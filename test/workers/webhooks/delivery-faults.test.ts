@@ -1,15 +1,14 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import type { Context } from '../../../shared/base/context.ts';
 import { rollSigningSecret } from '../../../shared/keys/replace-secret.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';
 import { beforeTheAnswer, deliver, insteadOf, isSignedWith, newKey, withTargets } from '../../support/deliveries.ts';
 import { withLogLines } from '../../support/log-lines.ts';
-import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { startReceiver, useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
@@ -18,23 +17,12 @@ describe('a delivery that is disturbed', () => {
   useNock(false);
   let restoreWrites = () => {};
   const { now } = Date;
-  let base: Context;
-  let ctx: Context;
-  let receiver: Receiver;
-
-  before(async () => {
-    base = await testContext();
-  });
-  beforeEach(async () => {
-    receiver = await startReceiver();
-    ctx = withTargets(base, receiver.origin);
-  });
-  afterEach(async () => {
+  const receiver = useReceiver();
+  const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
+  afterEach(() => {
     restoreWrites();
     Date.now = now;
-    await receiver.close();
   });
-  after(() => base.close());
 
   const rideWith = async (events: number) => rideWithEvents(ctx, await newKey(ctx, receiver.url), events);
   const { MongoNetworkError, MongoServerError } = mongoose.mongo;
@@ -58,12 +46,9 @@ describe('a delivery that is disturbed', () => {
   it('is followed by the next one also when the run that recorded it died before it added that job', async () => {
     const rideId = await rideWith(2);
     await deliver(ctx, rideId, 1);
-    const queue = ctx.queues.webhooks;
-    const lost = await jobFor(ctx, 'webhooks', `${rideId}_2`);
-    await lost?.remove();
-    await queue.removeDeduplicationKey(`${rideId}_2`);
+    await (await jobFor(ctx, 'webhooks', { rideId, seq: 2 }))?.remove();
     expect(await deliver(ctx, rideId, 1)).to.deep.equal({ result: 'settled' });
-    expect((await jobFor(ctx, 'webhooks', `${rideId}_2`))?.data).to.include({ rideId, seq: 2 });
+    expect((await jobFor(ctx, 'webhooks', { rideId, seq: 2 }))?.data).to.include({ rideId, seq: 2 });
   });
 
   it('is recorded together with others, each on its own event', async () => {
@@ -141,12 +126,12 @@ describe('a delivery that is disturbed', () => {
         response.end();
       },
     });
-    ctx = withTargets(base, answersLate.origin);
-    rideId = await rideWithEvents(ctx, await newKey(ctx, answersLate.url), 1);
-    expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
+    const lateCtx = withTargets(ctx, answersLate.origin);
+    rideId = await rideWithEvents(ctx, await newKey(lateCtx, answersLate.url), 1);
+    expect(await deliver(lateCtx, rideId, 1)).to.include({ result: 'delivered' });
     await answersLate.close();
     expect(await storedRide(rideId)).to.include({ seq: 2, settledSeq: 1, unsettled: 1 });
-    expect((await jobFor(ctx, 'webhooks', `${rideId}_2`))?.data).to.include({ rideId, seq: 2 });
+    expect((await jobFor(ctx, 'webhooks', { rideId, seq: 2 }))?.data).to.include({ rideId, seq: 2 });
   });
 
   it('of the last event is recorded once when an event comes before the lost answer to the settling', async () => {
@@ -157,7 +142,7 @@ describe('a delivery that is disturbed', () => {
     });
     expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
     expect(await storedRide(rideId)).to.include({ seq: 2, settledSeq: 1, unsettled: 1 });
-    expect(await jobFor(ctx, 'webhooks', `${rideId}_2`)).not.to.equal(undefined);
+    expect(await jobFor(ctx, 'webhooks', { rideId, seq: 2 })).not.to.equal(undefined);
     expect(receiver.receipts).to.have.length(1);
   });
 
@@ -167,7 +152,7 @@ describe('a delivery that is disturbed', () => {
       beforeTheAnswer('settling', () => Promise.reject(error));
       expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
       expect(await storedRide(rideId)).to.include({ settledSeq: 1, unsettled: 1 });
-      expect(await jobFor(ctx, 'webhooks', `${rideId}_2`)).not.to.equal(undefined);
+      expect(await jobFor(ctx, 'webhooks', { rideId, seq: 2 })).not.to.equal(undefined);
       expect(receiver.receipts).to.have.length(1);
     });
   }
@@ -243,19 +228,19 @@ describe('a delivery that is disturbed', () => {
 
   it('records nothing where another run has taken over while it was sending', async () => {
     const rideId = await rideWith(2);
-    await receiver.close();
-    receiver = await startReceiver({
+    const other = await startReceiver({
       answer: async (response) => {
         await rides.updateOne({ _id: rideId }, { $set: { 'claim.token': 'another run' } });
         response.end();
       },
     });
-    await rides.updateOne({ _id: rideId }, { $set: { webhookUrl: receiver.url } });
-    await deliver(withTargets(base, receiver.origin), rideId, 1);
+    await rides.updateOne({ _id: rideId }, { $set: { webhookUrl: other.url } });
+    await deliver(withTargets(ctx, other.origin), rideId, 1);
+    await other.close();
     const ride = await storedRide(rideId);
     expect(ride).to.include({ settledSeq: 0, unsettled: 2 });
     expect(ride.events[0]).not.to.have.property('delivery');
-    expect(await jobFor(ctx, 'webhooks', `${rideId}_2`)).to.equal(undefined);
+    expect(await jobFor(ctx, 'webhooks', { rideId, seq: 2 })).to.equal(undefined);
   });
 
   it("signs and logs with MongoDB's time of its claim, so that a wrong clock of the worker harms nobody", async () => {

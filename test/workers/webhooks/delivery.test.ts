@@ -1,34 +1,24 @@
 import { expect } from 'chai';
 import { freePort } from '../../../dev/servers/ports.ts';
-import type { Context } from '../../../shared/base/context.ts';
 import { eventId } from '../../../shared/base/ids.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rollSigningSecret } from '../../../shared/keys/replace-secret.ts';
 import { deliver, isSignedWith, newKey, withShortDeadline, withTargets } from '../../support/deliveries.ts';
-import { type HttpOptions, type Receiver, startReceiver } from '../../support/receiver.ts';
+import { type HttpOptions, startReceiver, useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 
 describe('the delivery of an event', () => {
   useNock(false);
-  let base: Context;
-  let ctx: Context;
-  let receiver: Receiver;
   let answer: HttpOptions['answer'];
-
-  before(async () => {
-    base = await testContext();
-  });
-  beforeEach(async () => {
+  const receiver = useReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
+  const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
+  beforeEach(() => {
     answer = (response) => response.end();
-    receiver = await startReceiver({ answer: (response, receipt) => answer?.(response, receipt) });
-    ctx = withTargets(base, receiver.origin);
   });
-  afterEach(() => receiver.close());
-  after(() => base.close());
 
   const logged = async (rideId: string, seq = 1) => (await storedRide(rideId)).events[seq - 1]?.delivery;
 
@@ -84,9 +74,9 @@ describe('the delivery of an event', () => {
 
     it('as failed without a status where nobody listens', async () => {
       const nowhere = `http://127.0.0.1:${await freePort()}`;
-      ctx = withTargets(base, nowhere);
-      const rideId = await rideWithEvents(ctx, await newKey(ctx, `${nowhere}/hook`), 1);
-      await deliver(ctx, rideId, 1);
+      const nowhereCtx = withTargets(ctx, nowhere);
+      const rideId = await rideWithEvents(ctx, await newKey(nowhereCtx, `${nowhere}/hook`), 1);
+      await deliver(nowhereCtx, rideId, 1);
       const delivery = await logged(rideId);
       expect(delivery).to.include({ outcome: 'failed', reason: 'ECONNREFUSED', url: `${nowhere}/hook` });
       expect(delivery).not.to.have.property('httpStatus');
@@ -102,11 +92,12 @@ describe('the delivery of an event', () => {
     });
 
     it('as blocked, with where it would have gone, and nobody is called', async () => {
+      const withoutTargets = withTargets(ctx);
       for (const url of [receiver.url, 'https://127.0.0.1/hook', 'https://169.254.169.254/latest', 'https://[::1]/a']) {
-        const key = await newKey(base);
+        const key = await newKey(ctx);
         await keys.updateOne({ _id: key.keyId }, { $set: { webhookUrl: `${url}?token=secret` } });
-        const rideId = await rideWithEvents(base, key, 1);
-        expect(await deliver(base, rideId, 1)).to.include({ result: 'blocked' });
+        const rideId = await rideWithEvents(ctx, key, 1);
+        expect(await deliver(withoutTargets, rideId, 1)).to.include({ result: 'blocked' });
         expect(await logged(rideId)).to.include({ outcome: 'blocked', url });
       }
       expect(receiver.receipts).to.have.length(0);
@@ -126,7 +117,7 @@ describe('the delivery of an event', () => {
       await deliver(ctx, rideId, 1);
       const ride = await storedRide(rideId);
       expect(ride).to.include({ settledSeq: 1, unsettled: 1 }).and.not.to.have.property('claim');
-      const job = await jobFor(ctx, 'webhooks', `${rideId}_2`);
+      const job = await jobFor(ctx, 'webhooks', { rideId, seq: 2 });
       expect(job?.data).to.deep.equal({ rideId, keyId: ride.keyId, seq: 2 });
     });
   });
@@ -134,10 +125,10 @@ describe('the delivery of an event', () => {
   describe('goes where the partner wants it at that moment', () => {
     it("to the ride's own URL rather than the key's, signed with the key's secret", async () => {
       const other = await startReceiver();
-      ctx = withTargets(base, receiver.origin, other.origin);
-      const key = await newKey(ctx, other.url);
-      const rideId = await rideWithEvents(ctx, key, 1, { webhookUrl: `${receiver.origin}/mine` });
-      await deliver(ctx, rideId, 1);
+      const both = withTargets(ctx, receiver.origin, other.origin);
+      const key = await newKey(both, other.url);
+      const rideId = await rideWithEvents(both, key, 1, { webhookUrl: `${receiver.origin}/mine` });
+      await deliver(both, rideId, 1);
       await other.close();
       expect(other.receipts).to.have.length(0);
       expect(isSignedWith(key.signingSecret, receiver.receipts[0])).to.equal(true);

@@ -1,28 +1,23 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import os from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { poolNames } from '../../../shared/base/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { descriptorLimit, withinDescriptorLimit } from '../../../workers/webhooks/send/descriptor-limit.ts';
 import { newKey, withTargets } from '../../support/deliveries.ts';
+import { useFolder } from '../../support/folder.ts';
 import { type LogLine, withLogLines } from '../../support/log-lines.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { testContext, testSettings } from '../../support/service.ts';
+import { testSettings, useTestContext } from '../../support/service.ts';
 import { type ServiceProcess, serviceProcess } from '../../support/service-process.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { until } from '../../support/until.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 
 describe('the attempts at a time of a process', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   const wanted = { bidding: 50, simulator: 50, dispatch: 50, webhooks: 500, 'webhooks-slow': 500, mail: 10 };
 
@@ -62,29 +57,21 @@ describe('the attempts at a time of a process', () => {
   useNock(false);
   // Fewer are not enough for Node itself to start.
   const limit = 96;
-  let ctx: Context;
+  const ctx = useTestContext();
+  const folder = useFolder();
   let worker: ServiceProcess | undefined;
-  let logDir: string;
 
-  before(async () => {
-    ctx = await testContext();
-    await ctx.redis.flushall();
-    logDir = mkdtempSync(path.join(os.tmpdir(), 'rides-test-'));
-  });
-  after(async () => {
-    await worker?.kill();
-    await ctx.close();
-    rmSync(logDir, { recursive: true });
-  });
+  before(() => ctx.redis.flushall());
+  afterEach(() => worker?.kill());
 
   const startWorker = async (localTarget: string) => {
     const env = testSettings({ WEBHOOK_LOCAL_TARGETS: localTarget, LOG_LEVEL: 'info' });
     const [script, args] = ['workers/main', ['webhooks', 'webhooks-slow']] as const;
-    worker = serviceProcess({ name: 'worker', script, args: [...args], env, output: { logDir }, openFiles: limit });
+    worker = serviceProcess({ name: 'worker', script, args: [...args], env, output: { logDir: folder.path }, openFiles: limit });
     await worker.start();
   };
   const logLines = (): LogLine[] => {
-    const whole = readFileSync(path.join(logDir, 'worker.log'), 'utf8').split('\n').slice(0, -1);
+    const whole = readFileSync(path.join(folder.path, 'worker.log'), 'utf8').split('\n').slice(0, -1);
     return whole.map((line) => JSON.parse(line));
   };
 

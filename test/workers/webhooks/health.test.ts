@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { accountOf, operatorEmail } from '../../../shared/accounts/account.ts';
-import type { Context } from '../../../shared/base/context.ts';
 import { newAccountId } from '../../../shared/base/ids.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../../shared/keys/delivery-settings.ts';
@@ -16,7 +15,7 @@ import { deliver, withTargets } from '../../support/deliveries.ts';
 import { onceInsteadOf } from '../../support/failing-mongo.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 
 const at = new Date(1_700_000_000_000);
@@ -25,12 +24,10 @@ const delivered: Delivery = { outcome: 'delivered', httpStatus: 200, durationMs:
 
 describe('the health of deliveries', () => {
   useNock(false);
-  let ctx: Context;
+  const ctx = useTestContext();
   before(async () => {
-    ctx = await testContext();
     await mails.deleteMany({});
   });
-  after(() => ctx.close());
 
   const keyOf = async ({ name = 'Hotel desk', email = `${newAccountId()}@partner.example` } = {}) => {
     const { _id: accountId } = await accountOf(email);

@@ -1,7 +1,6 @@
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { SecretsKeyMissing } from '../../../shared/base/encryption.ts';
 import { registry } from '../../../shared/base/metrics.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
@@ -10,9 +9,9 @@ import { rides } from '../../../shared/rides/ride.ts';
 import type { Claim } from '../../../shared/rides/ride-types.ts';
 import { deliver, newKey, withTargets } from '../../support/deliveries.ts';
 import { withLogLines } from '../../support/log-lines.ts';
-import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { startReceiver, useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
@@ -22,26 +21,18 @@ const dayMs = 24 * 3_600_000;
 describe('the delivery of an event whose signing secret cannot be decrypted', () => {
   useNock(false);
   const { find } = keys;
-  let base: Context;
-  let ctx: Context;
-  let receiver: Receiver;
+  const receiver = useReceiver();
+  const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
   let key: NewKey;
   let rideId: string;
 
-  before(async () => {
-    base = await testContext();
-  });
   beforeEach(async () => {
-    receiver = await startReceiver();
-    ctx = withTargets(base, receiver.origin);
     key = await newKey(ctx, receiver.url);
     rideId = await rideWithEvents(ctx, key, 2);
   });
-  afterEach(async () => {
+  afterEach(() => {
     keys.find = find;
-    await receiver.close();
   });
-  after(() => base.close());
 
   /** As where SECRETS_KEY does not list the key that the ciphertext names. */
   const lackSecretsKey = () => {
@@ -56,7 +47,7 @@ describe('the delivery of an event whose signing secret cannot be decrypted', ()
     const ride = await storedRide(rideId);
     expect(ride).to.include({ settledSeq: 1, unsettled: 1 }).and.not.to.have.property('claim');
     expect(ride.events[0]?.delivery).to.include({ outcome: 'failed', reason, durationMs: 0 });
-    expect((await jobFor(ctx, 'webhooks', `${rideId}_2`))?.data).to.include({ rideId, seq: 2 });
+    expect((await jobFor(ctx, 'webhooks', { rideId, seq: 2 }))?.data).to.include({ rideId, seq: 2 });
     expect(receiver.receipts).to.have.length(0);
   };
 
@@ -106,11 +97,7 @@ describe('the delivery of an event whose signing secret cannot be decrypted', ()
 
 describe('the delivery of an event for which this process lacks descriptors or ports', () => {
   useNock(false);
-  let base: Context;
-  before(async () => {
-    base = await testContext();
-  });
-  after(() => base.close());
+  const base = useTestContext();
 
   it('leaves the event unsettled and unclaimed, logs one error, and is made after a pause', async () => {
     const receiver = await startReceiver();

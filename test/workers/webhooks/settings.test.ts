@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import {
   heldSettingsMaxAgeMs,
@@ -11,18 +10,11 @@ import { type NewKey, setWebhookUrl } from '../../../shared/keys/manage-keys.ts'
 import { rollSigningSecret } from '../../../shared/keys/replace-secret.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
-import {
-  beforeTheAnswer,
-  deliver,
-  deliverByHand,
-  isSignedWith,
-  newKey,
-  withTargets,
-} from '../../support/deliveries.ts';
+import { beforeTheAnswer, deliver, deliverByHand, isSignedWith, newKey } from '../../support/deliveries.ts';
 import { onceInsteadOf } from '../../support/failing-mongo.ts';
-import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 import { divertOutbound } from '../../support/webhook-outbound.ts';
@@ -30,27 +22,19 @@ import { divertOutbound } from '../../support/webhook-outbound.ts';
 describe('a rolled signing secret or a changed URL', () => {
   useNock(false);
   const { now } = Date;
-  let base: Context;
-  let ctx: Context;
-  let old: Receiver;
-  let receiver: Receiver;
+  const old = useReceiver();
+  const receiver = useReceiver();
+  const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: `${old.origin},${receiver.origin}` }));
   let key: NewKey;
   let rideId: string;
 
-  before(async () => {
-    base = await testContext();
-  });
   beforeEach(async () => {
-    [old, receiver] = await Promise.all([startReceiver(), startReceiver()]);
-    ctx = withTargets(base, old.origin, receiver.origin);
     key = await newKey(ctx, old.url);
     rideId = await rideWithEvents(ctx, key, 1);
   });
-  afterEach(async () => {
+  afterEach(() => {
     Date.now = now;
-    await Promise.all([old.close(), receiver.close()]);
   });
-  after(() => base.close());
 
   const letPass = (ms: number) => {
     Date.now = () => now() + ms;

@@ -8,15 +8,11 @@ import { claimEvent } from '../../../workers/webhooks/claim.ts';
 import { settleEvent, settleLast } from '../../../workers/webhooks/settle.ts';
 import { newKey } from '../../support/deliveries.ts';
 import { newRide, rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 
 describe('settling an event', () => {
-  let ctx: Context;
-  before(async () => {
-    ctx = await testContext();
-  });
-  after(() => ctx.close());
+  const ctx = useTestContext();
 
   const claimedRide = async (events: number, token = 'a') => {
     const rideId = await rideWithEvents(ctx, await newKey(ctx), events);

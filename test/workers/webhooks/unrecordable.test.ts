@@ -1,37 +1,25 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import type { Context } from '../../../shared/base/context.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { deliver, insteadOf, newKey, withTargets } from '../../support/deliveries.ts';
 import { withLogLines } from '../../support/log-lines.ts';
-import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { startReceiver, useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
-import { testContext } from '../../support/service.ts';
+import { useTestContext } from '../../support/service.ts';
 import { jobFor, storedRide } from '../../support/stored-rides.ts';
 import { useNock } from '../../support/webhook-nock.ts';
 
 describe('an outcome that cannot be recorded', () => {
   useNock(false);
   let restoreWrites = () => {};
-  let base: Context;
-  let ctx: Context;
-  let receiver: Receiver;
   let answer = 200;
-
-  before(async () => {
-    base = await testContext();
-    receiver = await startReceiver({ answer: (response) => response.writeHead(answer).end() });
-    ctx = withTargets(base, receiver.origin);
-  });
+  const receiver = useReceiver({ answer: (response) => response.writeHead(answer).end() });
+  const ctx = useTestContext(() => ({ WEBHOOK_LOCAL_TARGETS: receiver.origin }));
   afterEach(async () => {
     restoreWrites();
     answer = 200;
     await stopRefusing();
-  });
-  after(async () => {
-    await receiver.close();
-    await base.close();
   });
 
   /** MongoDB refuses, for good, to give one of these rides a value that the taken ride has: by a unique index. */
@@ -62,7 +50,7 @@ describe('an outcome that cannot be recorded', () => {
     const { delivery } = ride.events[0] ?? {};
     expect(delivery).to.include({ outcome: 'failed', reason: 'unrecordable' });
     expect(delivery).to.have.all.keys('outcome', 'reason', 'durationMs', 'at');
-    expect(await jobFor(ctx, 'webhooks', `${rideId}_2`)).not.to.equal(undefined);
+    expect(await jobFor(ctx, 'webhooks', { rideId, seq: 2 })).not.to.equal(undefined);
     expect(logged.errors()).not.to.have.length(0);
     expect(JSON.stringify(logged.lines)).not.to.include(receiver.url);
   });
@@ -77,7 +65,7 @@ describe('an outcome that cannot be recorded', () => {
       },
     });
     await rides.updateMany({ _id: { $in: rideIds } }, { $set: { webhookUrl: mixed.url } });
-    const mixedCtx = withTargets(base, mixed.origin);
+    const mixedCtx = withTargets(ctx, mixed.origin);
     await Promise.all(rideIds.map((rideId) => deliver(mixedCtx, rideId, 1, { pool: 'webhooks-slow' })));
     for (const rideId of rideIds) {
       const outcome = rideId === refused ? 'failed' : 'delivered';

@@ -1,0 +1,153 @@
+import { expect } from 'chai';
+import { newKeyId } from '../../../shared/base/ids.ts';
+import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { rides } from '../../../shared/rides/ride.ts';
+import { signedIn } from '../../support/dashboard.ts';
+import { formIn } from '../../support/pages.ts';
+import { offerOn } from '../../support/rides.ts';
+import { storedRide } from '../../support/stored-rides.ts';
+import { base, useTestConsole } from '../../support/test-console.ts';
+
+describe('a ride of the test console', () => {
+  const { api, visitor, key, keyOf, fields, started, newTestRide } = useTestConsole();
+
+  it('is accepted by hand, once, whichever of two clicks comes first', async () => {
+    const rideId = await started();
+    const { offerId } = await offerOn(api.ctx, rideId);
+    expect((await visitor.get(`${base}/${rideId}`)).html).to.include(`value="${offerId}"`);
+    const accept = () => visitor.post(`${base}/${rideId}/accept`, { offerId });
+    const answers = await Promise.all([accept(), accept()]);
+    expect(answers.map(({ status }) => status)).to.deep.equal([303, 303]);
+    const ride = await storedRide(rideId);
+    expect([ride.status, ride.acceptedOfferId, ride.seq]).to.deep.equal(['driver_arriving', offerId, 2]);
+  });
+
+  it('is cancelled by hand, once, by two clicks', async () => {
+    const rideId = await started();
+    const cancel = () => visitor.post(`${base}/${rideId}/cancel`);
+    const answers = await Promise.all([cancel(), cancel()]);
+    expect(answers.map(({ status }) => status)).to.deep.equal([303, 303]);
+    expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'partner', seq: 1 });
+  });
+
+  it('is driven by hand with the forms of its page, from an offer to the end', async () => {
+    const rideId = await started();
+    const page = async () => (await visitor.get(`${base}/${rideId}`)).html;
+    const send = async (name: string, changes: Record<string, string> = {}) => {
+      const action = `${base}/${rideId}/steps/${name}`;
+      const form = formIn(await page(), action);
+      expect(form, name).to.not.equal(undefined);
+      expect((await visitor.post(action, { ...form, ...changes })).headers.get('location')).to.equal(
+        `${base}/${rideId}`,
+      );
+    };
+    await send('offer');
+    await send('offer', { price: '19.90', etaMinutes: '' });
+    await send('withdraw');
+    const ride = await storedRide(rideId);
+    expect(ride.offers.map(({ price, withdrawnAt }) => [price, !!withdrawnAt])).to.deep.equal([
+      [24.5, false],
+      [19.9, true],
+    ]);
+    expect(ride.events[0]).to.include({ by: 'dashboard' });
+    await visitor.post(`${base}/${rideId}/accept`, { offerId: ride.offers[0]?.offerId ?? '' });
+    for (const name of ['arrive', 'start']) await send(name);
+    const html = await page();
+    expect(html)
+      .to.include('Complete the trip')
+      .and.include('Cancel as the driver')
+      .and.include('Let the time run out');
+    expect(html).not.to.include('Arrive at the pickup').and.not.include('Make an offer');
+    await send('complete');
+    expect(await page()).not.to.include('Step by hand');
+    expect((await storedRide(rideId)).status).to.equal('completed');
+  });
+
+  it('takes one step of a form that is sent twice, and shows why another is refused', async () => {
+    const rideId = await started();
+    const action = `${base}/${rideId}/steps/offer`;
+    const form = formIn((await visitor.get(`${base}/${rideId}`)).html, action) ?? {};
+    const answers = await Promise.all([visitor.post(action, form), visitor.post(action, form)]);
+    expect(answers.map(({ status }) => status)).to.deep.equal([303, 303]);
+    expect((await storedRide(rideId)).offers).to.have.length(1);
+    const faulty = await visitor.post(action, { price: 'much' });
+    expect(faulty.status).to.equal(422);
+    expect(faulty.html).to.include('The price must be a number').and.include('<title>Error: Test ride');
+    const early = await visitor.post(`${base}/${rideId}/steps/start`);
+    expect(early.status).to.equal(409);
+    expect(early.html).to.include('not in a status that allows this step');
+    expect((await visitor.post(`${base}/${rideId}/steps/fly`)).status).to.equal(404);
+  });
+
+  it('says that it has ended before it could be cancelled', async () => {
+    const rideId = await started();
+    await applyAction(api.ctx, rideId, { action: 'cancel', by: 'timeout' }, 'anyone');
+    const { status, html } = await visitor.post(`${base}/${rideId}/cancel`);
+    expect(status).to.equal(409);
+    expect(html).to.include('already completed or cancelled').and.include('<title>Error: Test ride');
+    expect(html).not.to.include('Cancel ride');
+  });
+
+  it('says why an offer cannot be accepted', async () => {
+    const rideId = await started();
+    const { offerId } = await offerOn(api.ctx, rideId);
+    expect((await visitor.post(`${base}/${rideId}/accept`, { offerId: 'offer_none' })).status).to.equal(404);
+    await applyAction(api.ctx, rideId, { action: 'withdrawOffer', offerId }, 'anyone');
+    const { status, html } = await visitor.post(`${base}/${rideId}/accept`, { offerId });
+    expect(status).to.equal(409);
+    expect(html).to.include('The offer was withdrawn').and.include('withdrawn</p>');
+  });
+
+  it('is the same 404 for another account as an unknown ride and a live one, on page, state, stream and forms', async () => {
+    const other = await signedIn(api);
+    const foreign = await newTestRide(other, (await keyOf(other)).keyId);
+    const live = await newTestRide(visitor, (await keyOf(visitor, 'live')).keyId, 'live');
+    const pages = new Set<string>();
+    for (const id of [foreign, live, 'ride_unknown', newKeyId()]) {
+      for (const path of ['', '/state', '/events']) {
+        const { status, html } = await visitor.get(`${base}/${id}${path}`);
+        expect(status, path).to.equal(404);
+        pages.add(html.replace(/[0-9a-f-]{36}/, ''));
+      }
+      for (const path of ['/accept', '/cancel', '/steps/offer', '/steps/arrive']) {
+        const { status, html } = await visitor.post(`${base}/${id}${path}`, { offerId: 'offer_1' });
+        expect(status, path).to.equal(404);
+        pages.add(html.replace(/[0-9a-f-]{36}/, ''));
+      }
+    }
+    expect(pages.size).to.equal(1);
+    expect(await storedRide(foreign)).to.include({ status: 'bidding' });
+  });
+
+  it('is not started with a key of another account: the same 404 as for an unknown key', async () => {
+    const other = await signedIn(api);
+    const foreign = await keyOf(other);
+    const answers = [
+      await visitor.post(base, fields({ key: foreign.keyId })),
+      await visitor.post(base, fields({ key: newKeyId() })),
+    ];
+    expect(answers.map(({ status }) => status)).to.deep.equal([404, 404]);
+    expect(await rides.countDocuments({ keyId: foreign.keyId })).to.equal(0);
+  });
+
+  it('escapes everything that a partner typed, on the page and in the stream', async () => {
+    const markup = `<img src=x onerror=alert(1)>'"&`;
+    Object.assign(key, await keyOf(visitor, 'test', markup));
+    const rideId = await started({ pickupAddress: markup, destinationAddress: markup });
+    const { name, vehicle, plate } = { name: markup, vehicle: markup, plate: markup };
+    const driver = { driverId: 'd', phone: '+12025550100', rating: 5, name, vehicle, plate };
+    const { offerId } = await offerOn(api.ctx, rideId, { driver });
+    const { html: bidding } = await visitor.get(`${base}/${rideId}`);
+    await visitor.post(`${base}/${rideId}/accept`, { offerId });
+    const { html } = await visitor.get(`${base}/${rideId}`);
+    const { html: state } = await visitor.get(`${base}/${rideId}/state`);
+    for (const text of [
+      bidding,
+      html,
+      (JSON.parse(state) as { html: string }).html,
+      (await visitor.get(base)).html,
+    ]) {
+      expect(text).to.include('&lt;img').and.not.include('<img');
+    }
+  });
+});

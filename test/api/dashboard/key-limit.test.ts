@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import { keys } from '../../../shared/keys/api-key.ts';
+import { createKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
+import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
+import { testConfig, useTestApi } from '../../support/service.ts';
+
+describe('the dashboard: the most keys that an account may have', () => {
+  const api = useTestApi({ MAX_KEYS_PER_ACCOUNT: '3' });
+  let visitor: Visitor;
+
+  beforeEach(async () => {
+    visitor = await signedIn(api);
+  });
+
+  const owner = () => ({ accountId: visitor.account._id });
+  const create = (fields: Record<string, string> = {}) =>
+    visitor.post('/dashboard/keys', { name: 'Front desk', mode: 'test', ...fields });
+  const byOperator = () => createKey(api.ctx.config, { ...owner(), name: 'By the operator', mode: 'test' });
+  const textOf = (html: string) => /data-testid="new-key">([^<]+)</.exec(html)?.[1];
+  const activeKeys = async () => (await listKeys(owner())).filter(({ revokedAt }) => !revokedAt);
+
+  it('is 20 active keys by default', () => expect(testConfig().maxKeysPerAccount).to.equal(20));
+
+  it('is not exceeded by creations at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => create({ name: `key ${index}` })));
+    const [made, refused] = [200, 422].map((status) => answers.filter((answer) => answer.status === status));
+    expect([made?.length, refused?.length]).to.deep.equal([3, 9]);
+    expect(await activeKeys()).to.have.length(3);
+    for (const { html } of refused ?? []) {
+      expect(html).to.match(/<title>Error: /);
+      expect(html).to.include('This account has 3 active keys, the most it can have.');
+      expect(html).not.to.include('new-key');
+    }
+  });
+
+  it('counts keys of the command line, and not those that were revoked', async () => {
+    const first = await byOperator();
+    for (const name of ['one', 'two']) expect((await create({ name })).status).to.equal(200);
+    expect((await create({ name: 'three' })).status).to.equal(422);
+    expect((await visitor.get('/dashboard/keys/new')).html).not.to.include('Create key');
+    await revokeKey(first.keyId, owner());
+    const answers = await Promise.all(['three', 'four', 'five'].map((name) => create({ name })));
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 422, 422]);
+    expect(await activeKeys()).to.have.length(3);
+    const [oldest] = await activeKeys();
+    await revokeKey(oldest?._id ?? '', owner());
+    expect((await create({ name: 'six' })).status).to.equal(200);
+  });
+
+  it('does not stop the repeat of a form whose key exists', async () => {
+    const formId = newFormId();
+    const first = await create({ formId });
+    for (const name of ['two', 'three']) await create({ name });
+    expect(textOf((await create({ formId })).html)).to.equal(textOf(first.html));
+  });
+
+  it('does not stop the operator, and leaves other accounts theirs', async () => {
+    for (let made = 0; made < 5; made += 1) await byOperator();
+    expect(await activeKeys()).to.have.length(5);
+    expect((await create()).status).to.equal(422);
+    visitor = await signedIn(api);
+    expect((await create()).status).to.equal(200);
+  });
+});

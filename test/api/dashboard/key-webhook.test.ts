@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import { keys } from '../../../shared/keys/api-key.ts';
+import { deliverySettings, settingsMaxAgeMs } from '../../../shared/keys/delivery-settings.ts';
+import { newFormId } from '../../support/dashboard.ts';
+import { useKeyPages } from '../../support/key-pages.ts';
+
+describe('the dashboard: the webhook of a key', () => {
+  const { api, visitor, ownKey, audited, expectFault } = useKeyPages();
+
+  describe('its default webhook URL', () => {
+    const save = (keyId: string, webhookUrl: string) =>
+      visitor.post(`/dashboard/keys/${keyId}/webhook-url`, { webhookUrl });
+    const saved = async (keyId: string) => (await deliverySettings(api.ctx.config, keyId)).webhookUrl;
+
+    it('is saved for the very next delivery, and taken away by an empty field', async () => {
+      const { keyId } = await ownKey();
+      for (const typed of ['https://partner.example/hook', ' https://partner.example/hook ']) {
+        const { status, headers } = await save(keyId, typed);
+        expect([status, headers.get('location')]).to.deep.equal([303, `/dashboard/keys/${keyId}?done=url-saved`]);
+        expect(await saved(keyId)).to.equal('https://partner.example/hook');
+      }
+      const { html } = await visitor.get(`/dashboard/keys/${keyId}?done=url-saved`);
+      expect(html).to.include('value="https://partner.example/hook"').and.include('Saved.');
+      expect((await save(keyId, '')).headers.get('location')).to.include('done=url-removed');
+      expect(await saved(keyId)).to.equal(undefined);
+      expect(await audited()).to.deep.equal(['webhook_url_set', 'webhook_url_set']);
+    });
+
+    it('is saved, and answered when no request goes to the old one any more', async () => {
+      const { keyId } = await ownKey('test', 'https://partner.example/before');
+      for (const typed of ['https://partner.example/hook', 'https://partner.example/hook', '']) {
+        const startedAt = performance.now();
+        await save(keyId, typed);
+        expect(performance.now() - startedAt).to.be.at.least(settingsMaxAgeMs);
+      }
+    });
+
+    const refused: [url: string, words: RegExp][] = [
+      ['http://partner.example/', /must be an https URL/],
+      ['https://127.0.0.1/', /not public/],
+      ['https://169.254.169.254/latest/', /not public/],
+      ['https://metadata.google.internal/', /local or cloud-internal/],
+      ['nonsense', /must be a valid URL/],
+      ['https://partner.example:25/', /must not use port/],
+    ];
+    for (const [url, words] of refused) {
+      it(`comes back for ${url}, with the words of the API and what was typed`, async () => {
+        const { keyId } = await ownKey('test', 'https://partner.example/before');
+        expectFault(await save(keyId, url), 'webhookUrl', url, words);
+        expect(await saved(keyId)).to.equal('https://partner.example/before');
+        expect(await audited()).to.deep.equal([]);
+      });
+    }
+  });
+
+  describe('a test event', () => {
+    const send = (keyId: string, fields = {}) => visitor.post(`/dashboard/keys/${keyId}/test-event`, fields);
+
+    it('leads to its attempt, and is sent once for each form', async () => {
+      const { keyId } = await ownKey('test', 'https://partner.example/hook');
+      const formId = newFormId();
+      const first = await send(keyId, { formId });
+      expect(first.status).to.equal(303);
+      expect(first.headers.get('location')).to.match(/^\/dashboard\/deliveries\/\w+$/);
+      const again = await send(keyId, { formId });
+      expect([again.status, again.headers.get('location')]).to.deep.equal([303, first.headers.get('location')]);
+    });
+
+    it('needs a URL first', async () => {
+      const { keyId } = await ownKey();
+      expectFault(await send(keyId), 'webhookUrl', '', /Save a default webhook URL first/);
+    });
+
+    it('is refused on a clear page after ten in a minute', async () => {
+      const { keyId } = await ownKey('test', 'https://partner.example/hook');
+      for (let sent = 0; sent < 10; sent += 1) expect((await send(keyId)).status).to.equal(303);
+      const { status, html, headers } = await send(keyId);
+      expect(status).to.equal(429);
+      expect(headers.get('retry-after')).to.match(/^\d+$/);
+      expect(html).to.include('At most 10 test events a minute').and.include('Send test event');
+    });
+  });
+});

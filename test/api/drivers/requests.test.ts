@@ -1,0 +1,218 @@
+import { expect } from 'chai';
+import { rides } from '../../../shared/rides/ride.ts';
+import { newGatewayDriver, somewhere } from '../../support/drivers.ts';
+import { offerOn } from '../../support/rides.ts';
+import { endBidding, storedRide } from '../../support/stored-rides.ts';
+import { useDriverRides } from '../../support/driver-rides.ts';
+
+describe('the requests of a driver', () => {
+  const { api, partner, openRide, offerBy, accept, step, requestsOf, refusal, chosenDriver } = useDriverRides();
+
+  describe('GET /requests', () => {
+    it('answers the open rides nearby, with exactly these fields and without addresses', async () => {
+      const place = somewhere();
+      const driver = await newGatewayDriver(api, { at: { lat: place.lat + 0.01, lng: place.lng } });
+      const rideId = await openRide(place, { carType: 'regular', passengerCount: 3 });
+      const answer = await driver.get('/requests');
+      const { biddingEndsAt } = await storedRide(rideId);
+      expect(answer.status).to.equal(200);
+      expect(answer.body).to.deep.equal({
+        requests: [
+          {
+            rideId,
+            fare: 20,
+            carType: 'regular',
+            rideType: 'standard',
+            passengerCount: 3,
+            pickup: place,
+            destination: { lat: place.lat + 0.05, lng: place.lng },
+            distanceKm: 5.56,
+            pickupKm: 1.11,
+            biddingEndsAt: biddingEndsAt.getTime(),
+          },
+        ],
+      });
+    });
+
+    it("shows the driver's own live offer, and no other's", async () => {
+      const place = somewhere();
+      const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
+      const rideId = await openRide(place);
+      const offerId = await offerBy(driver, rideId, 23.5);
+      await offerBy(other, rideId, 19);
+      expect((await requestsOf(driver))[0].offer).to.deep.equal({ offerId, price: 23.5, etaMinutes: 5 });
+      await driver.remove(`/requests/${rideId}/offers/${offerId}`);
+      expect((await requestsOf(driver))[0]).not.to.have.property('offer');
+      expect((await requestsOf(other))[0].offer).to.include({ price: 19 });
+    });
+
+    it('is empty for a driver who was not asked', async () => {
+      const driver = await newGatewayDriver(api, { at: somewhere() });
+      await openRide(somewhere());
+      expect(await requestsOf(driver)).to.deep.equal([]);
+    });
+
+    it('leaves out rides that were accepted, cancelled, or whose bidding time is over', async () => {
+      const place = somewhere();
+      const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
+      const [accepted, cancelled, over, open] = [
+        await openRide(place),
+        await openRide(place),
+        await openRide(place),
+        await openRide(place),
+      ];
+      await accept(accepted, await offerBy(other, accepted));
+      await partner.post(`/rides/${cancelled}/cancel`);
+      await endBidding(over);
+      const requests = await requestsOf(driver);
+      expect(requests.map(({ rideId }: { rideId: string }) => rideId)).to.deep.equal([open]);
+    });
+
+    it('is empty while the driver is on a ride, and full again after it', async () => {
+      const place = somewhere();
+      const driver = await newGatewayDriver(api, { at: place });
+      const [taken, open] = [await openRide(place), await openRide(place)];
+      await accept(taken, await offerBy(driver, taken));
+      expect(await requestsOf(driver)).to.deep.equal([]);
+      await step(driver, 'cancel', taken);
+      expect((await requestsOf(driver)).map(({ rideId }: { rideId: string }) => rideId)).to.deep.equal([open]);
+    });
+  });
+
+  describe('POST /requests/:rideId/offers', () => {
+    it('makes an offer that the partner sees and receives as an event', async () => {
+      const place = somewhere();
+      const driver = await newGatewayDriver(api, { at: place });
+      const rideId = await openRide(place);
+      const answer = await driver.post(`/requests/${rideId}/offers`, { price: 24.75, etaMinutes: 7 });
+      expect(answer.status).to.equal(201);
+      expect(answer.body).to.have.all.keys('offerId');
+      const { offers } = (await partner.get(`/rides/${rideId}/offers`)).body;
+      expect(offers).to.deep.equal([
+        {
+          offerId: answer.body.offerId,
+          price: 24.75,
+          etaMinutes: 7,
+          driver: { name: 'Dana Okoye', rating: 4.8, plate: 'T 104', vehicle: 'Toyota Prius, blue' },
+        },
+      ]);
+      const { events } = await storedRide(rideId);
+      expect(events.map(({ event }) => event)).to.deep.equal(['offer.received']);
+      expect(JSON.parse(events[0]?.body ?? '')).not.to.have.property('testMode');
+    });
+
+    it('is a 404 for a ride that was not opened to the driver, like an unknown one', async () => {
+      const driver = await newGatewayDriver(api, { at: somewhere() });
+      const foreign = await openRide(somewhere());
+      const terms = { price: 1, etaMinutes: 1 };
+      const unknown = await driver.post('/requests/ride_unknown/offers', terms);
+      expect(refusal(unknown)).to.deep.equal([404, 'Ride not found']);
+      expect(refusal(await driver.post(`/requests/${foreign}/offers`, terms))).to.deep.equal(refusal(unknown));
+      expect((await storedRide(foreign)).offers).to.deep.equal([]);
+    });
+
+    it('is a 404 for a test ride, even one that names the driver', async () => {
+      const place = somewhere();
+      const driver = await newGatewayDriver(api, { at: place });
+      const tester = await api.partner('test');
+      const { rideId } = (await tester.createRide({ pickup: place }, { 'X-Service-Test-Scenario': 'no_offers' })).body;
+      await rides.updateOne({ _id: rideId }, { $set: { asked: [{ driverId: driver.driverId, pickupKm: 0 }] } });
+      expect((await driver.post(`/requests/${rideId}/offers`, { price: 1, etaMinutes: 1 })).status).to.equal(404);
+      expect(await requestsOf(driver)).to.deep.equal([]);
+    });
+
+    it('is a 409 for a second live offer, and possible again once that is withdrawn', async () => {
+      const place = somewhere();
+      const driver = await newGatewayDriver(api, { at: place });
+      const rideId = await openRide(place);
+      const offerId = await offerBy(driver, rideId);
+      const again = await driver.post(`/requests/${rideId}/offers`, { price: 1, etaMinutes: 1 });
+      expect(refusal(again)).to.deep.equal([409, 'The driver already has a live offer on this ride']);
+      await driver.remove(`/requests/${rideId}/offers/${offerId}`);
+      expect(await offerBy(driver, rideId))
+        .to.be.a('string')
+        .and.not.equal(offerId);
+    });
+
+    it('refuses the fourth offer of a driver on a ride with 409, withdrawn ones included, and accepts that of another', async () => {
+      const place = somewhere();
+      const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
+      const rideId = await openRide(place);
+      for (let made = 0; made < 3; made++) {
+        await driver.remove(`/requests/${rideId}/offers/${await offerBy(driver, rideId)}`);
+      }
+      const fourth = await driver.post(`/requests/${rideId}/offers`, { price: 1, etaMinutes: 1 });
+      expect(refusal(fourth)).to.deep.equal([
+        409,
+        'The driver has made 3 offers on this ride, as many as one driver can',
+      ]);
+      expect((await storedRide(rideId)).offers).to.have.length(3);
+      expect(await offerBy(other, rideId)).to.be.a('string');
+    });
+
+    it('is a 409 for the 51st offer of a ride', async () => {
+      const place = somewhere();
+      const driver = await newGatewayDriver(api, { at: place });
+      const rideId = await openRide(place);
+      for (let made = 0; made < 50; made++) await offerOn(api.ctx, rideId);
+      expect((await driver.post(`/requests/${rideId}/offers`, { price: 1, etaMinutes: 1 })).status).to.equal(409);
+    });
+
+    it('is a 409 after an accept, a cancel and the end of the bidding time', async () => {
+      const place = somewhere();
+      const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
+      const [accepted, cancelled, over] = [await openRide(place), await openRide(place), await openRide(place)];
+      await accept(accepted, await offerBy(other, accepted));
+      await partner.post(`/rides/${cancelled}/cancel`);
+      await endBidding(over);
+      for (const rideId of [accepted, cancelled, over]) {
+        expect((await driver.post(`/requests/${rideId}/offers`, { price: 1, etaMinutes: 1 })).status).to.equal(409);
+      }
+    });
+
+    it('is a 409 while the driver is on a ride, and sends no event; a ride that is not open to the driver stays a 404', async () => {
+      const place = somewhere();
+      const driver = await newGatewayDriver(api, { at: place });
+      const [taken, open] = [await openRide(place), await openRide(place)];
+      await accept(taken, await offerBy(driver, taken));
+      const answer = await driver.post(`/requests/${open}/offers`, { price: 1, etaMinutes: 1 });
+      expect(refusal(answer)).to.deep.equal([409, 'The driver is on a ride']);
+      expect((await storedRide(open)).events).to.deep.equal([]);
+      const foreign = await openRide(somewhere());
+      expect((await driver.post(`/requests/${foreign}/offers`, { price: 1, etaMinutes: 1 })).status).to.equal(404);
+    });
+  });
+
+  describe('DELETE /requests/:rideId/offers/:offerId', () => {
+    it('withdraws the offer, which the partner then cannot accept; once more is the same', async () => {
+      const place = somewhere();
+      const driver = await newGatewayDriver(api, { at: place });
+      const rideId = await openRide(place);
+      const offerId = await offerBy(driver, rideId);
+      for (let time = 0; time < 2; time++) {
+        const { status, text } = await driver.remove(`/requests/${rideId}/offers/${offerId}`);
+        expect({ status, text }).to.deep.equal({ status: 204, text: '' });
+      }
+      expect((await partner.get(`/rides/${rideId}/offers`)).body.offers).to.deep.equal([]);
+      expect(refusal(await accept(rideId, offerId))).to.deep.equal([409, 'The offer was withdrawn']);
+    });
+
+    it("is a 404 for another driver's offer, an unknown one, and a ride that was not opened to the driver", async () => {
+      const place = somewhere();
+      const [driver, other] = [await newGatewayDriver(api, { at: place }), await newGatewayDriver(api, { at: place })];
+      const rideId = await openRide(place);
+      const foreign = await offerBy(other, rideId);
+      const remote = await openRide(somewhere());
+      const { offerId } = await offerOn(api.ctx, remote);
+      for (const path of [`${rideId}/offers/${foreign}`, `${rideId}/offers/x`, `${remote}/offers/${offerId}`]) {
+        expect((await driver.remove(`/requests/${path}`)).status, path).to.equal(404);
+      }
+      expect((await storedRide(rideId)).offers[0]).not.to.have.property('withdrawnAt');
+    });
+
+    it('is a 409 once the offer is accepted', async () => {
+      const { driver, rideId, offerId } = await chosenDriver();
+      expect((await driver.remove(`/requests/${rideId}/offers/${offerId}`)).status).to.equal(409);
+    });
+  });
+});
