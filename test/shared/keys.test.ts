@@ -24,6 +24,7 @@ import {
   viewSigningSecret,
 } from '../../shared/keys/manage-keys.ts';
 import { rollSigningSecret, rotateKey } from '../../shared/keys/replace-secret.ts';
+import { suspendAccount } from '../../shared/keys/suspend-account.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { useTestContext } from '../support/service.ts';
 
@@ -221,6 +222,19 @@ describe('keys', () => {
     expect(await codeOf(renameKey(keyId, ' ', 'anyone'))).to.equal('invalid_request');
   });
 
+  it('remember the last 50 forms that changed them: each of these takes effect once', async () => {
+    const { keyId } = await make();
+    const send = (form: number) => renameKey(keyId, `name ${form}`, 'anyone', `form ${form}`);
+    const nameAfter = async (form: number) => {
+      await send(form);
+      return (await findKey(keyId, 'anyone')).name;
+    };
+    for (let form = 0; form <= 50; form++) await send(form);
+    expect(await nameAfter(1)).to.equal('name 50');
+    expect(await nameAfter(0)).to.equal('name 0');
+    expect(await nameAfter(50)).to.equal('name 0');
+  });
+
   it('show their current signing secret', async () => {
     const { keyId, signingSecret } = await make();
     expect(await viewSigningSecret(ctx.config, keyId, { accountId })).to.equal(signingSecret);
@@ -249,6 +263,12 @@ describe('keys', () => {
       await Promise.all(Array.from({ length: 4 }, () => within(4)));
       expect(await active()).to.have.length(4);
       expect(await within(4)).to.equal('full');
+    });
+
+    it('are suspended with it, also when a form makes them in the same moment', async () => {
+      await suspendAccount(few);
+      await within(3);
+      expect((await active())[0]).to.have.property('accountSuspendedAt');
     });
 
     it('exist once for each form, and its session gets the same key each time', async () => {
