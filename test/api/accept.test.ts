@@ -181,22 +181,23 @@ describe('POST /rides/:rideId/accept', () => {
     });
   }
 
-  for (const [title, body] of [
-    ['no body', undefined],
-    ['malformed JSON', '{"offerId":'],
-    ['an array', ['x']],
-    ['a text', '"x"'],
-    ['an empty object', {}],
-    ['offerId null', { offerId: null }],
-    ['offerId as a number', { offerId: 5 }],
-    ['offerId as an operator', { offerId: { $gt: '' } }],
-    ['offerId as an array', { offerId: ['x'] }],
+  for (const [title, body, named] of [
+    ['no body', undefined, 'The request'],
+    ['malformed JSON', '{"offerId":', 'The request'],
+    ['an array', ['x'], 'The request'],
+    ['a text', '"x"', 'The request'],
+    ['an empty object', {}, 'offerId'],
+    ['offerId null', { offerId: null }, 'offerId'],
+    ['offerId as a number', { offerId: 5 }, 'offerId'],
+    ['offerId as an operator', { offerId: { $gt: '' } }, 'offerId'],
+    ['offerId as an array', { offerId: ['x'] }, 'offerId'],
   ] as const) {
-    it(`refuses ${title} with a 400`, async () => {
+    it(`refuses ${title} with a 400 that names "${named}"`, async () => {
       const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
       const answer = await partner.post(`/rides/${rideId}/accept`, body);
       expect(answer.status).to.equal(400);
       expect(answer.body).to.have.all.keys('error');
+      expect(answer.body.error.startsWith(`${named} `), answer.body.error).to.equal(true);
       expect(await statusOf(rideId)).to.equal('bidding');
     });
   }

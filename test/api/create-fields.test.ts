@@ -156,6 +156,7 @@ describe('POST /rides: the fields', () => {
       const { status, body } = await refusals.post('/rides', text);
       expect(status).to.equal(400);
       expect(body).to.have.all.keys('error');
+      expect(body.error).to.match(/^fare |^The request body is not valid JSON$/);
     });
   }
 

@@ -1,10 +1,14 @@
 import { expect } from 'chai';
+import { UnconfirmedRide } from '../../shared/rides/create-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { chargesOf } from '../support/charges.ts';
 import { call, clientOf, validRide } from '../support/client.ts';
 import { database, onceInsteadOf } from '../support/failing-mongo.ts';
+import { withLogLines } from '../support/log-lines.ts';
 import { type MongoProxy, startMongoProxy } from '../support/mongo-proxy.ts';
+import { newRide } from '../support/rides.ts';
 import { startTestApi, type TestApi } from '../support/service.ts';
+import { jobFor, outcomeOf } from '../support/stored-rides.ts';
 
 /** The service answers within 3 s, whatever MongoDB does. The driver alone would give up after 30 s. */
 const patience = () => AbortSignal.timeout(25_000);
@@ -56,6 +60,30 @@ describe('a lost connection to MongoDB', () => {
       expect(await rides.countDocuments({ keyId: partner.keyId })).to.equal(1);
     });
   }
+
+  it('leads to one log line and the job of the first timer, also where the insert is confirmed late', async () => {
+    const { ctx, lines } = withLogLines(api.ctx);
+    const lost = proxy.cutAnswerOfInsert('rides');
+    const rideId = await newRide(ctx, { idempotencyKey: 'a' });
+    await lost;
+    expect(lines.filter(({ msg }) => msg === 'ride created').map((line) => line.rideId)).to.deep.equal([rideId]);
+    expect((await jobFor(ctx, 'dispatch', { rideId, timer: 'dispatch' }))?.data).to.include({ rideId });
+  });
+
+  it('leaves a creation unconfirmed whose first insert may have arrived, though later connections are refused', async () => {
+    const lost = proxy.cutAnswerOfInsert('rides');
+    const creation = newRide(api.ctx).catch((error) => error);
+    await lost;
+    await proxy.goAway();
+    expect(await creation).to.be.an.instanceOf(UnconfirmedRide);
+  });
+
+  it('for good refuses a creation within about 3 s, as one that was never sent', async () => {
+    await proxy.goAway();
+    const startedAt = performance.now();
+    expect(await outcomeOf(newRide(api.ctx))).to.equal('unavailable');
+    expect(performance.now() - startedAt).to.be.below(3_500);
+  });
 
   it('makes one ride of each of many creations that lose it together', async () => {
     const partner = await api.partner();

@@ -40,7 +40,9 @@ describe('who made and changed a ride', () => {
     const partner = await api.partner('live');
     const { rideId } = await rideIn(api.ctx, 'cancelled', { by: partner });
     await partner.post(`/rides/${rideId}/cancel`);
-    for (const { body } of (await storedRide(rideId)).events) {
+    const { events } = await storedRide(rideId);
+    expect(events).to.have.length(2);
+    for (const { body } of events) {
       expect(JSON.parse(body)).to.not.have.any.keys('by', 'requestId', 'origin');
     }
   });

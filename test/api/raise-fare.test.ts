@@ -21,6 +21,7 @@ describe('POST /rides/:rideId/fare', () => {
     expect((await partner.get(`/rides/${rideId}/offers`)).body.offers[0].price).to.equal(24);
     const ride = await storedRide(rideId);
     expect(ride.seq).to.equal(1);
+    expect(ride.fareRaisedAt).to.be.within(ride.createdAt, new Date(api.ctx.now()));
     expect(ride.timers.map(({ name }) => name)).to.have.members(['expire', 'dispatch']);
     await offerOn(api.ctx, rideId, { price: 30 });
     expect(JSON.parse((await storedRide(rideId)).events[1]?.body ?? '').fare).to.equal(23.5);
@@ -56,7 +57,8 @@ describe('POST /rides/:rideId/fare', () => {
   it('has the rules for money of a creation', async () => {
     const rideId = await newRideAt(20);
     for (const fare of [0, -1, '25', null, undefined, 2 ** 60]) {
-      expect((await raise(rideId, fare)).status, String(fare)).to.equal(400);
+      const { status, body } = await raise(rideId, fare);
+      expect([status, body.error.split(' ')[0]], String(fare)).to.deep.equal([400, 'fare']);
     }
     expect((await storedRide(rideId)).fare).to.equal(20);
   });

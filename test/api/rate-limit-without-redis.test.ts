@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { keyWindows, localLog } from '../../api/rides/sliding-log.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
 import type { RunningServer } from '../../dev/servers/processes.ts';
 import { rides } from '../../shared/rides/ride.ts';
@@ -61,6 +62,35 @@ describe('creations while Redis is away', () => {
       expect(Object.keys(refused.body)).to.deep.equal(['error']);
       const other = await api.key();
       expect((await create(other.key)).status).to.equal(201);
+    });
+
+    it('count for exactly 60,000 ms in the minute, and for exactly 3,600,000 ms in the hour', async () => {
+      let nowMs = 0;
+      const log = localLog(() => nowMs, keyWindows);
+      const chargeAt = async (atMs: number, id: string) => {
+        nowMs = atMs;
+        return (await log.charge('key_of_tests', { id, isRepeatable: false })).result;
+      };
+      const chargeMinute = async (atMs: number) => {
+        for (let made = 0; made < 30; made++) expect(await chargeAt(atMs, `${atMs} ${made}`)).to.equal('charged');
+      };
+      await chargeMinute(0);
+      expect(await chargeAt(59_999, 'early')).to.equal('refused');
+      for (let minute = 1; minute < 10; minute++) await chargeMinute(60_000 * minute);
+      expect(await chargeAt(3_599_999, 'early')).to.equal('refused');
+      expect(await chargeAt(3_600_000, '0 0')).to.equal('charged');
+    });
+
+    it('share the charge of an Idempotency-Key until all of its requests have failed', async () => {
+      const log = localLog(() => 0, keyWindows);
+      const creation = { id: 'shared', isRepeatable: true };
+      for (const result of ['charged', 'known']) {
+        expect(await log.charge('key_of_tests', creation)).to.include({ result });
+      }
+      await log.refund('key_of_tests', creation);
+      expect(await log.charge('key_of_tests', creation)).to.include({ result: 'known' });
+      for (let failed = 0; failed < 2; failed++) await log.refund('key_of_tests', creation);
+      expect(await log.charge('key_of_tests', creation)).to.include({ result: 'charged' });
     });
 
     it('charge repeats with an Idempotency-Key once', async () => {

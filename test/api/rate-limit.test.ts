@@ -1,15 +1,20 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import mongoose from 'mongoose';
 import { createApp } from '../../api/app.ts';
 import { serve } from '../../api/http/serve.ts';
-import { newAccountId } from '../../shared/base/ids.ts';
+import { rideCreation } from '../../api/rides/creation.ts';
+import type { RequestContext } from '../../api/part.ts';
+import { newAccountId, newKeyId } from '../../shared/base/ids.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { rotateKey } from '../../shared/keys/replace-secret.ts';
-import { UnconfirmedRide } from '../../shared/rides/create-ride.ts';
+import { type CreationFields, type NewRide, UnconfirmedRide } from '../../shared/rides/create-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { chargesOf, creationLog } from '../support/charges.ts';
+import type { Ride } from '../../shared/rides/ride-types.ts';
+import { chargesOf, creationLog, forgetCharges } from '../support/charges.ts';
 import { type Answer, clientOf } from '../support/client.ts';
 import { database, failOnce, onceInsteadOf } from '../support/failing-mongo.ts';
+import { withLogLines } from '../support/log-lines.ts';
 import { newRide } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -94,6 +99,11 @@ describe('the limit on creations', () => {
       }
       expect((await charges(one.keyId)) + (await charges(other.keyId))).to.equal(5);
       expect(await charges(accountId)).to.equal(5);
+      const failing = await newPartner();
+      await forgetCharges(ctx, accountId);
+      failOnce(database(), 'command', new Error('disk full'));
+      expect((await failing.createRide()).status).to.equal(500);
+      expect([await charges(failing.keyId), await charges(accountId)]).to.deep.equal([0, 0]);
     } finally {
       await server.close();
     }
@@ -214,6 +224,48 @@ describe('the limit on creations', () => {
     const error = await losingAnswers(true, () => newRide(api.ctx).catch((thrown) => thrown));
     expect(error).to.be.an.instanceOf(UnconfirmedRide);
     expect(await error.isMade()).to.equal(true);
+  });
+
+  it('keeps that of a ride which a server that hung inserts after the first look', async () => {
+    const rideId = await newRide(api.ctx);
+    const stored = await rides.findOneAndDelete({ _id: rideId });
+    const isMade = new UnconfirmedRide(rideId).isMade();
+    await setTimeout(1_500);
+    await rides.insertOne(stored as Ride);
+    expect(await isMade).to.equal(true);
+  });
+
+  it('charges nothing where no connection to MongoDB was free', async () => {
+    const partner = await api.partner();
+    const db = database();
+    const { command } = db;
+    db.command = () => {
+      throw Object.assign(new Error('no connection is free'), { name: 'MongoWaitQueueTimeoutError' });
+    };
+    try {
+      expect((await partner.createRide()).status).to.equal(503);
+    } finally {
+      db.command = command;
+    }
+    expect(await charges(partner.keyId)).to.equal(0);
+  });
+
+  it('says once in the log that it counts here alone, until Redis counts again', async () => {
+    const { ctx, lines } = withLogLines(api.ctx);
+    const { limit } = rideCreation(ctx);
+    const keyId = newKeyId();
+    const create = async () => {
+      const input = { key: { keyId, accountId: 'acct_of_tests', mode: 'test' } } as NewRide;
+      await limit({ set: () => {} } as unknown as RequestContext, input, async () => ({}) as CreationFields);
+    };
+    for (let outage = 1; outage <= 2; outage++) {
+      // A value of another type: the script fails.
+      await ctx.redis.set(creationLog(keyId), 'damaged');
+      for (let made = 0; made < 3; made++) await create();
+      expect(lines.filter(({ msg }) => msg === 'limit counted here alone')).to.have.length(outage);
+      await ctx.redis.del(creationLog(keyId));
+      await create();
+    }
   });
 
   it('leaves other keys alone, also those of the same account', async () => {

@@ -1,44 +1,60 @@
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
 import { serve } from '../../api/http/serve.ts';
-import { waitingPolls } from '../../api/streams/waiting-polls.ts';
-import { subscribeToRideChanges } from '../../shared/base/wake.ts';
+import { type PollTarget, waitingPolls } from '../../api/streams/waiting-polls.ts';
+import { subscribeToRideChanges, publishRideChange } from '../../shared/base/wake.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import { newRide } from '../support/rides.ts';
 import { testContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
+import { until } from '../support/until.ts';
+
+/** Requests that wait: for a key's events at `ACCOUNT/KEY`, and for those of a ride at `ACCOUNT/KEY/RIDE`. */
+async function startPolls(most?: { perKey: number; perAccount: number }) {
+  const ctx = await testContext();
+  const wake = subscribeToRideChanges(ctx);
+  const polls = waitingPolls(ctx, wake, most);
+  let asked = 0;
+  const part = testPart({
+    async handle(request) {
+      const [, accountId = '', keyId = '', rideId] = request.path.slice(1).split('/');
+      request.state.caller = { keyId, accountId, mode: 'test' };
+      const awaited: PollTarget = rideId ? { keyId, rideId, afterSeq: 0 } : { keyId, after: null, readUntil: 0 };
+      const waiting = polls.wait(request, awaited, 60_000);
+      asked += 1;
+      request.body = { mayHaveEvents: await waiting };
+    },
+    endHeld: () => polls.endAll(),
+  });
+  const server = await serve(ctx, createApp(ctx, [part]));
+  return {
+    ctx,
+    /** Resolves once the request waits or is refused. */
+    async send(path: string): Promise<{ answer: Promise<Response> }> {
+      const before = asked;
+      const answer = fetch(`http://127.0.0.1:${server.port}/test/${path}`);
+      await until(async () => asked > before);
+      return { answer };
+    },
+    endAll: () => polls.endAll(),
+    async close() {
+      await server.close();
+      polls.close();
+      wake.close();
+      await ctx.close();
+    },
+  };
+}
 
 describe('requests that wait for events', () => {
   it('are limited for each key and for each account, and a 429 names the limit that was reached', async () => {
-    const ctx = await testContext();
-    const wake = subscribeToRideChanges(ctx);
-    const polls = waitingPolls(ctx, wake, { perKey: 2, perAccount: 3 });
-    let noteWaiting = () => {};
-    const part = testPart({
-      async handle(request) {
-        const [, accountId = '', keyId = ''] = request.path.slice(1).split('/');
-        request.state.caller = { keyId, accountId, mode: 'test' };
-        const waiting = polls.wait(request, { keyId, after: null, readUntil: 0 }, 60_000);
-        noteWaiting();
-        request.body = { mayHaveEvents: await waiting };
-      },
-      endHeld: () => polls.endAll(),
-    });
-    const server = await serve(ctx, createApp(ctx, [part]));
-    const send = (path: string) => fetch(`http://127.0.0.1:${server.port}/test/${path}`);
-    /** Resolves once the request waits or is refused. */
-    const sent = async (path: string) => {
-      const noted = new Promise<void>((resolve) => {
-        noteWaiting = resolve;
-      });
-      const answer = send(path);
-      await noted;
-      return { answer };
-    };
+    const polls = await startPolls({ perKey: 2, perAccount: 3 });
     const waiting = [];
-    for (const path of ['account/one', 'account/one']) waiting.push(await sent(path));
-    const ofKey = await send('account/one');
-    waiting.push(await sent('account/other'));
-    const ofAccount = await send('account/other');
-    waiting.push(await sent('another/third'));
+    for (const path of ['account/one', 'account/one']) waiting.push(await polls.send(path));
+    const ofKey = await (await polls.send('account/one')).answer;
+    waiting.push(await polls.send('account/other'));
+    const ofAccount = await (await polls.send('account/other')).answer;
+    waiting.push(await polls.send('another/third'));
 
     const refusal = 'Too many requests are waiting for events: at most';
     expect([ofKey.status, ofAccount.status]).to.deep.equal([429, 429]);
@@ -47,9 +63,60 @@ describe('requests that wait for events', () => {
     expect(ofAccount.headers.get('retry-after')).to.equal('5');
     polls.endAll();
     for (const { answer } of waiting) expect((await answer).status).to.equal(200);
-    await server.close();
-    polls.close();
-    wake.close();
-    await ctx.close();
+    await polls.close();
+  });
+
+  it('count no more towards the limits once they are answered', async () => {
+    const polls = await startPolls({ perKey: 1, perAccount: 2 });
+    const rideId = await newRide(polls.ctx);
+    await rides.updateOne({ _id: rideId }, { $set: { seq: 1 } });
+    for (let times = 0; times < 4; times++) {
+      const { answer } = await polls.send(`account/key/${rideId}`);
+      publishRideChange(polls.ctx, { _id: rideId, keyId: 'key' });
+      expect(await (await answer).json()).to.deep.equal({ mayHaveEvents: true });
+    }
+    await polls.close();
+  });
+
+  it('are looked at again after a look that failed, also without a wake-up', async () => {
+    const polls = await startPolls();
+    const rideId = await newRide(polls.ctx);
+    const { answer } = await polls.send(`account/key/${rideId}`);
+    const { find } = rides;
+    const failed = new Promise<void>((resolve) => {
+      rides.find = (() => {
+        rides.find = find;
+        resolve();
+        throw new Error('broken');
+      }) as typeof find;
+    });
+    await failed;
+    await rides.updateOne({ _id: rideId }, { $set: { seq: 1 } });
+    expect(await (await answer).json()).to.deep.equal({ mayHaveEvents: true });
+    await polls.close();
+  });
+
+  it('are released by one query for all rides that change at the same time', async () => {
+    const polls = await startPolls();
+    const rideIds = await Promise.all(Array.from({ length: 20 }, () => newRide(polls.ctx)));
+    const waiting = [];
+    for (const rideId of [...rideIds, ...rideIds]) waiting.push(await polls.send(`account/key/${rideId}`));
+    const { find } = rides;
+    let queries = 0;
+    rides.find = ((...args: Parameters<typeof find>) => {
+      queries += 1;
+      return Reflect.apply(find, rides, args);
+    }) as typeof find;
+    try {
+      await rides.updateMany({ _id: { $in: rideIds } }, { $set: { seq: 1 } });
+      for (const _id of rideIds) publishRideChange(polls.ctx, { _id, keyId: 'key' });
+      const answers = await Promise.all(waiting.map(async ({ answer }) => (await answer).json()));
+      expect(answers).to.deep.equal(Array(40).fill({ mayHaveEvents: true }));
+    } finally {
+      rides.find = find;
+    }
+    // One look every 2 s comes beside it.
+    expect(queries).to.be.at.most(2);
+    await polls.close();
   });
 });

@@ -23,6 +23,7 @@ import {
   viewSigningSecret,
 } from '../../shared/keys/manage-keys.ts';
 import { rollSigningSecret, rotateKey } from '../../shared/keys/replace-secret.ts';
+import { suspendAccount } from '../../shared/keys/suspend-account.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { useTestContext } from '../support/service.ts';
 
@@ -218,6 +219,19 @@ describe('keys', () => {
       true,
     ]);
     expect(await codeOf(renameKey(keyId, ' ', 'anyone'))).to.equal('invalid_request');
+  });
+
+  it('remember the last 50 forms that changed them: each of these takes effect once', async () => {
+    const { keyId } = await make();
+    const send = (form: number) => renameKey(keyId, `name ${form}`, 'anyone', `form ${form}`);
+    const nameAfter = async (form: number) => {
+      await send(form);
+      return (await findKey(keyId, 'anyone')).name;
+    };
+    for (let form = 0; form <= 50; form++) await send(form);
+    expect(await nameAfter(1)).to.equal('name 50');
+    expect(await nameAfter(0)).to.equal('name 0');
+    expect(await nameAfter(50)).to.equal('name 0');
   });
 
   it('show their current signing secret', async () => {

@@ -3,11 +3,14 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createLogger } from '../../shared/base/logger.ts';
+import { startRedis } from '../../dev/servers/redis.ts';
+import type { Context } from '../../shared/base/context.ts';
 import { connectRedis, connectWorkerRedis, redisReady } from '../../shared/base/redis/redis.ts';
 import { pingRedis } from '../../shared/base/redis/redis-nodes.ts';
 import { useFolder } from '../support/folder.ts';
+import { withLogLines } from '../support/log-lines.ts';
 import { ask, startClusterNode } from '../support/redis-group.ts';
-import type { Restartable } from '../support/restartable.ts';
+import { type Restartable, restartable } from '../support/restartable.ts';
 import { until } from '../support/until.ts';
 import { useStarted } from '../support/use-started.ts';
 
@@ -89,5 +92,75 @@ describe('a Redis Cluster of two primaries without replicas', () => {
     const env = { ...process.env, ADDRESS: cluster.url };
     const child = spawn(process.execPath, args, { stdio: 'inherit', timeout: 30_000, env });
     expect(await once(child, 'exit')).to.deep.equal([0, null]);
+  });
+});
+
+describe('a Redis that refuses writes, as a replica does', () => {
+  const log = createLogger('silent', 'test');
+  const folder = useFolder();
+  const server = useStarted(async () => {
+    const started = await startRedis({ dataDir: folder.path });
+    return { ...started, close: started.stop };
+  });
+  const { now } = performance;
+  beforeEach(() => ask(server, 'REPLICAOF', '127.0.0.1', 1));
+  afterEach(() => {
+    performance.now = now;
+  });
+
+  it('is left once a second at most, and fails each command', async () => {
+    const redis = connectRedis(server.url, log);
+    const refused = async () => {
+      await redisReady(redis, 10_000);
+      expect(await redis.set('a', 1).catch(({ message }: Error) => message)).to.include('READONLY');
+    };
+    let nowMs = 0;
+    performance.now = () => nowMs;
+    const left = once(redis, 'close');
+    await refused();
+    await left;
+    nowMs = 999;
+    await refused();
+    expect(await redis.ping()).to.equal('PONG');
+    const leftAgain = once(redis, 'close');
+    nowMs = 1_000;
+    await refused();
+    await leftAgain;
+    redis.disconnect();
+  });
+
+  it('is asked again for the job that a worker waits for, until it is a primary', async () => {
+    await ask(server, 'CONFIG', 'RESETSTAT');
+    const redis = connectWorkerRedis(server.url, log);
+    const job = redis.blpop('jobs', 0);
+    await until(async () => (await ask(server, 'INFO', 'errorstats')).includes('READONLY'));
+    await ask(server, 'REPLICAOF', 'NO', 'ONE');
+    await ask(server, 'RPUSH', 'jobs', 'first');
+    expect(await job).to.deep.equal(['jobs', 'first']);
+    redis.disconnect();
+  });
+});
+
+describe('a Redis that goes away and comes back', () => {
+  const folder = useFolder();
+
+  it('is logged with one line each, however often the connection is tried', async () => {
+    const { ctx, lines } = withLogLines({} as Context);
+    const server = await restartable((url) =>
+      startRedis({ dataDir: folder.path, port: url ? Number(new URL(url).port) : undefined }),
+    );
+    const redis = connectRedis(server.url, ctx.log);
+    await redisReady(redis, 10_000);
+    let failures = 0;
+    redis.on('error', () => {
+      failures += 1;
+    });
+    await server.kill();
+    await until(async () => failures >= 3);
+    await server.start();
+    await redisReady(redis, 10_000);
+    expect(lines.map(({ msg }) => msg)).to.deep.equal(['redis is away', 'redis is back']);
+    redis.disconnect();
+    await server.stop();
   });
 });

@@ -16,6 +16,7 @@ export type RideWish = Partial<RideRequest> & {
   accountId?: string;
   mode?: Ride['mode'];
   scenario?: NewRide['scenario'];
+  idempotencyKey?: string;
   /** The first one is the one that is accepted. Defaults: a new driver each, 20 USD, 5 minutes. */
   offers?: OfferWish[];
 };
@@ -41,9 +42,9 @@ const pathTo: Record<RideStatus, readonly Command['action'][]> = {
 
 /** A bidding ride without an offer: its id. */
 export async function newRide(ctx: Context, wish: Omit<RideWish, 'by' | 'offers'> = {}): Promise<string> {
-  const { keyId = newKeyId(), accountId = 'acct_of_tests', mode = 'live', scenario, ...fields } = wish;
+  const { keyId = newKeyId(), accountId = 'acct_of_tests', mode = 'live', scenario, idempotencyKey, ...fields } = wish;
   const key = { keyId, accountId, mode };
-  const ride = await createRide(ctx, { key, request: { ...request, ...fields }, scenario });
+  const ride = await createRide(ctx, { key, request: { ...request, ...fields }, scenario, idempotencyKey });
   return ride._id;
 }
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Context } from '../../shared/base/context.ts';
 import type { Point } from '../../shared/base/great-circle.ts';
 import { newDriverId } from '../../shared/base/ids.ts';
-import { goOffline, goOnline, positions } from '../../shared/drivers/positions.ts';
+import { goOffline, goOnline, positions, dropSilent } from '../../shared/drivers/positions.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { fireTimer } from '../../shared/rides/fire-timer.ts';
 import { pointAt } from '../../shared/rides/position.ts';
@@ -130,6 +130,9 @@ describe('a dispatch round', () => {
     // The position does not say yet that the driver is on a ride.
     await applyAction(ctx, taken, { action: 'accept', offerId }, 'anyone');
     expect(await askedFor(await dispatchedRide(ctx, place))).to.deep.equal([free]);
+    await dropSilent(new Date(ctx.now()));
+    const kept = await positions.distinct('_id', { _id: { $in: [silent, unheard, free] }, available: true });
+    expect(kept).to.deep.equal([free]);
     await runDispatch(ctx, taken, 'driver');
     expect(await positions.findOne({ _id: busy })).to.include({ available: false, rideId: taken });
     expect(await askedFor(await dispatchedRide(ctx, place))).to.deep.equal([free]);
@@ -156,6 +159,16 @@ describe('a dispatch round', () => {
     for (const rideId of rideIds) await nextRound(rideId);
     const asked = await Promise.all(rideIds.map(askedFor));
     expect(asked.filter((drivers) => drivers.includes(driverId))).to.have.length(5);
+  });
+
+  it('takes no second place of a driver after a round that was cut off', async () => {
+    const place = somewhere();
+    const driverId = await driverAt(place);
+    const rideId = await newRide(ctx, { pickup: place });
+    await positions.updateOne({ _id: driverId }, { $set: { requests: [rideId] } });
+    await runDispatch(ctx, rideId);
+    expect(await askedFor(rideId)).to.deep.equal([driverId]);
+    expect((await positions.findOne({ _id: driverId }))?.requests).to.deep.equal([rideId]);
   });
 
   it('gives a driver another request when one of five has ended', async () => {

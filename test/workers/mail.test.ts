@@ -113,6 +113,18 @@ describe('a mail', () => {
     expect(await send(row, at(minuteMs, server.url))).to.include({ result: 'sent' });
   });
 
+  it('is left to the worker that has taken it over, whatever becomes of the first one', async () => {
+    const row = await stored();
+    const takeOver = () => mails.updateOne({ _id: row._id }, { $set: { 'claim.token': 'another' } });
+    const server = await mailServer({
+      onRcptTo: (_address, _session, callback) => void takeOver().then(() => callback(refusal(550))),
+    });
+    await send(row, at(0, server.url));
+    const kept = await rowOf(row);
+    expect(kept).to.include({ state: 'waiting', sealed: row.sealed });
+    expect(kept.claim?.token).to.equal('another');
+  });
+
   describe('while the mail server is away', () => {
     it('is tried again for 10 minutes, and then has failed and is erased', async () => {
       const url = `smtp://127.0.0.1:${await freePort()}`;

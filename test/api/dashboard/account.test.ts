@@ -3,6 +3,7 @@ import { browserName } from '../../../api/dashboard/sign-in/start-session.ts';
 import { keys } from '../../../cli/keys/commands.ts';
 import { runProgram } from '../../../cli/run-program.ts';
 import { audit } from '../../../shared/accounts/audit.ts';
+import { SessionModel } from '../../../shared/accounts/session.ts';
 import { newAccountId } from '../../../shared/base/ids.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
@@ -70,6 +71,17 @@ describe('the dashboard: account', () => {
         ['An unknown browser', 'not known'],
       ]);
       expect(html).to.match(/data-label="Signed in".*data-label="Last used"/s);
+    });
+
+    it('and none whose session has ended', async () => {
+      const ago = (days: number) => new Date(api.ctx.now() - days * 24 * 3_600_000);
+      const used = { accountId: visitor.account._id, lastUsedAt: ago(1) };
+      await SessionModel.collection.insertMany([
+        // As an earlier version has stored it.
+        { ...used, _id: `91 days ${used.accountId}`, createdAt: ago(91), expiresAt: ago(-1) },
+        { ...used, _id: `unused ${used.accountId}`, createdAt: ago(31), expiresAt: ago(0) },
+      ] as never);
+      expect(rows((await account()).html)).to.have.length(1);
     });
 
     it('and ends each of them, on the next request, and no session of another account', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { SessionModel } from '../../../shared/accounts/session.ts';
+import { type CurrentSession, confirmSession, SessionModel } from '../../../shared/accounts/session.ts';
 import { createKey } from '../../../shared/keys/manage-keys.ts';
 import { newFormId, signedIn, useVisitor } from '../../support/dashboard.ts';
 import { codeMailsTo, codeSentTo, linkSentTo, wrongCode } from '../../support/mails.ts';
@@ -140,6 +140,13 @@ describe('a secret in the dashboard needs a code that is at most 12 hours old', 
     expect((await visitor.post(`${at()}/signing-secret`)).status).to.equal(200);
     const secretOf = await other.post(`${at()}/signing-secret`, { formId: 'A'.repeat(22) });
     expect(secretOf.html).not.to.include('whsec_');
+  });
+
+  it('and keeps the time of the newest code where the form of an older one is sent again', async () => {
+    const { _id } = (await SessionModel.findOne({ accountId: visitor.account._id }).lean()) as CurrentSession;
+    const newest = api.ctx.now() + 1_000;
+    for (const atMs of [newest, newest - 500]) await confirmSession({ _id }, atMs);
+    expect((await SessionModel.findById(_id).lean())?.verifiedAt?.getTime()).to.equal(newest);
   });
 
   it('and which strangers who enter wrong codes for the address cannot keep away', async () => {

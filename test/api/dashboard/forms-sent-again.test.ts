@@ -222,6 +222,10 @@ describe('a form of the dashboard that is sent again', () => {
       // Sent twice without any fault.
       expect((await answerOf(await calm.send(), calm.world)).status).to.equal(status);
       expect(await stateOf(calm.world)).to.deep.equal(done);
+      const twice = await formOf(route);
+      const both = await Promise.all([twice.send(), twice.send()]);
+      expect(both.map((answer) => answer.status)).to.deep.equal([status, status]);
+      expect(await stateOf(twice.world), 'sent twice at the same time').to.deep.equal(done);
 
       for (const when of ['before', 'after'] as const) {
         for (let write = 1; ; write += 1) {

@@ -103,6 +103,7 @@ describe("the dashboard's list of rides", () => {
       ['from=yesterday', '“From” must be a time in UTC'],
       ['to=2026-02-30', '“To” must be a time in UTC'],
       ['from=2026-02-03&to=2026-02-01', '“To” must be later than “From”'],
+      ['from=2026-02-01T10:00&to=2026-02-01T10:00', '“To” must be later than “From”'],
     ] as const) {
       const { html, status } = await visitor.get(`/dashboard/rides?${query}`);
       expect(status).to.equal(422);

@@ -157,6 +157,14 @@ describe("a session on the driver's page", () => {
       expect(await isSignedIn(browser)).to.equal(false);
     });
 
+    it('when somebody else signs in in the same browser', async () => {
+      const { browser } = await signedIn();
+      const before = plainBrowser(api);
+      for (const [name, value] of browser.cookies) before.cookies.set(name, value);
+      await browser.post('/drive/sign-in', { key: (await newGatewayDriver(api)).key });
+      expect([await isSignedIn(browser), await isSignedIn(before)]).to.deep.equal([true, false]);
+    });
+
     it('after signing out, on the server, and its stream ends; another session goes on; the driver is offline', async () => {
       const { browser, driverId, key } = await signedIn();
       const other = await enter(key);

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { positions } from '../../../shared/drivers/positions.ts';
+import { makeOffer } from '../../../shared/rides/driver/driver-actions.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
-import { newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';
+import { newGatewayDriver, person, runDispatch, somewhere } from '../../support/drivers.ts';
 import { newDriver, offerOn } from '../../support/rides.ts';
-import { makeDue, storedRide } from '../../support/stored-rides.ts';
+import { makeDue, outcomeOf, storedRide } from '../../support/stored-rides.ts';
 import { useDriverRides } from '../../support/driver-rides.ts';
 
 describe('a driver has one ride at a time', () => {
@@ -69,6 +70,18 @@ describe('a driver has one ride at a time', () => {
       expect((await storedRide(taken)).timers.map(({ name }) => name)).to.deep.equal(['stall']);
     });
 
+    it('keeps the driver out of the search until it ends, whatever the driver reports, and then only if online', async () => {
+      const { driver, rideId, place } = await chosenDriver();
+      await runDispatch(api.ctx, rideId, 'driver');
+      await driver.put('/me/position', place);
+      expect(await positions.findOne({ _id: driver.driverId })).to.include({ available: false, isOnline: true });
+      await driver.post('/me/offline');
+      await step(driver, 'cancel', rideId);
+      await runDispatch(api.ctx, rideId, 'driver');
+      const after = await positions.findOne({ _id: driver.driverId });
+      expect(after).to.include({ available: false }).and.not.to.have.property('rideId');
+    });
+
     it('withdraws in the next round an offer that nobody withdrew', async () => {
       const place = somewhere();
       const driver = await newGatewayDriver(api, { at: place });
@@ -111,6 +124,16 @@ describe('a driver has one ride at a time', () => {
       await makeDue(open, 'dispatch');
       await runDispatch(api.ctx, open);
       expect((await storedRide(open)).offers[0]).to.have.property('withdrawnAt');
+    });
+
+    it('loses at once an offer that was under way', async () => {
+      const place = somewhere();
+      const { driverId } = await newGatewayDriver(api, { at: place });
+      const rideId = await openRide(place);
+      await suspendDriver(driverId);
+      const offer = makeOffer(api.ctx, rideId, { price: 20, etaMinutes: 5 }, { driverId, ...person, rating: 4.8 });
+      expect(await outcomeOf(offer)).to.equal('unauthorized');
+      expect((await storedRide(rideId)).offers[0]).to.have.property('withdrawnAt');
     });
 
     it('cannot keep a ride that was accepted in the same moment', async () => {

@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import { drivers } from '../../../shared/drivers/driver.ts';
 import { suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { goOffline, goOnline, noteRide, positions, readCounts } from '../../../shared/drivers/positions.ts';
-import { resumeDriver } from '../../../shared/rides/driver/settle-driver.ts';
+import { resumeDriver, settleDriver } from '../../../shared/rides/driver/settle-driver.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { type GatewayDriver, newGatewayDriver, person, runDispatch, somewhere } from '../../support/drivers.ts';
+import { onceInsteadOf } from '../../support/failing-mongo.ts';
 import { usePartner, useTestApi } from '../../support/service.ts';
 import { storedRide } from '../../support/stored-rides.ts';
 
@@ -89,6 +90,17 @@ describe('a driver who is suspended and resumed before the next sweep', () => {
     expect((await driver.post('/me/online', somewhere())).body).to.deep.equal({ available: true });
     await goOffline(driver.driverId, counts);
     expect((await driver.get('/me')).body.available).to.equal(true);
+  });
+
+  it('is settled again where the driver is suspended once more in the meantime', async () => {
+    const driver = await newGatewayDriver(api, { at: somewhere() });
+    await suspendDriver(driver.driverId);
+    onceInsteadOf(drivers, 'updateOne', async (...args) => {
+      await suspendDriver(driver.driverId);
+      return Reflect.apply(drivers.updateOne, drivers, args);
+    });
+    await settleDriver(api.ctx, driver.driverId);
+    expect(await drivers.findOne({ _id: driver.driverId })).to.have.property('leavesSince');
   });
 
   it('has nothing left to settle after the next sweep', async () => {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { type EventStream, openEventStream } from '../../support/event-stream.ts';
+import { plansOf } from '../../support/plans.ts';
 import { rawRequest, requestText } from '../../support/raw-http.ts';
 import { offerOn } from '../../support/rides.ts';
 import { startTestApi, useTestApi } from '../../support/service.ts';
@@ -28,6 +29,12 @@ describe('the stream of a live map', () => {
     opened.push(stream);
     return stream;
   };
+
+  it('finds the ride of its link by an index', async () => {
+    const { url } = await newRide();
+    const [plan] = await plansOf(() => fetch(`${url}/state`));
+    expect(plan?.stages).to.include('IXSCAN');
+  });
 
   it('begins with the whole state, is told of each change, and ends with the ride; then it is a 204', async () => {
     const { partner, rideId, url } = await newRide();

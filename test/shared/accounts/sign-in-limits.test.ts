@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import { LimitModel } from '../../../shared/accounts/limit.ts';
 import { codeLifetimeMs, newCode } from '../../../shared/accounts/sign-in.ts';
 import { type Browser, wrongCodes } from '../../../shared/accounts/sign-in-limits.ts';
-import { SignInModel } from '../../../shared/accounts/sign-in-row.ts';
-import { randomBase62 } from '../../../shared/base/ids.ts';
+import { SignInModel, signIns } from '../../../shared/accounts/sign-in-row.ts';
+import { randomBase62, sha256 } from '../../../shared/base/ids.ts';
+import { onceInsteadOf } from '../../support/failing-mongo.ts';
 import { someone, wrongCode } from '../../support/mails.ts';
 import { aBrowser, startMs, useSignInCodes } from '../../support/sign-in-codes.ts';
 
@@ -34,6 +35,15 @@ describe('a code to sign in', () => {
       const code = await codeFor(email, browser);
       await tryWrong(email, browser, code, 4);
       expect(await outcome(email, browser, code)).to.equal('right');
+    });
+
+    it('counts, and a right code in between does not', async () => {
+      const [email, browser, other] = [someone(), aBrowser(), aBrowser()];
+      const code = await codeFor(email, browser);
+      await tryWrong(email, browser, code, 4);
+      expect(await outcome(email, browser, code)).to.equal('right');
+      const next = await codeFor(email, other);
+      expect(await enter(email, other, wrongCode(next))).to.include({ result: 'wrong', wrongToday: 5 });
     });
 
     const dayMs = 24 * hourMs;
@@ -111,6 +121,14 @@ describe('a code to sign in', () => {
       expect(again).to.include({ result: 'wrong', wrongToday: 3 });
     });
 
+    it('after its code has ended in the same moment does not count', async () => {
+      const [email, browser] = [someone(), aBrowser()];
+      const code = await codeFor(email, browser);
+      onceInsteadOf(signIns, 'findOneAndUpdate', async () => null);
+      expect(await outcome(email, browser, wrongCode(code))).to.equal('no code');
+      expect(await enter(email, browser, wrongCode(code))).to.include({ wrongToday: 1, triesLeft: 4 });
+    });
+
     it('100 times at once counts at most 5', async () => {
       const [email, browser] = [someone(), aBrowser()];
       const code = await codeFor(email, browser);
@@ -160,10 +178,14 @@ describe('a code to sign in', () => {
     it('at most so often to new browsers of the whole service in an hour; a browser that has signed in before is not counted', async () => {
       const atMs = startMs + 365 * 24 * hourMs;
       const few = { ...ctx.config, signInMailsPerHour: 3 };
-      const askFew = (browser: Browser, nowMs = atMs, client = randomBase62(8)) =>
-        newCode(few, { email: someone(), browser, client, formId: randomBase62(22) }, nowMs);
-      const made = await Promise.all(Array.from({ length: 20 }, () => askFew(aBrowser())));
+      const askFew = (browser: Browser, nowMs = atMs, client = randomBase62(8), email = someone()) =>
+        newCode(few, { email, browser, client, formId: randomBase62(22) }, nowMs);
+      const emails = Array.from({ length: 20 }, someone);
+      const made = await Promise.all(emails.map((email) => askFew(aBrowser(), atMs, email, email)));
       expect(made.filter((one) => 'code' in one)).to.have.length(3);
+      // A refused one is charged neither to its address nor to its client.
+      const rows = emails.flatMap((email) => [`code-mails-to:${sha256(email)}`, `code-mails-for:${email}`]);
+      expect(await LimitModel.countDocuments({ _id: { $in: rows } })).to.equal(6);
       expect(await askFew(aBrowser(), atMs + 10 * minuteMs)).to.deep.equal({
         tooMany: 'in all',
         freesMs: 50 * minuteMs,
@@ -206,8 +228,12 @@ describe('a code to sign in', () => {
 
     it('to a full address without a charge to the client', async () => {
       const [email, client] = [someone(), randomBase62(8)];
+      await Promise.all(Array.from({ length: 15 }, () => ask(email, aBrowser(), startMs, client)));
       for (let asked = 0; asked < 40; asked++) await ask(email, aBrowser(), startMs, client);
-      expect(await ask(someone(), aBrowser(), startMs, client)).to.have.property('code');
+      // Five of the client's 20 are used.
+      for (let asked = 0; asked < 15; asked++) {
+        expect(await ask(someone(), aBrowser(), startMs, client)).to.have.property('code');
+      }
     });
   });
 });

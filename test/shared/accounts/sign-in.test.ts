@@ -100,12 +100,11 @@ describe('a code to sign in', () => {
 
   it('is stored as an HMAC, and makes no account', async () => {
     const [email, browser] = [someone(), aBrowser()];
-    const code = await codeFor(email, browser);
+    const { code, link } = await mailFor(email, browser);
     const rows = await SignInModel.find({ email }).lean();
-    const stored = JSON.stringify(rows);
     expect(rows).to.have.length(1);
-    expect(stored).not.to.include(code);
-    expect(stored).not.to.include(browser.token);
+    expect(rows[0]?.codes[0]?.mac).to.match(/^[\w-]{43}$/);
+    for (const secret of [code, link, browser.token]) expect(JSON.stringify(rows)).not.to.include(secret);
     expect(await AccountModel.countDocuments({ email })).to.equal(0);
   });
 

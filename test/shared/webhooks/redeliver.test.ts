@@ -101,6 +101,19 @@ describe('sending again', () => {
       ]);
     });
 
+    it('takes the events from a time on and before another, to the millisecond', async () => {
+      const [since, until] = [new Date(startMs + 1_000), new Date(startMs + 2_000)];
+      for (const [stretch, seqs] of [
+        [{ since }, [2, 3]],
+        [{ since, until }, [2]],
+      ] as const) {
+        const key = await keyOf();
+        await rideWith(key, ['failed', 'failed', 'timeout']);
+        await redeliverFailed(ctx, key.keyId, stretch, key.owner);
+        expect((await waitingOf(key.keyId)).map(({ seq }) => seq)).to.deep.equal(seqs);
+      }
+    });
+
     it('sends the oldest first, in the order of each ride, and at most 10 a second', async () => {
       const key = await keyOf();
       const later = await rideWith(key, ['failed', 'failed'], startMs + 500);

@@ -8,6 +8,7 @@ import { rides } from '../../../shared/rides/ride.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/ride-jobs.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
+import { takeLease } from '../../../workers/periodic/lease.ts';
 import { progressKey } from '../../../workers/periodic/sweeper/progress.ts';
 import { startSweeper } from '../../../workers/periodic/sweeper/sweeper.ts';
 import { sweeperLeaseKey, takeSweepTurn } from '../../../workers/periodic/sweeper/turn.ts';
@@ -31,7 +32,7 @@ describe('the sweeper', () => {
   });
 
   const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000);
-  const turn = (more: { lastLossAt?: number; redisReturnedAt?: number } = {}) => {
+  const turn = (more: { lastLossAt?: number; redisReturnedAt?: number; soonMs?: number } = {}) => {
     const times = { now: Date.now(), lastLossAt: 0, redisReturnedAt: 0, intervalMs, soonMs: intervalMs, ...more };
     return takeSweepTurn(ctx, { ...times, signal: new AbortController().signal });
   };
@@ -72,6 +73,26 @@ describe('the sweeper', () => {
     return counts.reduce((sum, count) => sum + Number(count) - 1, 0);
   };
 
+  describe('keeps the lease', () => {
+    it('to itself: a process that has lost it neither renews it nor ends it', async () => {
+      const lost = await takeLease(ctx.redis, { key: sweeperLeaseKey });
+      await ctx.redis.set(sweeperLeaseKey, 'another process', 'PX', 60_000);
+      expect(await lost?.keep()).to.equal(false);
+      await lost?.rest(1);
+      expect(await ctx.redis.get(sweeperLeaseKey)).to.equal('another process');
+      expect(await ctx.redis.pttl(sweeperLeaseKey)).to.be.above(50_000);
+    });
+
+    it('for as long as it renews it', async () => {
+      const lease = await takeLease(ctx.redis, { key: sweeperLeaseKey });
+      await ctx.redis.pexpire(sweeperLeaseKey, 500);
+      expect(await lease?.keep()).to.equal(true);
+      expect(await ctx.redis.pttl(sweeperLeaseKey)).to.be.above(500);
+      await ctx.redis.del(sweeperLeaseKey);
+      expect(await lease?.keep()).to.equal(false);
+    });
+  });
+
   describe('costs the same for one process and for many', () => {
     it('sweeps once in an interval, however many processes take their turn', async () => {
       await everythingIsSwept();
@@ -85,6 +106,38 @@ describe('the sweeper', () => {
       await intervalIsOver();
       await Promise.all(Array.from({ length: 20 }, () => turn()));
       expect(found).to.have.length(2);
+    });
+
+    it('rests for an interval after a turn, and for a shorter time while a full sweep is unfinished', async () => {
+      await turn({ soonMs: 1_000, lastLossAt: Date.now() + 60_000 });
+      expect(await ctx.redis.pttl(sweeperLeaseKey)).to.be.within(1, 1_000);
+      await intervalIsOver();
+      await turn({ soonMs: 1_000 });
+      expect(await ctx.redis.pttl(sweeperLeaseKey)).to.be.within(1_001, intervalMs);
+    });
+
+    it('sweeps everything until 2.5 s after Redis came back, and then no more', async () => {
+      let nowMs = Date.now();
+      const returnedAt = nowMs + 2_500;
+      // Each look at the clock of Redis is 2.5 s after the one before.
+      Object.assign(ctx.redis, {
+        eval: async () => {
+          nowMs += 2_500;
+          return [String(Math.floor(nowMs / 1_000)), String((nowMs % 1_000) * 1_000)];
+        },
+      });
+      const sweeper = startSweeper(ctx, { intervalMs: 1 });
+      try {
+        ctx.redis.emit('ready');
+        const sweptAt = async () => Number(await ctx.redis.get(sweptKey));
+        await until(async () => (await sweptAt()) >= returnedAt + 2_500);
+        const last = await sweptAt();
+        await until(async () => nowMs > last + 25_000);
+        expect(await sweptAt()).to.equal(last);
+      } finally {
+        await sweeper.stop();
+        Reflect.deleteProperty(ctx.redis, 'eval');
+      }
     });
 
     it('sweeps everything once, however many processes have lost Redis and found it again', async () => {
@@ -173,6 +226,24 @@ describe('the sweeper', () => {
       expect(found.length).to.be.within(made.length - added, made.length - added + 2);
       expect(await ctx.queues.webhooks.getWaitingCount()).to.equal(made.length);
       expect(await ctx.redis.get(sweptKey)).not.to.equal(null);
+    });
+
+    it('with a sweep of everything from the front where Redis has lost its data in the meantime', async () => {
+      const made = await lateEvents(300);
+      await ctx.redis.set(progressKey, JSON.stringify({ deliveries: 'end', everythingSince: Date.now() - 1_000 }));
+      const found = watchFinds();
+      await turn({ redisReturnedAt: Date.now() - 500 });
+      expect(found).to.include.members(made.map(({ _id }) => _id));
+    });
+
+    it('past a sweep during which Redis lost its data: that one counts as none', async () => {
+      await lateEvents(1);
+      rides.find = ((...args: Parameters<typeof rides.find>) => {
+        void ctx.redis.flushall();
+        return Reflect.apply(find, rides, args);
+      }) as typeof rides.find;
+      await turn();
+      expect(await ctx.redis.get(sweptKey)).to.equal(null);
     });
 
     it('in another process where the one that swept has ended', async () => {

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { mongoNow } from '../../../shared/base/mongo/clock.ts';
 import { type PoolName, queuePrefix } from '../../../shared/base/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import { sweepWithoutRedis } from '../../../workers/periodic/sweeper/mongo-work.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { startSweeper } from '../../../workers/periodic/sweeper/sweeper.ts';
 import { sweeperLeaseKey, takeSweepTurn } from '../../../workers/periodic/sweeper/turn.ts';
@@ -207,6 +208,15 @@ describe('the sweeper', () => {
       expect((await storedRide(moving.rideId)).status).to.equal(status);
     });
   }
+
+  it('ends a trip without Redis, also one that has stalled since it looked at all of them', async () => {
+    const mayGoOn = async () => true;
+    const position = await sweepWithoutRedis(ctx, 'front', mayGoOn);
+    const { rideId } = await rideIn(ctx, 'arrived');
+    await makeDue(rideId, 'stall', secondsAgo(1));
+    await sweepWithoutRedis(ctx, position, mayGoOn);
+    expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'timeout' });
+  });
 
   it('ends a test ride whose driver stalls', async () => {
     const rideId = await newRide(ctx, { mode: 'test', scenario: 'stalls' });

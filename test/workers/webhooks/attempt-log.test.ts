@@ -3,8 +3,11 @@ import { freePort } from '../../../dev/servers/ports.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { eraseRide } from '../../../shared/retention/erase-rides.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import type { Delivery } from '../../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts, attemptsOfRide } from '../../../shared/webhooks/attempts.ts';
-import { flushAttempts } from '../../../workers/webhooks/report/attempt-log.ts';
+import { type Claimed, claimEvent } from '../../../workers/webhooks/claim.ts';
+import { flushAttempts, recordAttempt } from '../../../workers/webhooks/report/attempt-log.ts';
+import { newTrace } from '../../../workers/webhooks/send/trace.ts';
 import { deliver, newKey, withShortDeadline, withTargets } from '../../support/deliveries.ts';
 import { database } from '../../support/failing-mongo.ts';
 import { withLogLines } from '../../support/log-lines.ts';
@@ -200,6 +203,8 @@ describe('the attempt of an event', () => {
         for (const seq of [2, 3]) expect(await deliver(ctx, rideId, seq)).to.include({ result: 'delivered' });
         expect(await storedRide(rideId)).to.include({ settledSeq: 3, unsettled: 0 });
         expect(hanging).to.equal(1);
+        // A stop waits for a second at most.
+        await flushAttempts();
       } finally {
         inserts.restore();
         goOn();
@@ -225,6 +230,37 @@ describe('the attempt of an event', () => {
       const debug = logged.lines.filter(({ level }) => level <= 20);
       expect(debug.find(({ dropped }) => dropped === 1)).not.to.equal(undefined);
       expect(logged.lines.filter(({ level }) => level > 30)).to.deep.equal([]);
+    });
+
+    it('and beyond 2,000 that wait while MongoDB takes none it is dropped', async () => {
+      const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
+      const claimed = (await claimEvent(rideId, 1, 'a')) as Claimed;
+      const logged = withLogLines(ctx);
+      const delivery: Delivery = { outcome: 'delivered', durationMs: 1, at: new Date() };
+      const record = () => recordAttempt(logged.ctx, claimed, delivery, newTrace());
+      const stored = () => attempts.countDocuments({ rideId });
+      await flushAttempts();
+      let goOn = () => {};
+      const hang = new Promise<never>((_, reject) => {
+        goOn = () => reject(new Error('refused'));
+      });
+      let isHanging = false;
+      const inserts = insertingAttempts(() => {
+        isHanging = true;
+        return hang;
+      });
+      try {
+        record();
+        await until(async () => isHanging);
+        for (let waiting = 0; waiting < 2_001; waiting++) record();
+      } finally {
+        inserts.restore();
+        goOn();
+      }
+      await until(async () => (await stored()) >= 2_000);
+      await flushAttempts();
+      expect(await stored()).to.equal(2_000);
+      expect(logged.lines.find(({ dropped }) => dropped === 2)).not.to.equal(undefined);
     });
 
     it('is inserted before a clean stop, even while its answer is still being read', async () => {

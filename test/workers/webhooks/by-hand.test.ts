@@ -3,11 +3,12 @@ import { eventId } from '../../../shared/base/ids.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { deliverySettings } from '../../../shared/keys/delivery-settings.ts';
 import { rollSigningSecret } from '../../../shared/keys/replace-secret.ts';
+import { eraseRides } from '../../../shared/retention/erase-rides.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { attemptOf, attempts } from '../../../shared/webhooks/attempts.ts';
 import { paceMs, redeliver } from '../../../shared/webhooks/redeliver.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
-import { claimAttempt, mayRedeliver } from '../../../workers/webhooks/claim-attempt.ts';
+import { claimAttempt, mayRedeliver, releaseAttempt } from '../../../workers/webhooks/claim-attempt.ts';
 import { isSlow, markSlow } from '../../../workers/webhooks/slow-lane.ts';
 import { deliver, deliverByHand, isSignedWith, newKey, withShortDeadline } from '../../support/deliveries.ts';
 import { failOnce } from '../../support/failing-mongo.ts';
@@ -136,6 +137,14 @@ describe('an attempt by hand', () => {
       expect(receiver.receipts).to.have.length(1);
     });
 
+    it('is erased where its ride is erased while it is made', async () => {
+      const { rideId, owner } = await deliveredRide(5);
+      const attemptId = await redeliver(ctx, { rideId, seq: 1 }, owner);
+      answer = (response) => void eraseRides([rideId]).then(() => response.end());
+      expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
+      expect(await stored(attemptId)).not.to.have.any.keys('headers', 'body', 'answer', 'url', 'address');
+    });
+
     it('waits for the one before it of the same ride, which adds its job when it is done', async () => {
       const { rideId, owner } = await deliveredRide(3);
       const ids: string[] = [];
@@ -201,6 +210,18 @@ describe('an attempt by hand', () => {
       expect('againInMs' in held && held.againInMs).to.be.within(100, 12_000);
       expect(receiver.receipts).to.have.length(0);
       await letLapse(attemptId);
+      expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
+    });
+
+    it('also the third time, after two workers were killed; a claim under which nothing was sent is no try', async () => {
+      const { attemptId } = await testEvent();
+      for (const token of ['first', 'second']) {
+        await claimAttempt(attemptId, token);
+        await letLapse(attemptId);
+      }
+      await claimAttempt(attemptId, 'nothing sent');
+      await releaseAttempt(attemptId, 'nothing sent');
+      expect(await stored(attemptId)).to.include({ state: 'waiting', tries: 2 }).and.not.to.have.property('claim');
       expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
     });
 

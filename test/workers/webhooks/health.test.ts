@@ -1,4 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
+import mongoose from 'mongoose';
 import { accountOf, operatorEmail } from '../../../shared/accounts/account.ts';
 import { newAccountId } from '../../../shared/base/ids.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
@@ -79,6 +81,26 @@ describe('the health of deliveries', () => {
       expect(await healthOf(key)).to.include({ failuresInRow: 5 });
     });
 
+    it('since the first failure after a success, also when all came in one moment', async () => {
+      const key = await keyOf();
+      const time = (index: number) => new Date(at.getTime() + index);
+      const noteAll = (...deliveries: Delivery[]) => {
+        for (const [index, delivery] of deliveries.entries()) {
+          noteDelivery(ctx, key.keyId, { ...delivery, at: time(index) }, true);
+        }
+        return flushHealth();
+      };
+      await noteAll(...times(5, refused));
+      expect(await healthOf(key)).to.include({ failuresInRow: 5 }).and.deep.include({ since: time(0) });
+      // The failures of before are ended first, however long that takes.
+      onceInsteadOf(keys, 'findOneAndUpdate', async (...args) => {
+        await setTimeout(50);
+        return Reflect.apply(keys.findOneAndUpdate, keys, args);
+      });
+      await noteAll(...times(3, refused), delivered, ...times(6, refused));
+      expect(await healthOf(key)).to.include({ failuresInRow: 6 }).and.deep.include({ since: time(4) });
+    });
+
     it('also when several processes count at once', async () => {
       const key = await keyOf();
       const of5 = {
@@ -141,6 +163,19 @@ describe('the health of deliveries', () => {
     await flushHealth();
     await receiver.close();
     expect((await keys.findOne({ _id: keyId }))?.failing).to.include({ inRow: 1, reason: 'status_5xx' });
+  });
+
+  it('is good again once an event is delivered', async () => {
+    const receiver = await startReceiver();
+    const own = withTargets(ctx, receiver.origin);
+    const key = await keyOf();
+    await keys.updateOne({ _id: key.keyId }, { $set: { webhookUrl: receiver.url } });
+    await note(key.keyId, ...times(5, refused));
+    const rideId = await rideWithEvents(own, { keyId: key.keyId }, 1);
+    expect(await deliver(own, rideId, 1)).to.include({ result: 'delivered' });
+    await flushHealth();
+    await receiver.close();
+    expect(await healthOf(key)).to.equal(undefined);
   });
 
   describe('is told by mail', () => {
@@ -221,10 +256,24 @@ describe('the health of deliveries', () => {
     it('again at the next failure, when it certainly could not be sent', async () => {
       const key = await keyOf();
       await note(key.keyId, ...times(4, refused));
-      onceInsteadOf(mails, 'insertOne', () => Promise.reject(new Error('refused')));
-      await note(key.keyId, refused);
+      // As often as there are mails a day at most: what was not sent does not count.
+      for (let failed = 0; failed < 4; failed++) {
+        onceInsteadOf(mails, 'insertOne', () => Promise.reject(new Error('refused')));
+        await note(key.keyId, refused);
+      }
       expect(await mailsTo(key.email)).to.deep.equal([]);
       await note(key.keyId, refused);
+      expect(await mailsTo(key.email)).to.have.length(1);
+    });
+
+    it('once, when it was stored and only the answer of MongoDB was lost', async () => {
+      const key = await keyOf();
+      await note(key.keyId, ...times(4, refused));
+      onceInsteadOf(mails, 'insertOne', async (...args) => {
+        await Reflect.apply(mails.insertOne, mails, args);
+        throw new mongoose.mongo.MongoNetworkError('connection lost');
+      });
+      await note(key.keyId, refused, refused);
       expect(await mailsTo(key.email)).to.have.length(1);
     });
 

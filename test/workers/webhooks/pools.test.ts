@@ -4,7 +4,8 @@ import nock from 'nock';
 import type { PoolName } from '../../../shared/base/queues.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/ride-jobs.ts';
-import { isSlow, markSlow } from '../../../workers/webhooks/slow-lane.ts';
+import { isSlow, markSlow, enterFastLane } from '../../../workers/webhooks/slow-lane.ts';
+import type { RedisClient } from '../../../shared/base/redis/redis-nodes.ts';
 import { deliver, insteadOf, newKey, withShortDeadline, withTargets } from '../../support/deliveries.ts';
 import { startReceiver, useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
@@ -148,6 +149,17 @@ describe('the slow lane', () => {
     for (const answer of waiting) answer();
     expect(await late).to.include({ result: 'delivered' });
     await receiver.close();
+  });
+
+  it('leaves each key its eight places in the fast lane while Redis is away, and no more', async () => {
+    const redis = { zmscore: () => Promise.reject(new Error('away')) } as unknown as RedisClient;
+    const enter = () => enterFastLane({ redis, now: api.ctx.now }, 'key_without_redis');
+    const places = await Promise.all(Array.from({ length: 20 }, enter));
+    expect(places.filter((place) => place !== null)).to.have.length(8);
+    for (const place of places) place?.leave();
+    const next = await enter();
+    expect(next).not.to.equal(null);
+    next?.leave();
   });
 
   it('is for a key whose attempt timed out, for a minute, and for none that failed otherwise', async () => {

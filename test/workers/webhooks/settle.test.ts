@@ -36,6 +36,18 @@ describe('settling an event', () => {
     expect(ride.events.map(({ delivery }) => delivery)).to.deep.equal([delivered, undefined, undefined]);
   });
 
+  it('notes on the ride when an attempt did not deliver its event, whatever the outcome', async () => {
+    for (const [index, outcome] of (['failed', 'timeout', 'blocked', 'no_url', 'delivered'] as const).entries()) {
+      for (const settle of [settleEvent, settleLast]) {
+        const rideId = await claimedRide(1);
+        const at = new Date(1_000 * index);
+        await settle(rideId, 1, 'a', { outcome, durationMs: 1, at });
+        const expected = outcome === 'delivered' ? undefined : at;
+        expect((await storedRide(rideId)).undeliveredAt, outcome).to.deep.equal(expected);
+      }
+    }
+  });
+
   it('notes since when the next event is the oldest unsettled one', async () => {
     const rideId = await claimedRide(3);
     const before = await storedRide(rideId);
