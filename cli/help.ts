@@ -82,6 +82,7 @@ function rows(texts: Readonly<Record<string, string>>): string {
 }
 
 const examples = (program: string, texts: readonly string[]): string =>
-  [texts.length > 1 ? 'Examples' : 'Example', ...texts.map((text) => `  ${text.replaceAll('PROGRAM', invocation(program))}`)].join(
-    '\n',
-  );
+  [
+    texts.length > 1 ? 'Examples' : 'Example',
+    ...texts.map((text) => `  ${text.replaceAll('PROGRAM', invocation(program))}`),
+  ].join('\n');

@@ -107,8 +107,10 @@ export function readCommandLine<Place>(
   return { run, asJson: json === true };
 }
 
-export const commandNamed = <Place>({ commands }: Program<Place>, name: string | undefined): Command<Place> | undefined =>
-  name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
+export const commandNamed = <Place>(
+  { commands }: Program<Place>,
+  name: string | undefined,
+): Command<Place> | undefined => (name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined);
 
 function wordsOf(command: string, words: string[]): Words {
   const next = () => words.shift();
@@ -121,7 +123,8 @@ function wordsOf(command: string, words: string[]): Words {
     },
     end(condition) {
       const [surplus] = words;
-      if (surplus !== undefined) throw new UsageError([command, 'does not take', surplus, condition].filter(Boolean).join(' '));
+      if (surplus !== undefined)
+        throw new UsageError([command, 'does not take', surplus, condition].filter(Boolean).join(' '));
     },
   };
 }

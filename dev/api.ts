@@ -1,5 +1,5 @@
-import { queueBoardPath } from '../api/ops/queue-board-path.ts';
 import { queueBoard } from '../api/ops/queue-board.ts';
+import { queueBoardPath } from '../api/ops/queue-board-path.ts';
 import { runApi } from '../api/run-api.ts';
 import { start } from '../shared/process/start.ts';
 import { onlyLocal } from './stack/local-pages.ts';

@@ -6,8 +6,8 @@ import { endStaleRedis } from './servers/redis.ts';
 import { createLogView } from './stack/logs.ts';
 import { overview } from './stack/overview.ts';
 import { aborted, endSignal } from './stack/signals.ts';
-import { dataDirOf, removeState, runningStacks, type StackState, writeState } from './stack/stack-state.ts';
 import type { Stack } from './stack/stack.ts';
+import { dataDirOf, removeState, runningStacks, type StackState, writeState } from './stack/stack-state.ts';
 import { createMovingLine } from './terminal/moving-line.ts';
 import { styled } from './terminal/style.ts';
 

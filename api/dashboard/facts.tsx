@@ -50,8 +50,7 @@ export const moneyText = (usd: number): string =>
 export const countText = (count: number): string => count.toLocaleString('en-US');
 
 /** `1 trip`, `12 trips` */
-export const counted = (count: number, noun: string): string =>
-  `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
+export const counted = (count: number, noun: string): string => `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
 
 /** `84 ms`, `0.4 ms`, `1,204 ms` */
 export const msText = (ms: number): string => `${ms < 10 ? Number(ms.toFixed(1)) : countText(Math.round(ms))} ms`;

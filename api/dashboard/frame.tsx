@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Account } from '../../shared/accounts/account.ts';
-import { renderDocument, Mark } from '../pages/document.tsx';
+import { Mark, renderDocument } from '../pages/document.tsx';
 
 /** The rooms of the dashboard in the order of the rail. */
 const rooms = {

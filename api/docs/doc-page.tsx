@@ -1,4 +1,4 @@
-import { renderDocument, Mark } from '../pages/document.tsx';
+import { Mark, renderDocument } from '../pages/document.tsx';
 import { type Heading, hrefOf, type ParsedPage } from './markdown.ts';
 import { Markdown } from './markdown-page.tsx';
 import { type DocPage, isMade, pageNames, sections } from './pages.ts';

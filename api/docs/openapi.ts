@@ -174,11 +174,7 @@ function parameter(name: string, where: Parameter['in'], schema: JsonSchema, req
 }
 
 /** One response for each status, whatever the number of errors behind it. */
-function errorResponses(
-  codes: readonly ErrorCode[],
-  audience: Audience,
-  components: Components,
-): Record<string, Ref> {
+function errorResponses(codes: readonly ErrorCode[], audience: Audience, components: Components): Record<string, Ref> {
   const byStatus: Record<number, ErrorCode[]> = {};
   for (const code of codes) {
     const { status } = publicErrorOf(code);

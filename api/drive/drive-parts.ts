@@ -8,8 +8,8 @@ import { jsonError } from '../http/handle-errors.ts';
 import { isBelow, namesOf, routerOf } from '../http/route.ts';
 import { dataHeaders, pageHeaders } from '../http/security-headers.ts';
 import { pageError } from '../pages/error-page.tsx';
-import { endWithSessions } from '../streams/session-streams.ts';
 import type { Part, RequestContext } from '../part.ts';
+import { endWithSessions } from '../streams/session-streams.ts';
 import { authenticateBySession, driverCookie, signInRoutes } from './sign-in-routes.ts';
 
 const base = '/drive';

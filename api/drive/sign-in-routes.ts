@@ -3,7 +3,7 @@ import { sessionLifetimeMs } from '../../shared/accounts/session-store.ts';
 import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
-import { type ActiveDriver, batchedFindDriver, hashOfDriverKey, driverSessions } from '../../shared/drivers/driver.ts';
+import { type ActiveDriver, batchedFindDriver, driverSessions, hashOfDriverKey } from '../../shared/drivers/driver.ts';
 import { goOffline } from '../../shared/drivers/positions.ts';
 import { type Authenticate, type Authenticators, patienceMs } from '../drivers/authenticate.ts';
 import { readForm } from '../http/body.ts';

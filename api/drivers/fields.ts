@@ -1,5 +1,5 @@
-import { carTypes } from '../../shared/base/terms.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { carTypes } from '../../shared/base/terms.ts';
 import { agreedPrice, cancelledBy, lat, lng, offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
 import { movingStatuses, rideTypes } from '../../shared/rides/ride-types.ts';
 

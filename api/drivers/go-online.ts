@@ -5,11 +5,11 @@ import { durableRead } from '../../shared/base/mongo/durable-read.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { goOnline as putOnline } from '../../shared/drivers/positions.ts';
 import { settleDriver } from '../../shared/rides/driver/settle-driver.ts';
-import { latitude, longitude, validate } from '../http/validate.ts';
-import { unauthorized } from '../http/credentials.ts';
 import { readJsonBody } from '../http/body.ts';
+import { unauthorized } from '../http/credentials.ts';
 import { bodySchema } from '../http/operation.ts';
 import { post } from '../http/route.ts';
+import { latitude, longitude, validate } from '../http/validate.ts';
 import { availability, examplePlace } from './fields.ts';
 import type { DriverOperation } from './operation.ts';
 

@@ -1,5 +1,5 @@
-import { carTypes } from '../../shared/base/terms.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { carTypes } from '../../shared/base/terms.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { readPosition, reportLifeMs, type StoredPosition, shownPosition } from '../../shared/drivers/positions.ts';
 import type { DriverRides } from '../../shared/rides/driver/driver-rides.ts';

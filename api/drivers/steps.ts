@@ -1,8 +1,8 @@
 import Joi from 'joi';
 import type { ErrorCode } from '../../shared/base/errors.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { rideId } from '../../shared/rides/public-schemas.ts';
 import { type DriverStep, takeDriverStep } from '../../shared/rides/driver/driver-actions.ts';
+import { rideId } from '../../shared/rides/public-schemas.ts';
 import { readJsonBody } from '../http/body.ts';
 import { bodySchema } from '../http/operation.ts';
 import { post } from '../http/route.ts';

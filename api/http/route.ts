@@ -1,5 +1,5 @@
 import Router from '@koa/router';
-import type { RouteName, Middleware, RequestContext, RequestState } from '../part.ts';
+import type { Middleware, RequestContext, RequestState, RouteName } from '../part.ts';
 import type { Method, Operation } from './operation.ts';
 
 export interface Route {

@@ -1,6 +1,6 @@
 import type { AppError } from '../../shared/base/errors.ts';
 import type { RequestContext } from '../part.ts';
-import { renderDocument, Mark } from './document.tsx';
+import { Mark, renderDocument } from './document.tsx';
 
 /** The text of an error's page: the problem, and the next step. */
 export interface Message {

@@ -1,7 +1,7 @@
-import { batch, batchedFind, oneOf } from '../../shared/base/mongo/batch.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { sha256 } from '../../shared/base/ids.ts';
+import { batch, batchedFind, oneOf } from '../../shared/base/mongo/batch.ts';
 import { committedReads, timeLimit } from '../../shared/base/mongo/durability.ts';
 import { NotYetCommitted } from '../../shared/base/mongo/outage.ts';
 import { type ApiKey, admitted, type Caller, callerFields, findCaller, keys } from '../../shared/keys/api-key.ts';

@@ -8,8 +8,8 @@ import { fare, metadata, reference, rideId, testMode, trackUrl } from '../../sha
 import { testScenarios } from '../../shared/rides/ride-types.ts';
 import { post } from '../http/route.ts';
 import { validate } from '../http/validate.ts';
-import { newRideSchema, rideRequest } from '../rides/new-ride.ts';
 import type { RequestContext } from '../part.ts';
+import { newRideSchema, rideRequest } from '../rides/new-ride.ts';
 import { originOf } from './authenticate.ts';
 import {
   autoAccept,

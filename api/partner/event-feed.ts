@@ -1,7 +1,7 @@
 import Joi from 'joi';
-import { batch } from '../../shared/base/mongo/batch.ts';
 import { fromBase62, toBase62 } from '../../shared/base/ids.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { batch } from '../../shared/base/mongo/batch.ts';
 import { type FeedPage, type Place, placeOf, readFeed } from '../../shared/rides/feed/event-feed.ts';
 import type { FeedMark } from '../../shared/rides/feed/feed-mark.ts';
 import { list } from '../http/route.ts';

@@ -1,7 +1,7 @@
 import Joi from 'joi';
-import { type CarType, carTypes } from '../../shared/base/terms.ts';
-import { type Point, greatCircleKm } from '../../shared/base/great-circle.ts';
+import { greatCircleKm, type Point } from '../../shared/base/great-circle.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { type CarType, carTypes } from '../../shared/base/terms.ts';
 import { type FareHint, fareBases, fareHint as findFareHint, type Quartiles } from '../../shared/fares/fare-hint.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';

@@ -1,7 +1,7 @@
 import Joi from 'joi';
-import { carTypes } from '../../shared/base/terms.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
+import { carTypes } from '../../shared/base/terms.ts';
+import { type offerSchema, rideId } from '../../shared/rides/public-schemas.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { bodySchema } from '../http/operation.ts';
 

@@ -1,11 +1,11 @@
 import { AppError, type ErrorCode } from '../../shared/base/errors.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
+import { type HandStep, type plainHandSteps, takeHandStep } from '../../shared/rides/manual-steps.ts';
 import { offerSchema, rideId, status } from '../../shared/rides/public-schemas.ts';
 import type { Offer, RideState, RideStatus } from '../../shared/rides/ride-types.ts';
-import { type HandStep, type plainHandSteps, takeHandStep } from '../../shared/rides/manual-steps.ts';
 import { post, rideIdOf } from '../http/route.ts';
-import { manualOfferSchema } from '../rides/fields.ts';
 import type { RequestContext } from '../part.ts';
+import { manualOfferSchema } from '../rides/fields.ts';
 import { originOf } from './authenticate.ts';
 import { bidding, exampleOffer, exampleRideId, offerChoice, success } from './fields.ts';
 import { bodyOf } from './ignored-fields.ts';

@@ -2,8 +2,8 @@ import type { Context } from '../../shared/base/context.ts';
 import type { Method, Operation } from '../http/operation.ts';
 import type { Route } from '../http/route.ts';
 import type { RideCreation } from '../rides/creation.ts';
-import type { FindCaller } from './authenticate.ts';
 import type { WaitingPolls } from '../streams/waiting-polls.ts';
+import type { FindCaller } from './authenticate.ts';
 
 /** The parts of a process that the routes of the partner API use. */
 export interface PartnerApi {

@@ -1,15 +1,15 @@
 import compose from 'koa-compose';
 import type { Context } from '../../shared/base/context.ts';
 import type { Wake } from '../../shared/base/wake.ts';
-import { jsonError } from '../http/handle-errors.ts';
 import { requireHttps } from '../http/forwarded.ts';
+import { jsonError } from '../http/handle-errors.ts';
 import { isBelow, namesOf, routerOf } from '../http/route.ts';
 import { dataHeaders } from '../http/security-headers.ts';
-import type { Part, Middleware, RequestContext } from '../part.ts';
+import type { Middleware, Part, RequestContext } from '../part.ts';
 import type { RideCreation } from '../rides/creation.ts';
+import { waitingPolls } from '../streams/waiting-polls.ts';
 import { authenticate } from './authenticate.ts';
 import { partnerRoutes } from './routes.ts';
-import { waitingPolls } from '../streams/waiting-polls.ts';
 
 /** The versioned base and its older equivalent (contract, section 9): the same routes, keys, rides and limits. */
 const bases = ['/v1', '/api/v1'];

@@ -1,7 +1,7 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { withReportedPosition } from '../../shared/rides/read-ride.ts';
 import { positionAt } from '../../shared/rides/position.ts';
 import { lat, lng } from '../../shared/rides/public-schemas.ts';
+import { withReportedPosition } from '../../shared/rides/read-ride.ts';
 import { movingStatuses, type ReportedPosition, type Ride } from '../../shared/rides/ride-types.ts';
 import { get } from '../http/route.ts';
 import { authenticateForRide } from './authenticate.ts';

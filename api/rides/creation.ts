@@ -1,7 +1,13 @@
 import type { Context } from '../../shared/base/context.ts';
 import { AppError, describeError, limitReached } from '../../shared/base/errors.ts';
 import { randomBase62, sha256 } from '../../shared/base/ids.ts';
-import { type CreationFields, createRide, findReplay, type NewRide, UnconfirmedRide } from '../../shared/rides/create-ride.ts';
+import {
+  type CreationFields,
+  createRide,
+  findReplay,
+  type NewRide,
+  UnconfirmedRide,
+} from '../../shared/rides/create-ride.ts';
 import type { ChangeSteps } from '../http/route.ts';
 import type { RequestContext } from '../part.ts';
 import {

@@ -1,7 +1,7 @@
 import Joi from 'joi';
-import { carTypes } from '../../shared/base/terms.ts';
 import type { Config } from '../../shared/base/config.ts';
 import { greatCircleKm } from '../../shared/base/great-circle.ts';
+import { carTypes } from '../../shared/base/terms.ts';
 import { type AutoAccept, type Location, type RideRequest, rideTypes } from '../../shared/rides/ride-types.ts';
 import { checkGivenTarget } from '../../shared/targets/given-target.ts';
 import { latitude, longitude } from '../http/validate.ts';

@@ -41,7 +41,14 @@ export interface FollowedRides<Read, State> {
 export function followRides<Read extends { _id: string }, State extends { now: number }>(
   { log, config }: Context,
   wake: Wake,
-  { fields, complete = async (ride) => ride, stateOf, isLast, isAlwaysNews = () => false, pollMs }: RideView<Read, State>,
+  {
+    fields,
+    complete = async (ride) => ride,
+    stateOf,
+    isLast,
+    isAlwaysNews = () => false,
+    pollMs,
+  }: RideView<Read, State>,
 ): FollowedRides<Read, State> {
   const followed = watch<Viewer>({
     async look(watched) {

@@ -12,9 +12,9 @@ import { clientAddress, clientNetwork, redirectToHttps } from '../http/forwarded
 import { isBelow, namesOf, type PageRoute, paramOf, routerOf } from '../http/route.ts';
 import { pageHeaders } from '../http/security-headers.ts';
 import { errorPage, pageError } from '../pages/error-page.tsx';
+import type { Part, RequestContext } from '../part.ts';
 import { followRides } from '../streams/followed-rides.ts';
 import { createStreams } from '../streams/streams.ts';
-import type { Part, RequestContext } from '../part.ts';
 import { trackPage } from './page.tsx';
 import { type TrackedRide, type TrackState, trackFields, trackState } from './track-state.ts';
 

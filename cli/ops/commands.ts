@@ -1,6 +1,6 @@
 import os from 'node:os';
-import type { Context } from '../../shared/base/context.ts';
 import { readConfig } from '../../shared/base/config.ts';
+import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { type PoolName, poolNames } from '../../shared/base/queues.ts';
 import { findKey } from '../../shared/keys/manage-keys.ts';
@@ -15,7 +15,7 @@ import { type RideHistory, rideHistory } from '../../shared/webhooks/ride-histor
 import { labelledBy } from '../columns.ts';
 import { commandOf, type Program, type Words } from '../program.ts';
 import { queueLines, resendLines, rideLines, type SweepAnswer, sweepLines } from './print.ts';
-import { assertRedis, kinds, noted, resendAll, setPaused, setSuspended, type Suspendable } from './work.ts';
+import { assertRedis, kinds, noted, resendAll, type Suspendable, setPaused, setSuspended } from './work.ts';
 
 const command = commandOf<Context>();
 const by = { type: 'string', value: 'NAME' } as const;

@@ -22,7 +22,12 @@ export async function playRide(
   receiver: Receiver,
   speed: number,
 ): Promise<number> {
-  const { ride, next, watch, checkEnd } = await startRide(timeline, partner, receiver, Math.max(15_000, 15_000 / speed));
+  const { ride, next, watch, checkEnd } = await startRide(
+    timeline,
+    partner,
+    receiver,
+    Math.max(15_000, 15_000 / speed),
+  );
   const expectedEvents = ['offer.received', ...statuses.map((status) => `ride.status ${status}`)];
   try {
     for (const expected of expectedEvents) {

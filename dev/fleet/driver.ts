@@ -1,10 +1,10 @@
 import type { Point } from '../../shared/base/great-circle.ts';
-import { type Car, driveRide } from './trip.ts';
 import { sleep } from '../stack/signals.ts';
 import { type Behaviour, bidOn } from './behaviour.ts';
 import type { Figures } from './figures.ts';
 import { type GatewayClient, type OpenRequest, type OwnRide, Refusal } from './gateway-client.ts';
 import type { Random } from './random.ts';
+import { type Car, driveRide } from './trip.ts';
 
 interface DriverOptions {
   client: GatewayClient;

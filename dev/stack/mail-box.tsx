@@ -7,8 +7,8 @@ import { renderDocument } from '../../api/pages/document.tsx';
 import { pageError } from '../../api/pages/error-page.tsx';
 import type { Middleware, Part, RequestContext } from '../../api/part.ts';
 import type { Context } from '../../shared/base/context.ts';
-import { type MailRow, mails } from '../../shared/mail/mail-row.ts';
 import { type MailText, openMail } from '../../shared/mail/mail.ts';
+import { type MailRow, mails } from '../../shared/mail/mail-row.ts';
 import { mailBoxPath, onlyLocal } from './local-pages.ts';
 
 const shownMails = 50;

@@ -9,7 +9,7 @@ import { startRedis } from '../servers/redis.ts';
 import { removeAbandonedFolders } from '../servers/temporary-folder.ts';
 import { compileService } from './compile-service.ts';
 import { withDatabase } from './database.ts';
-import { keepRunning, type Kept } from './keep-running.ts';
+import { type Kept, keepRunning } from './keep-running.ts';
 import { startService } from './service.ts';
 import { checkRedis, givenServers, prepareServers, reachedAt, stackSettings } from './settings.ts';
 import type { StackEnv, StackState } from './stack-state.ts';

@@ -43,7 +43,12 @@ export async function accountOfSession(
   token: string,
   nowMs: number,
 ): Promise<{ account: Account; session: CurrentSession } | null> {
-  const withAccount = { from: AccountModel.collection.name, localField: 'accountId', foreignField: '_id', as: 'accounts' };
+  const withAccount = {
+    from: AccountModel.collection.name,
+    localField: 'accountId',
+    foreignField: '_id',
+    as: 'accounts',
+  };
   const [found] = await collection<Session>(SessionModel)
     .aggregate<Session & { accounts: Account[] }>(
       [{ $match: { _id: sha256(token) } }, { $lookup: withAccount }],

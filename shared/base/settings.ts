@@ -84,7 +84,8 @@ export const settings = Joi.object({
     'production.localTargets': '{{#label}} is for development: production refuses to start with it',
   }),
   EGRESS_ADDRESSES: Joi.string().custom(readAddresses).default([]).messages({
-    'addresses.form': '{{#label}} must be a comma-separated list of addresses and CIDR ranges like 203.0.113.10,2001:db8::/64',
+    'addresses.form':
+      '{{#label}} must be a comma-separated list of addresses and CIDR ranges like 203.0.113.10,2001:db8::/64',
   }),
   TRUSTED_PROXY_HOPS: Joi.number().integer().min(0).max(10).default(0),
   TILE_URL: Joi.string().pattern(

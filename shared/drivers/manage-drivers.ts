@@ -5,7 +5,7 @@ import { newDriverId, sha256 } from '../base/ids.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
 import { type CarType, carTypes } from '../base/terms.ts';
 import { keyHint, newDriverKey } from '../keys/key-format.ts';
-import { DriverModel, type DriverRecord, drivers, driverSessions } from './driver.ts';
+import { DriverModel, type DriverRecord, driverSessions, drivers } from './driver.ts';
 
 export interface NewDriver {
   name: string;

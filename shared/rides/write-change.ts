@@ -1,7 +1,7 @@
 import type { Context } from '../base/context.ts';
 import { batchedFind, batchedWrite } from '../base/mongo/batch.ts';
-import { limitSend, SendLimitPassed } from '../base/mongo/driver-patch.ts';
 import { isDuplicate } from '../base/mongo/collection.ts';
+import { limitSend, SendLimitPassed } from '../base/mongo/driver-patch.ts';
 import type { Change } from './decide.ts';
 import { eventBody, trackUrl } from './events.ts';
 import type { MarkCopy } from './feed/feed-mark.ts';

@@ -3,7 +3,6 @@ import mongoose from 'mongoose';
 import { subscribeToRideChanges } from '../../shared/base/wake.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { deliveryJobId, timerJobId } from '../../shared/rides/ride-jobs.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { newDriver, offerOn, rideIn } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';

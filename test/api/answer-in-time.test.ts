@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
 import { serve } from '../../api/http/serve.ts';
-import { createStreams } from '../../api/streams/streams.ts';
 import type { RequestContext } from '../../api/part.ts';
+import { createStreams } from '../../api/streams/streams.ts';
 import { KeyModel, keys } from '../../shared/keys/api-key.ts';
 import { call, validRide } from '../support/client.ts';
 import { signedIn } from '../support/dashboard.ts';

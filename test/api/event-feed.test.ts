@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { revokeKey } from '../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
-import { feedIndex, rides } from '../../shared/rides/ride.ts';
 import { readFeed } from '../../shared/rides/feed/event-feed.ts';
+import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
 import { age, readFeedOf } from '../support/feed.ts';
 import { plansOf } from '../support/plans.ts';
@@ -11,8 +11,6 @@ import { newRide, offerOn, rideWithEvents } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
-
-type Partner = Client & { key: string; keyId: string };
 
 describe('events that are read', () => {
   const api = useTestApi();

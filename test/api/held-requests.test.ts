@@ -2,11 +2,10 @@ import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
-import { type HeldRequest, HeldRequests } from '../../api/streams/held-requests.ts';
 import { type Serving, serve, silenceMs } from '../../api/http/serve.ts';
 import type { RequestContext } from '../../api/part.ts';
-import type { Context } from '../../shared/base/context.ts';
-import { testContext, useTestContext } from '../support/service.ts';
+import { type HeldRequest, HeldRequests } from '../../api/streams/held-requests.ts';
+import { useTestContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';
 
 describe('a request that waits before it is answered', () => {

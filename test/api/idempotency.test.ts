@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { rotateKey } from '../../shared/keys/replace-secret.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { timerJobId } from '../../shared/rides/ride-jobs.ts';
-import { type Client, clientOf, validRide } from '../support/client.ts';
 import { chargesOf, forgetCharges } from '../support/charges.ts';
+import { clientOf, validRide } from '../support/client.ts';
 import { database, failOnce, onceInsteadOf } from '../support/failing-mongo.ts';
 import { offerOn } from '../support/rides.ts';
 import { usePartner, useTestApi } from '../support/service.ts';

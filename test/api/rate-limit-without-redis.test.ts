@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { keyWindows, localLog } from '../../api/rides/sliding-log.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
-import type { RunningServer } from '../../dev/servers/processes.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { call, validRide } from '../support/client.ts';
 import { useFolder } from '../support/folder.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
 import { serve } from '../../api/http/serve.ts';
 import { type PollTarget, waitingPolls } from '../../api/streams/waiting-polls.ts';
-import { subscribeToRideChanges, publishRideChange } from '../../shared/base/wake.ts';
+import { publishRideChange, subscribeToRideChanges } from '../../shared/base/wake.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { newRide } from '../support/rides.ts';
 import { testContext } from '../support/service.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { LimitModel } from '../../shared/accounts/limit.ts';
 import type { Point } from '../../shared/base/great-circle.ts';
-import { hashOfDriverKey, driverSessions } from '../../shared/drivers/driver.ts';
+import { driverSessions, hashOfDriverKey } from '../../shared/drivers/driver.ts';
 import { suspendDriver } from '../../shared/drivers/manage-drivers.ts';
 import type { Answer, Client } from '../support/client.ts';
 import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from '../support/drivers.ts';

@@ -1,8 +1,7 @@
 import { createApp } from '../../api/app.ts';
 import { pageHeaders } from '../../api/http/security-headers.ts';
-import { type Serving, serve } from '../../api/http/serve.ts';
+import { serve } from '../../api/http/serve.ts';
 import { pageError } from '../../api/pages/error-page.tsx';
-import type { Context } from '../../shared/base/context.ts';
 import { AppError, type ErrorCode } from '../../shared/base/errors.ts';
 import { useTestContext } from '../support/service.ts';
 import { testPart } from '../support/test-part.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { opsToken, startTestOperators } from '../support/operators.ts';
 import { newRide } from '../support/rides.ts';
-import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
 import { useStarted } from '../support/use-started.ts';
+import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';
 
 describe('the operators’ pages', () => {
   const operators = useStarted(() => startTestOperators({ OPS_TOKEN: opsToken }));

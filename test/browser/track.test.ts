@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { freePort } from '../../dev/servers/ports.ts';
-import type { Context } from '../../shared/base/context.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Client } from '../support/client.ts';
 import { newRide, offerOn } from '../support/rides.ts';
-import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 import { testSettings, useTestContext } from '../support/service.ts';
+import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 import { storedRide } from '../support/stored-rides.ts';
 import { useTestService } from '../support/workers.ts';
 import { closeProfiles, lookAt, openPage, openProfile } from './browser.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { playRide } from '../../dev/demo/play-ride.ts';
 import { type Partner, type ReceivedEvent, startReceiver } from '../../dev/demo/partner.ts';
+import { playRide } from '../../dev/demo/play-ride.ts';
 import { createTimeline, type Timeline } from '../../dev/demo/timeline.ts';
 import { signatureHeader } from '../../shared/webhooks/sign.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { playLiveRide } from '../../dev/demo/play-ride.ts';
 import type { EventBody, Partner, ReceivedEvent } from '../../dev/demo/partner.ts';
+import { playLiveRide } from '../../dev/demo/play-ride.ts';
 import type { Timeline } from '../../dev/demo/timeline.ts';
 
 const timeline: Timeline = { entry() {}, note() {}, progress() {}, elapsed: () => '', end() {} };

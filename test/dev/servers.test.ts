@@ -7,9 +7,9 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import mongoose from 'mongoose';
-import { isAlive, type RunningServer } from '../../dev/servers/processes.ts';
 import { unpackedPackages } from '../../dev/servers/debian-packages.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
+import { isAlive, type RunningServer } from '../../dev/servers/processes.ts';
 import { redisCommand, startRedis } from '../../dev/servers/redis.ts';
 
 describe('servers for one machine', function () {

@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import { pageNames } from '../../api/docs/pages.ts';
 import { freePort } from '../../dev/servers/ports.ts';
 import { createDriver } from '../../shared/drivers/manage-drivers.ts';
-import { PageRun } from './page-run.ts';
 import { useTestService } from '../support/workers.ts';
+import { PageRun } from './page-run.ts';
 
 const compiler = path.resolve(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
 

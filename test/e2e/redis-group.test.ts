@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { queuePrefix } from '../../shared/base/queues.ts';
 import { connectRedis, redisReady } from '../../shared/base/redis/redis.ts';
-import { timerJobId } from '../../shared/rides/ride-jobs.ts';
 import { startSweeper } from '../../workers/periodic/sweeper/sweeper.ts';
 import { useFolder } from '../support/folder.ts';
 import { useReceiver } from '../support/receiver.ts';

@@ -181,7 +181,13 @@ const wrongBeside: readonly PlantedBug[] = [
   },
   {
     what: 'counts a ride too few',
-    edits: [{ file: 'workers/periodic/usage/sum-rides.js', find: 'rides: all, firstDay', replace: 'rides: all - 1, firstDay' }],
+    edits: [
+      {
+        file: 'workers/periodic/usage/sum-rides.js',
+        find: 'rides: all, firstDay',
+        replace: 'rides: all - 1, firstDay',
+      },
+    ],
     caughtAs: /the usage of key_\w+ is \d+ \(\d+ by day\) of \d+ rides/,
   },
   {

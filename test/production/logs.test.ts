@@ -51,7 +51,9 @@ describe('the logs of an API and a worker process, at the most talkative level',
     durationMs?: number;
   }
   const text = async () =>
-    (await Promise.all(['api.log', 'worker.log'].map((name) => fs.readFile(path.join(folder.path, name), 'utf8')))).join('');
+    (
+      await Promise.all(['api.log', 'worker.log'].map((name) => fs.readFile(path.join(folder.path, name), 'utf8')))
+    ).join('');
   const lines = async (): Promise<Line[]> =>
     (await text())
       .split('\n')
@@ -97,7 +99,9 @@ describe('the logs of an API and a worker process, at the most talkative level',
     await partner.post('/rides', { fare: 'CANARY-fare' });
     await partner.get('/rides?reference=CANARY-reference');
     await partner.get('/events?after=CANARY-cursor');
-    await fetch(`${service.url}/v1/rides`, { headers: { Authorization: 'Bearer CANARY-key', Cookie: 'session=CANARY' } });
+    await fetch(`${service.url}/v1/rides`, {
+      headers: { Authorization: 'Bearer CANARY-key', Cookie: 'session=CANARY' },
+    });
     await fetch(`${service.url}/track/${trackUrl.split('/').at(-1)}`);
     await fetch(`${service.url}/dashboard/sign-in`, {
       method: 'POST',

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import http from 'node:http';
-import path from 'node:path';
 import { expect } from 'chai';
 import { freePort } from '../../dev/servers/ports.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
@@ -9,8 +8,8 @@ import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { validRide } from '../support/client.ts';
 import { useFolder } from '../support/folder.ts';
-import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 import { useTestContext } from '../support/service.ts';
+import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 import { until } from '../support/until.ts';
 import { requiredSettings } from './compose.ts';
 import { type CaddyProxy, type ProxyAnswer, productionConfig, startProxy } from './debian-caddy.ts';

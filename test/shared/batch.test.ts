@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import type { Context } from '../../shared/base/context.ts';
-import { batch, batchedFind, batchedInsert, batchedUpdate, batchedWrite } from '../../shared/base/mongo/batch.ts';
 import { newRideId, newTrackToken } from '../../shared/base/ids.ts';
+import { batch, batchedFind, batchedInsert, batchedUpdate, batchedWrite } from '../../shared/base/mongo/batch.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { newRide } from '../support/rides.ts';

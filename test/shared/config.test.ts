@@ -53,7 +53,14 @@ describe('the settings', () => {
 
   it('are frozen, all the way down', () => {
     const config = readConfig(production);
-    for (const part of [config, config.secrets, config.secrets.keys, config.concurrency, config.webhookLocalTargets, config.egressAddresses]) {
+    for (const part of [
+      config,
+      config.secrets,
+      config.secrets.keys,
+      config.concurrency,
+      config.webhookLocalTargets,
+      config.egressAddresses,
+    ]) {
       expect(Object.isFrozen(part)).to.equal(true);
     }
   });

@@ -8,7 +8,12 @@ describe('the imports', () => {
     new Map([...imports, [file, [...(imports.get(file) ?? []), ...importsIn(file, statement)]]]);
 
   it('go from api, workers and cli to shared, and in shared only down', () => {
-    expect([...imports.keys()]).to.include.members(['api/app.ts', 'shared/rides/decide.ts', 'workers/main.ts', 'cli/keys.ts']);
+    expect([...imports.keys()]).to.include.members([
+      'api/app.ts',
+      'shared/rides/decide.ts',
+      'workers/main.ts',
+      'cli/keys.ts',
+    ]);
     expect(wrongImports(imports)).to.deep.equal([]);
   });
 

@@ -23,7 +23,6 @@ import {
   viewSigningSecret,
 } from '../../shared/keys/manage-keys.ts';
 import { rollSigningSecret, rotateKey } from '../../shared/keys/replace-secret.ts';
-import { suspendAccount } from '../../shared/keys/suspend-account.ts';
 import { onceInsteadOf } from '../support/failing-mongo.ts';
 import { useTestContext } from '../support/service.ts';
 

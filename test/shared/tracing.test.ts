@@ -1,9 +1,7 @@
 import { expect } from 'chai';
-import { openTelemetry } from '../../shared/base/open-telemetry.ts';
-import type { Tracing } from '../../shared/base/tracing.ts';
-import { type Receiver, startReceiver, useReceiver } from '../support/receiver.ts';
-import { testContext } from '../support/service.ts';
 import { createLogger } from '../../shared/base/logger.ts';
+import { openTelemetry } from '../../shared/base/open-telemetry.ts';
+import { useReceiver } from '../support/receiver.ts';
 import { spansIn } from '../support/spans.ts';
 
 /** Ids of which a sampler that goes by the trace's id keeps all or none. */

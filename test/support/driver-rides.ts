@@ -1,5 +1,4 @@
 import type { Point } from '../../shared/base/great-circle.ts';
-import { rides } from '../../shared/rides/ride.ts';
 import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from './drivers.ts';
 import { usePartner, useTestApi } from './service.ts';
 

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startMongo } from '../../dev/servers/mongo.ts';
 import { prepareTests } from '../../dev/servers/faketime.ts';
+import { startMongo } from '../../dev/servers/mongo.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
 import { compileService } from '../../dev/stack/compile-service.ts';
 import { startReplicaSet } from './replica-set.ts';

@@ -161,7 +161,12 @@ function circlesIn(edges: readonly (readonly [string, string])[]): string[][] {
     return reached;
   };
   const reached = new Map([...next.keys()].map((start) => [start, reach(start)]));
-  const inCircles = [...reached].filter(([start, all]) => all.has(start)).map(([start]) => start).sort();
-  const groups = inCircles.map((one) => inCircles.filter((other) => reached.get(one)?.has(other) && reached.get(other)?.has(one)));
+  const inCircles = [...reached]
+    .filter(([start, all]) => all.has(start))
+    .map(([start]) => start)
+    .sort();
+  const groups = inCircles.map((one) =>
+    inCircles.filter((other) => reached.get(one)?.has(other) && reached.get(other)?.has(one)),
+  );
   return groups.filter(([first], index) => inCircles[index] === first);
 }

@@ -2,8 +2,8 @@ import type { Context } from '../../shared/base/context.ts';
 import { AppError, type ErrorCode } from '../../shared/base/errors.ts';
 import type { PoolName } from '../../shared/base/queues.ts';
 import type { TimerName } from '../../shared/base/terms.ts';
-import { deliveryJobId, timerJobId } from '../../shared/rides/ride-jobs.ts';
 import { rides } from '../../shared/rides/ride.ts';
+import { deliveryJobId, timerJobId } from '../../shared/rides/ride-jobs.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 
 /** The whole ride as MongoDB has it. */

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import type { Context } from '../../shared/base/context.ts';
 import type { Point } from '../../shared/base/great-circle.ts';
 import { newDriverId } from '../../shared/base/ids.ts';
-import { goOffline, goOnline, positions, dropSilent } from '../../shared/drivers/positions.ts';
+import { dropSilent, goOffline, goOnline, positions } from '../../shared/drivers/positions.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { fireTimer } from '../../shared/rides/fire-timer.ts';
 import { pointAt } from '../../shared/rides/position.ts';
@@ -285,7 +284,10 @@ describe('a dispatch round', () => {
     await ctx.redis.flushall();
     await sweep(ctx, { everything: true });
     for (const rideId of [waiting, later]) {
-      expect((await jobFor(ctx, 'dispatch', { rideId, timer: 'dispatch' }))?.data).to.deep.equal({ rideId, timer: 'dispatch' });
+      expect((await jobFor(ctx, 'dispatch', { rideId, timer: 'dispatch' }))?.data).to.deep.equal({
+        rideId,
+        timer: 'dispatch',
+      });
     }
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { isOutageOfMongo } from '../../shared/base/mongo/outage.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
-import { deliver, newKey, withTargets } from '../support/deliveries.ts';
+import { deliver, newKey } from '../support/deliveries.ts';
 import { fireTimer } from '../support/fire-timer.ts';
 import type { Document } from '../support/op-msg.ts';
 import { useReceiver } from '../support/receiver.ts';

@@ -1,3 +1,4 @@
+import { greatCircleKm } from '../../shared/base/great-circle.ts';
 import { firstRideId } from '../../shared/base/ids.ts';
 import { committedReads, timeLimit } from '../../shared/base/mongo/durability.ts';
 import {
@@ -10,7 +11,6 @@ import {
   placeOf,
   stepOf,
 } from '../../shared/fares/fare-days.ts';
-import { greatCircleKm } from '../../shared/base/great-circle.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
 import { dayMs, dayOf, overUntil } from '../../shared/usage/days.ts';

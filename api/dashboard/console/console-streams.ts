@@ -1,10 +1,10 @@
 import { livingSessions } from '../../../shared/accounts/session.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import type { Wake } from '../../../shared/base/wake.ts';
+import type { RequestContext } from '../../part.ts';
 import { followRides } from '../../streams/followed-rides.ts';
 import { endWithSessions } from '../../streams/session-streams.ts';
 import { createStreams } from '../../streams/streams.ts';
-import type { RequestContext } from '../../part.ts';
 import { sessionCookie } from '../page-routes.ts';
 import { type ConsoleRide, consoleFields } from './console-ride.ts';
 import type { ConsoleState } from './console-state.ts';

@@ -10,7 +10,7 @@ import type { Form } from '../../http/body.ts';
 import { makeChange } from '../../http/route.ts';
 import { faultsIn, validate } from '../../http/validate.ts';
 import type { RideCreation } from '../../rides/creation.ts';
-import { rideRequest, newRideSchema } from '../../rides/new-ride.ts';
+import { newRideSchema, rideRequest } from '../../rides/new-ride.ts';
 import type { Faults } from '../forms.tsx';
 import {
   type Answer,

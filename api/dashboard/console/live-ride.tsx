@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { Config } from '../../../shared/base/config.ts';
 import { trackUrl } from '../../../shared/rides/events.ts';
-import type { Delivery, Offer } from '../../../shared/rides/ride-types.ts';
+import type { Offer } from '../../../shared/rides/ride-types.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
 import { type HistoryEntry, historyOf } from '../../../shared/webhooks/ride-history.ts';
 import { Fact } from '../blocks.tsx';

@@ -20,15 +20,7 @@ export function deliveryRoutes(service: Context): DashboardRoute[] {
 }
 
 /** One delivery. While it is waiting, the page refreshes automatically. */
-function deliveryPage({
-  account,
-  attempt,
-  now,
-}: {
-  account: Account;
-  attempt: ShownAttempt;
-  now: number;
-}): string {
+function deliveryPage({ account, attempt, now }: { account: Account; attempt: ShownAttempt; now: number }): string {
   const { event, outcome, kind, rideId, seq, mode } = attempt;
   const waiting = outcome === 'waiting';
   return dashboardPage({

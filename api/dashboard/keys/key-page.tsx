@@ -126,10 +126,10 @@ function KeyCard({ apiKey, now, ridesCreated }: PartProps) {
         <When at={apiKey.createdAt} now={now} />
       </Fact>
       {apiKey.rotatedAt && (
-<Fact name="Rotated">
-            <When at={apiKey.rotatedAt} now={now} />
-          </Fact>
-)}
+        <Fact name="Rotated">
+          <When at={apiKey.rotatedAt} now={now} />
+        </Fact>
+      )}
       <Fact name="Last used">
         <Moment at={apiKey.lastUsedAt} now={now} />
       </Fact>

@@ -80,8 +80,7 @@ export function keyRoutes(service: Context): DashboardRoute[] {
     ...actionRoutes('name', async (request, key) => {
       const name = request.form.text('name');
       if (!isKeyName(name)) return showKey(request, key, { faults: { name: nameFault(name) }, typed: { name } }, 422);
-      if (await renameKey(key._id, name, request.owner, request.sent.id))
-        await noted(request, 'key_renamed', key._id);
+      if (await renameKey(key._id, name, request.owner, request.sent.id)) await noted(request, 'key_renamed', key._id);
       return done(key._id, 'renamed');
     }),
 

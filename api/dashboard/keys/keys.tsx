@@ -102,7 +102,10 @@ type KeyTableProps = Pick<KeysPageProps, 'rides' | 'health' | 'now'> & {
 function KeyTable({ label, keys, rides, health, now, revoked }: KeyTableProps) {
   return (
     <table class="table keys" aria-label={label}>
-      <TableHead columns={['Name', 'Mode', 'Ends in', 'Created', revoked ? 'Revoked' : 'Last used', 'Rides created']} numbers={['Rides created']} />
+      <TableHead
+        columns={['Name', 'Mode', 'Ends in', 'Created', revoked ? 'Revoked' : 'Last used', 'Rides created']}
+        numbers={['Rides created']}
+      />
       <tbody>
         {keys.map((key) => (
           <tr key={key._id}>

@@ -1,10 +1,10 @@
 import type { Account } from '../../../shared/accounts/account.ts';
-import type { Mode } from '../../../shared/base/terms.ts';
-import { exactText, counted } from '../facts.tsx';
 import { type Limit, take } from '../../../shared/accounts/limit.ts';
 import type { Context } from '../../../shared/base/context.ts';
+import type { Mode } from '../../../shared/base/terms.ts';
 import { listActiveKeys } from '../../../shared/keys/list-keys.ts';
 import { createKeyByForm, isKeyName } from '../../../shared/keys/manage-keys.ts';
+import { counted, exactText } from '../facts.tsx';
 import { ChangeForm, ChoiceField, FaultSummary, type Faults, TextField } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { type Answer, askForCode, type DashboardRoute, type PageRequest, signedInRoutes } from '../page-routes.ts';
@@ -127,15 +127,7 @@ function newKeyPage({ account, typed, faults = {} }: NewKeyPageProps): string {
 }
 
 /** For an account that has reached the limit of active keys. */
-function fullPage({
-  account,
-  most,
-  hasErrors,
-}: {
-  account: Account;
-  most: number;
-  hasErrors?: boolean;
-}): string {
+function fullPage({ account, most, hasErrors }: { account: Account; most: number; hasErrors?: boolean }): string {
   return dashboardPage({
     title: 'New key',
     account,

@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import type { Account } from '../../../shared/accounts/account.ts';
-import type { ApiKey } from '../../../shared/keys/api-key.ts';
-import { trackUrl } from '../../../shared/rides/events.ts';
-import type { Ride } from '../../../shared/rides/ride-types.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { AppError } from '../../../shared/base/errors.ts';
+import { trackUrl } from '../../../shared/rides/events.ts';
 import { rideWithKeyName } from '../../../shared/rides/list-rides.ts';
+import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { attemptsOfRide } from '../../../shared/webhooks/attempts.ts';
 import { redeliver } from '../../../shared/webhooks/redeliver.ts';
 import { historyOf, type ShownAttempt } from '../../../shared/webhooks/ride-history.ts';
@@ -152,24 +151,22 @@ function Summary({ ride, keyName, now }: Pick<RidePageProps, 'ride' | 'keyName' 
   return (
     <dl class="summary">
       <Item name="Status">
-          <StatusPill status={ride.status} />
-        </Item>
+        <StatusPill status={ride.status} />
+      </Item>
       <Item name="Fare">{moneyText(ride.fare)}</Item>
       <Item name="Agreed price">{ride.agreedPrice === undefined ? <None /> : moneyText(ride.agreedPrice)}</Item>
       <Item name="Created">
-          <When at={ride.createdAt} now={now} />
-        </Item>
+        <When at={ride.createdAt} now={now} />
+      </Item>
       <Item name="Key">
-          <KeyName keyId={ride.keyId} name={keyName} mode={ride.mode} />
-        </Item>
+        <KeyName keyId={ride.keyId} name={keyName} mode={ride.mode} />
+      </Item>
       <Item name="Driver">{driver ? `${driver.name}, ${driver.vehicle}, ${driver.plate}` : <None />}</Item>
-      {ride.reference && (
-        <Item name="Reference">{ride.reference}</Item>
-      )}
+      {ride.reference && <Item name="Reference">{ride.reference}</Item>}
       <Item name="Trip" wide>
-          {placeText(pickup)} <span class="quiet">to</span> {placeText(destination)},{' '}
-          <span class="nowrap">{ride.distanceKm.toFixed(1)} km</span>
-        </Item>
+        {placeText(pickup)} <span class="quiet">to</span> {placeText(destination)},{' '}
+        <span class="nowrap">{ride.distanceKm.toFixed(1)} km</span>
+      </Item>
     </dl>
   );
 }

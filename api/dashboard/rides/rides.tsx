@@ -141,7 +141,10 @@ function RidesTable({ rides, keys, now }: { rides: readonly ListedRide[]; keys: 
   return (
     <div class="scroll">
       <table class="table rides">
-        <TableHead columns={['Ride', 'Created (UTC)', 'Status', 'Fare', 'Agreed', 'Offers', 'Events', 'Key']} numbers={['Fare', 'Agreed', 'Offers']} />
+        <TableHead
+          columns={['Ride', 'Created (UTC)', 'Status', 'Fare', 'Agreed', 'Offers', 'Events', 'Key']}
+          numbers={['Fare', 'Agreed', 'Offers']}
+        />
         <tbody>
           {rides.map((ride) => (
             <tr key={ride._id}>

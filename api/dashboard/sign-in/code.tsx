@@ -12,9 +12,9 @@ import { derivedMailId } from '../../../shared/base/ids.ts';
 import { isMailStored, sendMail } from '../../../shared/mail/mail.ts';
 import { clientAddress, clientNetwork } from '../../http/forwarded.ts';
 import type { RequestContext } from '../../part.ts';
-import type { Answer } from '../page-routes.ts';
 import { ChangeForm, type Faults, TextField } from '../forms.tsx';
 import { outsidePage } from '../frame.tsx';
+import type { Answer } from '../page-routes.ts';
 import { codeMail, wrongCodesMail } from './mails.ts';
 
 interface Asking {

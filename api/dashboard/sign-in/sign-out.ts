@@ -4,7 +4,15 @@ import type { Context } from '../../../shared/base/context.ts';
 import { derivedAuditId } from '../../../shared/base/ids.ts';
 import { clientAddress } from '../../http/forwarded.ts';
 import type { RequestContext } from '../../part.ts';
-import { sessionCookie, type Answer, type DashboardRoute, formIdOf, respond, signedInRoutes, type FormRequest } from '../page-routes.ts';
+import {
+  type Answer,
+  type DashboardRoute,
+  type FormRequest,
+  formIdOf,
+  respond,
+  sessionCookie,
+  signedInRoutes,
+} from '../page-routes.ts';
 
 /** Ends sessions on the server, because a cookie can be copied. Each form can be sent again until it is completed. */
 export function signOutRoutes(service: Context): DashboardRoute[] {

@@ -27,9 +27,7 @@ export function statementRoutes(service: Context): DashboardRoute[] {
     }),
     page('/usage/:month/statement.csv', async ({ account, owner, param }) => {
       const month = chosenMonth(param('month'), service.now());
-      const body = await statementCsv(allLines(account._id, month), (lines) =>
-        keyNames(keyIdsOf(lines), owner),
-      );
+      const body = await statementCsv(allLines(account._id, month), (lines) => keyNames(keyIdsOf(lines), owner));
       return { file: `rides-${month}.csv`, type: 'text/csv; charset=utf-8; header=present', body };
     }),
   ];

@@ -132,7 +132,10 @@ function NoRides({ hasKeys }: { hasKeys: boolean }) {
 function MonthTable({ totals }: { totals: readonly MonthTotal[] }) {
   return (
     <table class="table months" aria-label="Statements">
-      <TableHead columns={['Month', 'Completed live trips', 'Agreed prices', 'Download']} numbers={['Completed live trips', 'Agreed prices']} />
+      <TableHead
+        columns={['Month', 'Completed live trips', 'Agreed prices', 'Download']}
+        numbers={['Completed live trips', 'Agreed prices']}
+      />
       <tbody>
         {totals.map(({ month, trips, cents, isSoFar }) => (
           <tr key={month}>

@@ -52,7 +52,10 @@ export function createSending(driverId: string, { onChange, onDone, onRefused, o
 
   /** An offer that was never sent is dropped; one that is on its way is withdrawn when it has arrived. */
   function withdraw({ rideId, offer }: RequestOnPage): void {
-    if (offer?.offerId) return add({ kind: 'withdraw', rideId, offerId: offer.offerId });
+    if (offer?.offerId) {
+      add({ kind: 'withdraw', rideId, offerId: offer.offerId });
+      return;
+    }
     const isThis = (action: Action) => action.kind === 'offer' && action.rideId === rideId;
     drop(isThis);
     if (read().some(isThis)) unwanted.add(rideId);

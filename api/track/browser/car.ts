@@ -1,5 +1,5 @@
-import { placeOnLeg } from '../../../shared/rides/position.ts';
 import { greatCircleKm } from '../../../shared/base/great-circle.ts';
+import { placeOnLeg } from '../../../shared/rides/position.ts';
 import type { TrackState } from '../track-state.ts';
 import { oldReportMs } from '../words.ts';
 

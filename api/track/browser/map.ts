@@ -12,8 +12,8 @@ import {
   polyline,
   tileLayer,
 } from 'leaflet';
-import { initialBearing, pointAt } from '../../../shared/rides/position.ts';
 import { greatCircleKm } from '../../../shared/base/great-circle.ts';
+import { initialBearing, pointAt } from '../../../shared/rides/position.ts';
 import type { TrackState } from '../track-state.ts';
 import { type CarView, shorterWay } from './car.ts';
 

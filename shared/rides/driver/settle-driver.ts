@@ -2,7 +2,7 @@ import type { Context } from '../../base/context.ts';
 import { AppError } from '../../base/errors.ts';
 import { mongoNow } from '../../base/mongo/clock.ts';
 import { timeLimit } from '../../base/mongo/durability.ts';
-import { type Commitment, drivers, isActive, driverSessions } from '../../drivers/driver.ts';
+import { type Commitment, driverSessions, drivers, isActive } from '../../drivers/driver.ts';
 import { unknownDriver } from '../../drivers/manage-drivers.ts';
 import { goOffline, noteRide, readCounts } from '../../drivers/positions.ts';
 import { applyAction } from '../change-ride.ts';

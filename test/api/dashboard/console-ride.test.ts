@@ -141,12 +141,7 @@ describe('a ride of the test console', () => {
     await visitor.post(`${base}/${rideId}/accept`, { offerId });
     const { html } = await visitor.get(`${base}/${rideId}`);
     const { html: state } = await visitor.get(`${base}/${rideId}/state`);
-    for (const text of [
-      bidding,
-      html,
-      (JSON.parse(state) as { html: string }).html,
-      (await visitor.get(base)).html,
-    ]) {
+    for (const text of [bidding, html, (JSON.parse(state) as { html: string }).html, (await visitor.get(base)).html]) {
       expect(text).to.include('&lt;img').and.not.include('<img');
     }
   });

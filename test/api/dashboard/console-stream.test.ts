@@ -9,7 +9,7 @@ import { startTestApi } from '../../support/service.ts';
 import { base, useTestConsole } from '../../support/test-console.ts';
 
 describe('the stream of a test ride in the console', () => {
-  const { api, visitor, key, started } = useTestConsole();
+  const { api, visitor, started } = useTestConsole();
 
   const opened: EventStream[] = [];
   afterEach(async () => {

@@ -1,10 +1,5 @@
 import { expect } from 'chai';
-import { firstValues } from '../../../api/dashboard/console/ride-request.ts';
-import { SessionModel } from '../../../shared/accounts/session.ts';
-import { newKeyId } from '../../../shared/base/ids.ts';
-import type { Mode } from '../../../shared/base/terms.ts';
-import { createKey, type NewKey, revokeKey } from '../../../shared/keys/manage-keys.ts';
-import { applyAction } from '../../../shared/rides/change-ride.ts';
+import { revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { testScenarios } from '../../../shared/rides/ride-types.ts';
 import { clientOf } from '../../support/client.ts';

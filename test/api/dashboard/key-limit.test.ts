@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { keys } from '../../../shared/keys/api-key.ts';
 import { createKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { newFormId, signedIn, type Visitor } from '../../support/dashboard.ts';
 import { testConfig, useTestApi } from '../../support/service.ts';

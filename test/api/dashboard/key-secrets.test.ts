@@ -5,9 +5,9 @@ import { deliverySettings, settingsMaxAgeMs } from '../../../shared/keys/deliver
 import { revokeKey } from '../../../shared/keys/manage-keys.ts';
 import { rotateByForm } from '../../../shared/keys/replace-secret.ts';
 import { newFormId, signedIn } from '../../support/dashboard.ts';
+import { useKeyPages } from '../../support/key-pages.ts';
 import { mailsTo } from '../../support/mails.ts';
 import { testConfig } from '../../support/service.ts';
-import { useKeyPages } from '../../support/key-pages.ts';
 
 describe('the dashboard: the secrets of a key', () => {
   const { api, visitor, owner, textOf, ownKey, audited, isAlive, stored } = useKeyPages();

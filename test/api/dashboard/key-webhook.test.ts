@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { keys } from '../../../shared/keys/api-key.ts';
 import { deliverySettings, settingsMaxAgeMs } from '../../../shared/keys/delivery-settings.ts';
 import { newFormId } from '../../support/dashboard.ts';
 import { useKeyPages } from '../../support/key-pages.ts';

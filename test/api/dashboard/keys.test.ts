@@ -2,9 +2,7 @@ import { expect } from 'chai';
 import { createApp } from '../../../api/app.ts';
 import { keyPage } from '../../../api/dashboard/keys/key-page.tsx';
 import { serve } from '../../../api/http/serve.ts';
-import { type AuditAction, auditOf } from '../../../shared/accounts/audit.ts';
-import { sentForm } from '../../../shared/accounts/sent-form.ts';
-import type { Mode } from '../../../shared/base/terms.ts';
+import type { AuditAction } from '../../../shared/accounts/audit.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { isWellFormedKey } from '../../../shared/keys/key-format.ts';
 import { createKey, findKey, listKeys, revokeKey } from '../../../shared/keys/manage-keys.ts';
@@ -12,9 +10,9 @@ import { rotateKey } from '../../../shared/keys/replace-secret.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 import { clientOf } from '../../support/client.ts';
 import { newFormId, signedIn } from '../../support/dashboard.ts';
+import { useKeyPages } from '../../support/key-pages.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { mailsTo } from '../../support/mails.ts';
-import { useKeyPages } from '../../support/key-pages.ts';
 
 describe('the dashboard: keys', () => {
   const { api, visitor, owner, textOf, create, ownKey, audited, isAlive, expectFault } = useKeyPages();

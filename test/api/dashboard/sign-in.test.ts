@@ -8,8 +8,8 @@ import { randomBase62 } from '../../../shared/base/ids.ts';
 import { type PoolName, poolNames } from '../../../shared/base/queues.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
 import { withLogLines } from '../../support/log-lines.ts';
-import { codeSentTo, linkSentTo, mailsTo, wrongCode, someone } from '../../support/mails.ts';
-import { plainBrowser, type PlainBrowser } from '../../support/plain-browser.ts';
+import { codeSentTo, mailsTo, someone, wrongCode } from '../../support/mails.ts';
+import { plainBrowser } from '../../support/plain-browser.ts';
 import { startTestApi, type TestApi } from '../../support/service.ts';
 import { useSigningIn } from '../../support/signing-in.ts';
 

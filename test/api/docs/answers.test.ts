@@ -1,10 +1,7 @@
 import { expect } from 'chai';
 import { createApp } from '../../../api/app.ts';
-import { commonErrors } from '../../../api/docs/error-answers.ts';
-import type { Operation } from '../../../api/http/operation.ts';
 import { serve } from '../../../api/http/serve.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
-import { type ErrorCode, publicErrorOf } from '../../../shared/base/errors.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { eventSchemas } from '../../../shared/rides/events.ts';
 import { rides } from '../../../shared/rides/ride.ts';

@@ -1,9 +1,6 @@
 import { expect } from 'chai';
-import { commonErrors } from '../../../api/docs/error-answers.ts';
 import { driverOperations } from '../../../api/drivers/routes.ts';
 import { stepTaken } from '../../../api/drivers/steps.ts';
-import type { Operation } from '../../../api/http/operation.ts';
-import { type ErrorCode, publicErrorOf } from '../../../shared/base/errors.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { RideStatus } from '../../../shared/rides/ride-types.ts';

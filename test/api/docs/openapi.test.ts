@@ -26,7 +26,9 @@ describe('the OpenAPI document', () => {
 
   it('has every route of the partner API and of the gateway, and no other', async () => {
     const app = createApp(api.ctx);
-    const routes = app.parts.filter(({ name }) => ['partner', 'drivers'].includes(name)).flatMap((part) => part.routes());
+    const routes = app.parts
+      .filter(({ name }) => ['partner', 'drivers'].includes(name))
+      .flatMap((part) => part.routes());
     await app.close?.();
     const expected = routes
       .filter(({ path }) => !path.startsWith('/api/v1'))

@@ -2,12 +2,11 @@ import { expect } from 'chai';
 import { suspendDriver } from '../../../shared/drivers/manage-drivers.ts';
 import { positions } from '../../../shared/drivers/positions.ts';
 import { makeOffer } from '../../../shared/rides/driver/driver-actions.ts';
-import { rides } from '../../../shared/rides/ride.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
+import { useDriverRides } from '../../support/driver-rides.ts';
 import { newGatewayDriver, person, runDispatch, somewhere } from '../../support/drivers.ts';
 import { newDriver, offerOn } from '../../support/rides.ts';
 import { makeDue, outcomeOf, storedRide } from '../../support/stored-rides.ts';
-import { useDriverRides } from '../../support/driver-rides.ts';
 
 describe('a driver has one ride at a time', () => {
   const { api, partner, openRide, offerBy, accept, step, rideOf, chosenDriver } = useDriverRides();
@@ -49,7 +48,7 @@ describe('a driver has one ride at a time', () => {
     });
 
     it("withdraws the driver's other offers, also where the worker that should have died", async () => {
-      const { driver, taken, open } = await chosenWithAnotherOffer();
+      const { driver, open } = await chosenWithAnotherOffer();
       // The job is lost with all of Redis, and the timer on the ride is left.
       await api.ctx.redis.flushall();
       await sweep(api.ctx, { everything: true });

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { rides } from '../../../shared/rides/ride.ts';
+import { useDriverRides } from '../../support/driver-rides.ts';
 import { newGatewayDriver, somewhere } from '../../support/drivers.ts';
 import { offerOn } from '../../support/rides.ts';
 import { endBidding, storedRide } from '../../support/stored-rides.ts';
-import { useDriverRides } from '../../support/driver-rides.ts';
 
 describe('the requests of a driver', () => {
   const { api, partner, openRide, offerBy, accept, step, requestsOf, refusal, chosenDriver } = useDriverRides();

@@ -1,16 +1,14 @@
 import { expect } from 'chai';
-import type { Point } from '../../../shared/base/great-circle.ts';
 import { newDriverId } from '../../../shared/base/ids.ts';
 import { positions } from '../../../shared/drivers/positions.ts';
 import { commitmentsOf, movingRidesOf, ridesOfDriver } from '../../../shared/rides/driver/driver-rides.ts';
-import { rides } from '../../../shared/rides/ride.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { call } from '../../support/client.ts';
+import { canaries, secrets, useDriverRides } from '../../support/driver-rides.ts';
 import { type GatewayDriver, newGatewayDriver, runDispatch, somewhere } from '../../support/drivers.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { plansOf } from '../../support/plans.ts';
 import { makeDue, statusesSent, storedRide } from '../../support/stored-rides.ts';
-import { canaries, secrets, useDriverRides } from '../../support/driver-rides.ts';
 
 describe("a driver's ride", () => {
   const { api, partner, openRide, offerBy, accept, step, rideOf, refusal, chosenDriver } = useDriverRides();

@@ -2,7 +2,7 @@ import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { expect } from 'chai';
 import { operatorsCookie } from '../../../api/ops/operators-pages.tsx';
 import type { RequestContext } from '../../../api/part.ts';
-import { cookieOf, opsToken, startTestOperators, type TestOperators } from '../../support/operators.ts';
+import { cookieOf, opsToken, startTestOperators } from '../../support/operators.ts';
 import { newRide } from '../../support/rides.ts';
 import { useStarted } from '../../support/use-started.ts';
 

@@ -6,8 +6,8 @@ import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.
 import type { ReceivedMail } from '../../support/mail-server.ts';
 import type { Fault } from '../faults-log.ts';
 import type { FeedReader } from '../load/feed-readers.ts';
-import type { Call } from '../load/request.ts';
 import type { Press } from '../load/person.ts';
+import type { Call } from '../load/request.ts';
 import type { Receipt } from '../world/receivers.ts';
 import type { World } from '../world/world.ts';
 import { askedViolations } from './asked-attempts.ts';

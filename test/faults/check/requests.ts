@@ -1,6 +1,6 @@
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { type Fault, overlaps } from '../faults-log.ts';
-import type { Call, Answered } from '../load/request.ts';
+import type { Answered, Call } from '../load/request.ts';
 
 /** MongoDB away is answered within 3 s; a busy machine may add a little, a hang is far more. */
 const hangMs = 5_000;

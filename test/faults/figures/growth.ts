@@ -2,11 +2,11 @@ import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import { creationLog } from '../../support/charges.ts';
 import type { Figure, FigureRun } from '../figure.ts';
 import type { World } from '../world/world.ts';
 import { httpClient, smallRide } from './http-client.ts';
 import { inWorld, numbers } from './in-world.ts';
-import { creationLog } from '../../support/charges.ts';
 
 /** Each ride has three offers and ends completed. */
 const eventsOfRide = 7;

@@ -2,11 +2,11 @@ import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { sha256 } from '../../../shared/base/ids.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import { creationLog } from '../../support/charges.ts';
 import type { World } from '../world/world.ts';
 import type { Part } from './create-at-once.ts';
 import { httpClient, smallRide } from './http-client.ts';
 import { numbers } from './in-world.ts';
-import { creationLog } from '../../support/charges.ts';
 
 const limit = 30;
 const windowMs = 60_000;

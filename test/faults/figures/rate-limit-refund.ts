@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { rides } from '../../../shared/rides/ride.ts';
+import { creationLog } from '../../support/charges.ts';
 import type { World } from '../world/world.ts';
 import { createAtOnce, type Part } from './create-at-once.ts';
 import { httpClient } from './http-client.ts';
 import { sum } from './in-world.ts';
-import { creationLog } from '../../support/charges.ts';
 
 const limit = 30;
 const failing = 24;

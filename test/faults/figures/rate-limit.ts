@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { sha256 } from '../../../shared/base/ids.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import { creationLog } from '../../support/charges.ts';
 import type { Figure, FigureRun } from '../figure.ts';
 import type { World } from '../world/world.ts';
 import { createAtOnce, type Part } from './create-at-once.ts';
@@ -8,7 +9,6 @@ import type { HttpAnswer } from './http-client.ts';
 import { inWorld, numbers, sideBySide } from './in-world.ts';
 import { steadyPressure } from './rate-limit-pressure.ts';
 import { refundAfterOutage } from './rate-limit-refund.ts';
-import { creationLog } from '../../support/charges.ts';
 
 const limit = 30;
 const burst = 300;

@@ -65,10 +65,7 @@ type Old = Partial<Ride> & Pick<Ride, 'status' | 'statusAt'>;
  * Adds an account with old rides. Only before the first process starts may some be due for deletion: the retention relies on
  * it that no ride is created in a month that is closed.
  */
-export async function addPast(
-  { config, past, receivers, keys }: PastWorld,
-  { isFirst = false } = {},
-): Promise<void> {
+export async function addPast({ config, past, receivers, keys }: PastWorld, { isFirst = false } = {}): Promise<void> {
   const accountId = newAccountId();
   const ownerOf = async (mode: Mode) => {
     const key = await createKey(config, { accountId, name: 'past', mode });
@@ -159,7 +156,11 @@ export async function makeTurnsDue(world: RedisServers): Promise<void> {
 }
 
 /** Adds to the past again and again, and makes the turns due. What a fault prevents is left out. */
-export async function keepAdding(world: PastWorld & RedisServers, stopping: AbortSignal, everyMs = 15_000): Promise<void> {
+export async function keepAdding(
+  world: PastWorld & RedisServers,
+  stopping: AbortSignal,
+  everyMs = 15_000,
+): Promise<void> {
   while (!stopping.aborted) {
     await setTimeout(everyMs, undefined, { signal: stopping }).catch(() => {});
     if (stopping.aborted) return;

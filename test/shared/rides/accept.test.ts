@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { applyAction, changeRide } from '../../../shared/rides/change-ride.ts';
 import { visibleOffers } from '../../../shared/rides/offers.ts';
 import { type RideOwner, readRide } from '../../../shared/rides/read-ride.ts';

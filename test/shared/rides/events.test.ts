@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
 import { rides } from '../../../shared/rides/ride.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { newAccountId, newKeyId } from '../../../shared/base/ids.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
-import { listRides, type RideFilter, rideOf, listKeyRides } from '../../../shared/rides/list-rides.ts';
+import { listKeyRides, listRides, type RideFilter } from '../../../shared/rides/list-rides.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { type Ride, type RideStatus, rideStatuses } from '../../../shared/rides/ride-types.ts';
 import { plansOf } from '../../support/plans.ts';
@@ -86,7 +86,11 @@ describe('the list of rides', () => {
     await rides.insertMany(many);
     const filters: RideFilter[] = [{}, { keyId }, { mode: 'test' }, { status: 'cancelled' }];
     filters.push({ status: 'arrived', mode: 'live' }, { keyId, status: 'arrived' }, { after: many[1_000]?._id });
-    const ofKey: Parameters<typeof listKeyRides>[1][] = [{}, { status: 'arrived' }, { from: 0, after: many[1_000]?._id }];
+    const ofKey: Parameters<typeof listKeyRides>[1][] = [
+      {},
+      { status: 'arrived' },
+      { from: 0, after: many[1_000]?._id },
+    ];
     ofKey.push({ reference: 'Room 12' }, { reference: 'Room 12', status: 'cancelled' });
     const lists = [
       ...filters.map((filter) => [filter, () => listRides(filter, 20, { accountId })] as const),

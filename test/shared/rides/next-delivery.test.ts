@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import mongoose from 'mongoose';
-import type { Context } from '../../../shared/base/context.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { claimEvent } from '../../../workers/webhooks/claim.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import type { TimerName } from '../../../shared/base/terms.ts';
+import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { newRide, offerOn } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { fireTimer } from '../../support/fire-timer.ts';
 import { newDriver, newRide, offerOn, rideIn } from '../../support/rides.ts';

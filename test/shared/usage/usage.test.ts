@@ -6,12 +6,22 @@ import { createRide } from '../../../shared/rides/create-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { dayMs, dayOf } from '../../../shared/usage/days.ts';
 import { isSumDue, noteSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
-import { countByDay } from '../../../workers/periodic/usage/sum-rides.ts';
 import { ridesByKey, usageOf } from '../../../shared/usage/usage.ts';
 import { TurnOverError } from '../../../workers/periodic/turns.ts';
+import { countByDay } from '../../../workers/periodic/usage/sum-rides.ts';
 import { newRide } from '../../support/rides.ts';
 import { until as eventually } from '../../support/until.ts';
-import { at, isClosed, isSummed, newKey, ridesAt, sumThrough, usageSummary, type Whose, useUsageContext } from '../../support/usage.ts';
+import {
+  at,
+  isClosed,
+  isSummed,
+  newKey,
+  ridesAt,
+  sumThrough,
+  usageSummary,
+  useUsageContext,
+  type Whose,
+} from '../../support/usage.ts';
 
 const now = at('2026-11-21 12:00').getTime();
 const november = { from: at('2026-11-01 00:00'), to: at('2026-12-01 00:00') };

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { Context } from '../../../shared/base/context.ts';
 import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import { newRideId, newTrackToken } from '../../../shared/base/ids.ts';
 import { FareProgressModel, fareDays, fareProgress, placeOf } from '../../../shared/fares/fare-days.ts';

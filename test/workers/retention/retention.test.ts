@@ -22,9 +22,9 @@ import { dayMs, monthOf, overUntil, startOfMonth } from '../../../shared/usage/d
 import { askForSums, isSumDue, noteSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
 import { type RideSums, rideSums } from '../../../shared/usage/ride-sums.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
-import { startPacedWork, TurnOverError, takePacedTurn } from '../../../workers/periodic/turns.ts';
-import { type RetentionResult, retention, runRetention } from '../../../workers/periodic/retention/retention.ts';
 import { eraseAttemptsOfErased } from '../../../shared/webhooks/erase-attempts.ts';
+import { type RetentionResult, retention, runRetention } from '../../../workers/periodic/retention/retention.ts';
+import { startPacedWork, TurnOverError, takePacedTurn } from '../../../workers/periodic/turns.ts';
 import { storedAttempts } from '../../support/attempts.ts';
 import { endedRide, personal, personalIn } from '../../support/ended-rides.ts';
 import { withLogLines } from '../../support/log-lines.ts';
@@ -159,7 +159,9 @@ describe('the retention', () => {
     const [resend] = await storedAttempts([{ rideId, kind: 'redelivery', dueAt: new Date() }], ctx.now());
     const stored = () => attempts.findOne({ _id: resend?._id });
     await retain();
-    expect(await stored()).to.include({ answer: 'ok' }).and.not.to.have.property('erasedAt');
+    expect(await stored())
+      .to.include({ answer: 'ok' })
+      .and.not.to.have.property('erasedAt');
     await attempts.updateOne({ _id: resend?._id }, { $unset: { dueAt: '' } });
     await eraseAttemptsOfErased([rideId]);
     expect(await stored()).not.to.have.any.keys('headers', 'body', 'answer', 'url', 'address');

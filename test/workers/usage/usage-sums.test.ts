@@ -20,8 +20,7 @@ describe('summing the usage', () => {
   });
 
   const clockAt = (text: string): Context => ({ ...ctx, now: () => at(text).getTime() });
-  const turn = (service: Context, signal = new AbortController().signal) =>
-    takePacedTurn(service, usageSums, signal);
+  const turn = (service: Context, signal = new AbortController().signal) => takePacedTurn(service, usageSums, signal);
   const intervalIsOver = () => ctx.redis.del(usageSums.leaseKey);
   const summedOf = async ({ keyId }: Whose) => (await rideSums.findOne({ _id: keyId }))?.rides;
 

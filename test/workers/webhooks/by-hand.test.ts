@@ -221,7 +221,9 @@ describe('an attempt by hand', () => {
       }
       await claimAttempt(attemptId, 'nothing sent');
       await releaseAttempt(attemptId, 'nothing sent');
-      expect(await stored(attemptId)).to.include({ state: 'waiting', tries: 2 }).and.not.to.have.property('claim');
+      expect(await stored(attemptId))
+        .to.include({ state: 'waiting', tries: 2 })
+        .and.not.to.have.property('claim');
       expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
     });
 

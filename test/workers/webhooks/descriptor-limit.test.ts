@@ -67,7 +67,14 @@ describe('the attempts at a time of a process', () => {
   const startWorker = async (localTarget: string) => {
     const env = testSettings({ WEBHOOK_LOCAL_TARGETS: localTarget, LOG_LEVEL: 'info' });
     const [script, args] = ['workers/main', ['webhooks', 'webhooks-slow']] as const;
-    worker = serviceProcess({ name: 'worker', script, args: [...args], env, output: { logDir: folder.path }, openFiles: limit });
+    worker = serviceProcess({
+      name: 'worker',
+      script,
+      args: [...args],
+      env,
+      output: { logDir: folder.path },
+      openFiles: limit,
+    });
     await worker.start();
   };
   const logLines = (): LogLine[] => {

@@ -91,14 +91,18 @@ describe('the health of deliveries', () => {
         return flushHealth();
       };
       await noteAll(...times(5, refused));
-      expect(await healthOf(key)).to.include({ failuresInRow: 5 }).and.deep.include({ since: time(0) });
+      expect(await healthOf(key))
+        .to.include({ failuresInRow: 5 })
+        .and.deep.include({ since: time(0) });
       // The failures of before are ended first, however long that takes.
       onceInsteadOf(keys, 'findOneAndUpdate', async (...args) => {
         await setTimeout(50);
         return Reflect.apply(keys.findOneAndUpdate, keys, args);
       });
       await noteAll(...times(3, refused), delivered, ...times(6, refused));
-      expect(await healthOf(key)).to.include({ failuresInRow: 6 }).and.deep.include({ since: time(4) });
+      expect(await healthOf(key))
+        .to.include({ failuresInRow: 6 })
+        .and.deep.include({ since: time(4) });
     });
 
     it('also when several processes count at once', async () => {

@@ -6,7 +6,7 @@ import { SubmissionModel } from '../../../shared/accounts/submission.ts';
 import { firstRideId } from '../../../shared/base/ids.ts';
 import { collection } from '../../../shared/base/mongo/collection.ts';
 import { timeLimit } from '../../../shared/base/mongo/durability.ts';
-import { drivers, driverSessions } from '../../../shared/drivers/driver.ts';
+import { driverSessions, drivers } from '../../../shared/drivers/driver.ts';
 import { positions } from '../../../shared/drivers/positions.ts';
 import { keys } from '../../../shared/keys/api-key.ts';
 import { MailModel } from '../../../shared/mail/mail-row.ts';

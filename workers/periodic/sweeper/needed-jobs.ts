@@ -2,8 +2,16 @@ import type { Context } from '../../../shared/base/context.ts';
 import type { PoolName } from '../../../shared/base/queues.ts';
 import { enqueueMail } from '../../../shared/mail/mail.ts';
 import { type MailRow, mails } from '../../../shared/mail/mail-row.ts';
-import { deliveryJobId, enqueueNextDelivery, type Outbox, enqueueTimers, timerJobId, timerPool, withJob } from '../../../shared/rides/ride-jobs.ts';
 import { rides } from '../../../shared/rides/ride.ts';
+import {
+  deliveryJobId,
+  enqueueNextDelivery,
+  enqueueTimers,
+  type Outbox,
+  timerJobId,
+  timerPool,
+  withJob,
+} from '../../../shared/rides/ride-jobs.ts';
 import type { Claim } from '../../../shared/rides/ride-types.ts';
 import { attemptJobId, enqueueAttempt, nextRedeliveries } from '../../../shared/webhooks/attempt-jobs.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
@@ -98,8 +106,7 @@ export function unsettledEvents(current: Sweep): Walk<UnsettledRide> {
 }
 
 const deliveryPools: readonly PoolName[] = ['webhooks', 'webhooks-slow'];
-const deliveryPool = async (ctx: Context, keyId: string) =>
-  (await isSlow(ctx, keyId)) ? 'webhooks-slow' : 'webhooks';
+const deliveryPool = async (ctx: Context, keyId: string) => ((await isSlow(ctx, keyId)) ? 'webhooks-slow' : 'webhooks');
 
 function deliveryJob({ ctx, now }: Sweep, ride: UnsettledRide): NeededJob[] {
   if (ride.settledSeq >= ride.seq || (ride.claim && isHeld(ride.claim, now))) return [];

@@ -1,5 +1,5 @@
-import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { insertOnce } from '../../../shared/base/mongo/collection.ts';
+import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import type { ApiKey } from '../../../shared/keys/api-key.ts';
 import { createdIndex, rides } from '../../../shared/rides/ride.ts';
 import { dayMs, dayOf, dayOfMonth, monthOf } from '../../../shared/usage/days.ts';

@@ -1,5 +1,5 @@
-import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { insertOnce } from '../../../shared/base/mongo/collection.ts';
+import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { dayOf, endOfMonth, monthOf, startOfMonth } from '../../../shared/usage/days.ts';
 import { linesPerPart, statementParts } from '../../../shared/usage/statement-parts.ts';
 import { type TripSums, tripSums } from '../../../shared/usage/trip-sums.ts';

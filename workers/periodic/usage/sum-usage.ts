@@ -47,7 +47,11 @@ export async function sumUsage(log: Logger, until: Date, pace: Pace): Promise<Us
     logFailedPart(log, 'usage could not be summed', owner, error);
     result.failed += 1;
   };
-  for await (const { owner: key, sums } of withSums<Pick<ApiKey, '_id' | 'accountId'>, RideSums>(keys, rideSums, pace)) {
+  for await (const { owner: key, sums } of withSums<Pick<ApiKey, '_id' | 'accountId'>, RideSums>(
+    keys,
+    rideSums,
+    pace,
+  )) {
     try {
       result.rides += await sumRidesOf(key, sums, until, pace);
     } catch (error) {
