@@ -3,7 +3,6 @@ import { revokeKey } from '../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { readFeed } from '../../shared/rides/feed/event-feed.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import type { Client } from '../support/client.ts';
 import { age, readFeedOf } from '../support/feed.ts';
 import { plansOf } from '../support/plans.ts';
 import { rawConnection, requestText } from '../support/raw-http.ts';

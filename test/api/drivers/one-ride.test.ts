@@ -48,7 +48,7 @@ describe('a driver has one ride at a time', () => {
     });
 
     it("withdraws the driver's other offers, also where the worker that should have died", async () => {
-      const { driver, open } = await chosenWithAnotherOffer();
+      const { taken, open } = await chosenWithAnotherOffer();
       // The job is lost with all of Redis, and the timer on the ride is left.
       await api.ctx.redis.flushall();
       await sweep(api.ctx, { everything: true });
