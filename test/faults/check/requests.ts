@@ -46,17 +46,17 @@ const expectedStatuses: Record<Call['operation'], readonly number[]> = {
 };
 
 /** What is wrong with an answer of the API, whoever asked: it took too long, is missing, a 5xx or no JSON without a reason. */
-export function faultOf(call: Answered & { api: string }, faults: readonly Fault[]): string | undefined {
-  const fault = serverFaultOf(call, faults);
+export function faultOf(call: Answered & { api: string }, faults: readonly Fault[], waitMs = 0): string | undefined {
+  const fault = serverFaultOf(call, faults, waitMs);
   const isEmpty = call.status === 0 || call.status === 204;
   return fault ?? (!isEmpty && call.body === undefined ? `was answered ${call.status} without JSON` : undefined);
 }
 
 type Asked = Pick<Answered, 'status' | 'at' | 'ms'> & { api: string; text?: string };
 
-/** The same for any answer, also a page. */
-export function serverFaultOf(call: Asked, faults: readonly Fault[]): string | undefined {
-  if (call.ms - standstillMs(call, faults) > hangMs) return `took ${call.ms} ms`;
+/** The same for any answer, also a page. `waitMs` is how long a long poll may wait for events. */
+export function serverFaultOf(call: Asked, faults: readonly Fault[], waitMs = 0): string | undefined {
+  if (call.ms - waitMs - standstillMs(call, faults) > hangMs) return `took ${call.ms} ms`;
   if (call.status === 0 && !isExcused(call, faults, 'api')) return `had no answer: ${call.text}`;
   if (call.status >= 500 && !isExcused(call, faults, 'mongo')) return `was answered ${call.status}`;
   return undefined;
