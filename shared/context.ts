@@ -17,6 +17,8 @@ export interface Context {
   tracing?: Tracing;
   /** The time on MongoDB's clock, in Unix ms, as this process estimates it. */
   now(): number;
+  /** See `MongoClock`: for ends of claims, which a step of the clock must not bring forward. */
+  nowBeforeSteps(withinMs: number): number;
   close(): Promise<void>;
 }
 
@@ -40,6 +42,7 @@ export async function createContext(config: Readonly<Config>, processName: strin
     queues,
     tracing,
     now: clock.now,
+    nowBeforeSteps: clock.nowBeforeSteps,
     async close() {
       clock.stop();
       await Promise.allSettled(poolNames.map((pool) => queues[pool].close()));

@@ -71,12 +71,11 @@ function standstillMs({ at, ms }: Asked, faults: readonly Fault[]): number {
 
 /** No answer is excused by the end of the process that was asked, a 5xx by MongoDB's being away. */
 function isExcused(call: Asked, faults: readonly Fault[], hit: 'api' | 'mongo'): boolean {
-  const slackMs = hit === 'mongo' ? recoveryMs : 0;
   return faults.some(
     (fault) =>
-      fault.hit === hit &&
+      (fault.hit === hit || (fault.hit === 'step' && hit === 'mongo')) &&
       (hit === 'mongo' || fault.name === call.api) &&
-      overlaps({ ...fault, until: fault.until + slackMs }, call.at, call.at + call.ms),
+      overlaps({ ...fault, until: fault.until + (fault.hit === 'mongo' ? recoveryMs : 0) }, call.at, call.at + call.ms),
   );
 }
 
