@@ -19,13 +19,21 @@ export function redisBackendWithClock(
   return (name, opts, options) => {
     const backend = createRedisBackend(name, opts, options);
     const toHostTime = (dueMs: number) => (dueMs > 0 ? dueMs - now() + Date.now() : dueMs);
+    /** BullMQ renews a job's lock by the time between its start and the host's clock. */
+    const withHostTime = (job: unknown) =>
+      job ? { ...job, processedOn: toHostTime(Number((job as { processedOn?: number }).processedOn ?? 0)) } : job;
 
     const { execCommand, moveToActive, moveToFinished, waitForJob } = backend;
     backend.execCommand = (client, command, args) => {
       const index = timeIndex[command];
       return execCommand.call(backend, client, command, index === undefined ? args : args.with(index, now()));
     };
-    const nextJob = ([job, id, limitMs, dueMs = 0]: unknown[] = []) => [job, id, limitMs, toHostTime(Number(dueMs))];
+    const nextJob = ([job, id, limitMs, dueMs = 0]: unknown[] = []) => [
+      withHostTime(job),
+      id,
+      limitMs,
+      toHostTime(Number(dueMs)),
+    ];
     backend.moveToActive = async (...args) => {
       const next = await moveToActive.apply(backend, args);
       onAsked();

@@ -14,5 +14,7 @@ export interface Context {
   tracing?: Tracing;
   /** The time on MongoDB's clock, in Unix ms, as this process estimates it. */
   now(): number;
+  /** See `MongoClock`: for ends of claims, which a step of the clock must not bring forward. */
+  nowBeforeSteps(withinMs: number): number;
   close(): Promise<void>;
 }

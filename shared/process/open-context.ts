@@ -28,6 +28,7 @@ export async function openContext(config: Readonly<Config>, processName: string)
     queues,
     tracing,
     now: clock.now,
+    nowBeforeSteps: clock.nowBeforeSteps,
     async close() {
       clock.stop();
       await Promise.allSettled(poolNames.map((pool) => queues[pool].close()));

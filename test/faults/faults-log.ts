@@ -9,10 +9,11 @@ export interface Stretch {
 export interface Fault extends Stretch {
   what: string;
   /**
-   * The API or worker process of that name, a server, MongoDB's clock, or (`machine`) the process that makes the faults. A clock's
-   * step excuses no answer and no second attempt; times on both sides of it cannot be compared.
+   * The API or worker process of that name, a server, MongoDB's clock, or (`machine`) the process that makes the faults. While
+   * MongoDB's clock is wrong, nothing is excused, but times on both sides of a step cannot be compared. In the moment of a
+   * `step` ahead MongoDB ends the operations under way, since their time is over: a 503 is excused.
    */
-  hit: 'api' | 'worker' | 'redis' | 'mongo' | 'clock' | 'machine';
+  hit: 'api' | 'worker' | 'redis' | 'mongo' | 'clock' | 'step' | 'machine';
   name?: string;
 }
 

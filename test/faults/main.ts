@@ -77,7 +77,7 @@ async function main(): Promise<number> {
   }
   let violations = 0;
   try {
-    for (const [name, goal, measure] of parts) violations += await told(name, goal, measure);
+    for (const [name, goal, measure] of parts) violations += await runPart(name, goal, measure);
   } finally {
     await fs.rm(build, { recursive: true, force: true });
   }
@@ -97,10 +97,13 @@ async function commit(): Promise<string> {
   }
 }
 
-/** Runs one part and prints what it came to; answers how often it was broken. */
-async function told(name: string, goal: string, measure: () => Promise<Measured>): Promise<number> {
+/** Runs one part, prints its result, and resolves with its number of violations. A part that cannot end is one; the next one follows. */
+async function runPart(name: string, goal: string, measure: () => Promise<Measured>): Promise<number> {
   console.log(`\n== ${name}: ${goal}`);
-  const { reached, violations } = await measure();
+  const { reached, violations } = await measure().catch((error: Error) => ({
+    reached: 'not measured',
+    violations: [`it ended with: ${error.message}`],
+  }));
   for (const violation of violations.slice(0, 20)) console.log(`violation: ${violation}`);
   if (violations.length > 20) console.log(`and ${violations.length - 20} more`);
   console.log(`${name}: ${reached}`);

@@ -36,7 +36,8 @@ const writes = [
 
 /**
  * Lets the `nth` write of this process fail once, as if the connection broke: before MongoDB sees it, or with only its answer
- * lost. `hasFailed` says whether there were that many writes.
+ * lost. `hasFailed` says whether there were that many writes. Writes of the feed's mark do not count: each process makes them
+ * at times of its own.
  */
 export function failNthWrite(
   nth: number,

@@ -1,4 +1,7 @@
+import { Queue, Worker } from 'bullmq';
 import { expect } from 'chai';
+import { connectWorkerRedis } from '../../shared/base/redis/redis.ts';
+import { redisBackendWithClock } from '../../workers/queue-clock.ts';
 import { newRide } from '../support/rides.ts';
 import { jobFor, storedRide } from '../support/stored-rides.ts';
 import { until } from '../support/until.ts';
@@ -19,6 +22,28 @@ for (const [title, offMs] of [
     const service = useTestService({ SIMULATION_SPEED: '20' }, ['bidding', 'simulator']);
     after(() => {
       Date.now = hostNow;
+    });
+
+    it('keeps the lock of a job for as long as it runs', async () => {
+      const { ctx } = service;
+      let startedAt = 0;
+      const connection = connectWorkerRedis(ctx.config.secrets.redisUrl, ctx.log);
+      // BullMQ renews a lock by the time since the start that the job says, on the host's clock.
+      const worker = new Worker(
+        'lock',
+        async ({ processedOn = 0 }) => {
+          startedAt = processedOn;
+        },
+        { connection, prefix: '{rides:lock}' },
+        redisBackendWithClock(ctx.now),
+      );
+      const queue = new Queue('lock', { connection, prefix: '{rides:lock}' });
+      await queue.add('a job', {});
+      await until(async () => startedAt > 0);
+      expect(Math.abs(startedAt - Date.now())).to.be.below(60_000);
+      await worker.close();
+      await queue.close();
+      connection.disconnect();
     });
 
     it('takes every step when it is due, and no other job before', async () => {

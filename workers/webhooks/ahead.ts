@@ -39,14 +39,20 @@ export function outwaited(id: string): SeenClaim | undefined {
   return entry && performance.now() - entry.since >= lengthMs(entry.claim) ? entry.claim : undefined;
 }
 
-/** For the pipeline of an update: whether the claim of the document may be replaced by a claim with this token. */
-export function isFreeOrOwn(token: string, waited: SeenClaim | undefined): object {
-  const isFree = { $lte: ['$claim.until', '$$NOW'] };
+/**
+ * For the pipeline of an update: whether the claim of the document may be replaced by a claim with this token. A claim has
+ * ended when MongoDB's clock has reached its end, and `endedBy` too: the same clock before it was set ahead.
+ */
+export function isFreeOrOwn(token: string, waited: SeenClaim | undefined, endedBy?: Date): object {
+  const isFree = { $lte: ['$claim.until', { $min: ['$$NOW', endedBy ?? '$$NOW'] }] };
   const isOwn = { $eq: ['$claim.token', token] };
   if (!waited) return { $or: [isFree, isOwn] };
   const isUnchanged = [{ $eq: ['$claim.token', waited.token] }, { $eq: ['$claim.until', waited.until] }];
   return { $or: [isFree, isOwn, { $and: isUnchanged }] };
 }
+
+/** The earlier of MongoDB's clock and `endedBy` (Unix ms). */
+export const earlier = (now: Date, endedBy = now): number => Math.min(now.getTime(), endedBy.getTime());
 
 const lengthMs = ({ at, until }: SeenClaim): number => until.getTime() - at.getTime();
 const isSame = (a: SeenClaim, b: SeenClaim): boolean => a.token === b.token && a.until.getTime() === b.until.getTime();

@@ -1,7 +1,7 @@
 import { keys } from '../../shared/keys/api-key.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 import { paceMs } from '../../shared/webhooks/redeliver.ts';
-import { isAhead, isFreeOrOwn, noteAhead, outwaited } from './ahead.ts';
+import { earlier, isAhead, isFreeOrOwn, noteAhead, outwaited } from './ahead.ts';
 import { claimMs, type Held, now } from './claim.ts';
 
 /** An attempt that is asked for by hand, claimed by this run. */
@@ -19,11 +19,11 @@ const outdatedMs = 120_000;
  * Claims an attempt that is asked for by hand for one run of its job, by MongoDB's clock. Resolves with null when it is done or
  * another run holds it. Claiming again with the same token renews the claim, and is no further try.
  */
-export async function claimAttempt(attemptId: string, token: string): Promise<ClaimedAttempt | null> {
+export async function claimAttempt(attemptId: string, token: string, endedBy?: Date): Promise<ClaimedAttempt | null> {
   const askedAt = now();
   const isOwn = { $eq: ['$claim.token', token] };
   const record = await attempts.findOneAndUpdate(
-    { _id: attemptId, dueAt: { $exists: true }, $expr: isFreeOrOwn(token, outwaited(attemptId)) },
+    { _id: attemptId, dueAt: { $exists: true }, $expr: isFreeOrOwn(token, outwaited(attemptId), endedBy) },
     [
       {
         $set: {
@@ -52,14 +52,14 @@ export async function extendAttempt(attemptId: string, token: string, forMs: num
 }
 
 /** When to look again at an attempt that another run holds (ms), or null when it is done. */
-export async function heldForMs(attemptId: string): Promise<number | null> {
+export async function heldForMs(attemptId: string, endedBy?: Date): Promise<number | null> {
   const found = await attempts.findOne<Pick<AttemptRecord, 'claim'> & { now: Date }>(
     { _id: attemptId, dueAt: { $exists: true } },
     { projection: { claim: 1, now: '$$NOW' } },
   );
   if (!found?.claim) return found && 0;
   if (isAhead(found.claim, found.now)) return noteAhead(attemptId, found.claim);
-  return Math.max(0, found.claim.until.getTime() - found.now.getTime());
+  return Math.max(0, found.claim.until.getTime() - earlier(found.now, endedBy));
 }
 
 /**

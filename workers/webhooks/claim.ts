@@ -1,12 +1,16 @@
+import type { Context } from '../../shared/base/context.ts';
 import { batchedUpdate } from '../../shared/base/mongo/batch.ts';
 import { committedWrites } from '../../shared/base/mongo/durability.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Outbox } from '../../shared/rides/ride-jobs.ts';
 import type { Claim, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
-import { isAhead, isFreeOrOwn, outwaited } from './ahead.ts';
+import { earlier, isAhead, isFreeOrOwn, outwaited } from './ahead.ts';
 
 /** How long a claim lasts: 8 s for the attempt, and time to record its outcome. */
 export const claimMs = 12_000;
+
+/** The time by which claims end: a step ahead of MongoDB's clock does not end a claim that was made before it. */
+export const claimClock = (ctx: Pick<Context, 'nowBeforeSteps'>): Date => new Date(ctx.nowBeforeSteps(claimMs + 1_000));
 
 /**
  * A claim this old is renewed before a request is written under it. Counted from the question to MongoDB, since the process
@@ -57,14 +61,15 @@ const claim = batchedUpdate<Ride, ClaimedRide>(
 /**
  * Claims event number seq of a ride for one run of a job, by MongoDB's clock. Resolves with the event, or null when it is
  * not the oldest unsettled one or another run holds it. Claiming again with the same token renews the claim. A claim that lies
- * ahead of MongoDB's clock is taken over once this process has waited for its length (ahead.ts).
+ * ahead of MongoDB's clock is taken over once this process has waited for its length (ahead.ts), and another one only if it
+ * has ended by `endedBy` (claimClock) too.
  */
-export async function claimEvent(rideId: string, seq: number, token: string): Promise<Claimed | null> {
+export async function claimEvent(rideId: string, seq: number, token: string, endedBy?: Date): Promise<Claimed | null> {
   const askedAt = now();
   const isOldestUnsettled = [{ $eq: ['$settledSeq', seq - 1] }, { $gte: ['$seq', seq] }];
   const claimed = { seq, token, at: '$$NOW', until: { $add: ['$$NOW', claimMs] } };
   // In the filter, these conditions would cost MongoDB as much again: it plans a query for more than `_id`.
-  const mayClaim = { $and: [...isOldestUnsettled, isFreeOrOwn(token, outwaited(rideId))] };
+  const mayClaim = { $and: [...isOldestUnsettled, isFreeOrOwn(token, outwaited(rideId), endedBy)] };
   const change = [{ $set: { claim: { $cond: [mayClaim, claimed, '$claim'] } } }];
   const ride = await claim({ filter: { _id: rideId }, change });
   // While this run holds the claim, the event after the last settled one is this event.
@@ -125,7 +130,7 @@ export type DeliveryState =
   | { state: 'held ahead'; claim: Claim };
 
 /** Reads the state of an event's delivery, by MongoDB's clock. A ride that does not exist counts as settled. */
-export async function deliveryState(rideId: string, seq: number): Promise<DeliveryState> {
+export async function deliveryState(rideId: string, seq: number, endedBy?: Date): Promise<DeliveryState> {
   const ride = await rides.findOne<Outbox & Pick<Ride, 'claim'> & { now: Date }>(
     { _id: rideId },
     { projection: { keyId: 1, seq: 1, settledSeq: 1, claim: 1, now: '$$NOW' } },
@@ -133,6 +138,6 @@ export async function deliveryState(rideId: string, seq: number): Promise<Delive
   if (!ride || ride.settledSeq >= seq) return { state: 'settled', outbox: ride };
   if (ride.settledSeq < seq - 1 || ride.seq < seq) return { state: 'not_its_turn' };
   if (ride.claim && isAhead(ride.claim, ride.now)) return { state: 'held ahead', claim: ride.claim };
-  const remainingMs = (ride.claim?.until.getTime() ?? 0) - ride.now.getTime();
+  const remainingMs = (ride.claim?.until.getTime() ?? 0) - earlier(ride.now, endedBy);
   return remainingMs > 0 ? { state: 'held', remainingMs } : { state: 'free' };
 }

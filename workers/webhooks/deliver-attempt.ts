@@ -10,7 +10,7 @@ import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts'
 import { eraseAttemptsOfErased } from '../../shared/webhooks/erase-attempts.ts';
 import { type Handler, type JobResult, type Run, withLine } from '../handler.ts';
 import { type Attempted, attempt, deliverySettingsOf, type Outgoing, type SettingsOrOutcome } from './attempt.ts';
-import { renewableClaim } from './claim.ts';
+import { claimClock, renewableClaim } from './claim.ts';
 import {
   type ClaimedAttempt,
   claimAttempt,
@@ -55,9 +55,9 @@ async function deliver(ctx: Context, job: AttemptJob, run: Run): Promise<JobResu
   const settings = await deliverySettingsOf(ctx, keyId);
   const isPaced = wanted.kind === 'redelivery' && !('outcome' in settings);
   if (isPaced && !(await mayRedeliver(keyId))) return { againInMs: Math.random() * paceRetryMs, why: 'pace' };
-  const claimed = await claimAttempt(attemptId, run.token);
+  const claimed = await claimAttempt(attemptId, run.token, claimClock(ctx));
   if (!claimed) {
-    const remainingMs = await heldForMs(attemptId);
+    const remainingMs = await heldForMs(attemptId, claimClock(ctx));
     if (remainingMs === null) return finish(ctx, wanted.rideId, { result: 'done' });
     return { againInMs: Math.max(100, remainingMs), why: 'held by another run' };
   }
@@ -126,7 +126,7 @@ async function make(
   if (isTooOld(claimed) && !('outcome' in settings)) return failed('too_late');
   const outgoing = await outgoingOf(claimed.record);
   if (!outgoing) return failed('body_erased');
-  const claim = renewableClaim(claimed, () => claimAttempt(attemptId, token));
+  const claim = renewableClaim(claimed, () => claimAttempt(attemptId, token, claimClock(ctx)));
   return { attempted: await attempt(ctx, outgoing, claim, settings, trace), body: outgoing.body };
 }
 

@@ -8,7 +8,7 @@ import { enqueueNextDelivery } from '../../shared/rides/ride-jobs.ts';
 import { type Handler, type JobResult, type Run, withLine } from '../handler.ts';
 import { noteAhead } from './ahead.ts';
 import { attempt, deliverySettingsOf, type Outgoing } from './attempt.ts';
-import { type Claimed, claimEvent, deliveryState, releaseClaim, renewableClaim } from './claim.ts';
+import { type Claimed, claimClock, claimEvent, deliveryState, releaseClaim, renewableClaim } from './claim.ts';
 import { mayPostpone, postpone, postponeUnrecorded, waitForClocks } from './postpone.ts';
 import { recordAttempt } from './report/attempt-log.ts';
 import { noteDelivery } from './report/health-log.ts';
@@ -34,7 +34,7 @@ export const deliverEvent: Handler<DeliveryJob> = async (ctx, job, run) =>
  */
 async function deliver(ctx: Context, job: DeliveryJob, run: Run): Promise<JobResult> {
   const settings = await deliverySettingsOf(ctx, job.keyId);
-  const claimed = await claimEvent(job.rideId, job.seq, run.token);
+  const claimed = await claimEvent(job.rideId, job.seq, run.token, claimClock(ctx));
   if (!claimed) return endWithoutClaim(ctx, job);
   if (clocksDiffer(claimed.claim.at.getTime())) {
     await releaseClaim(job.rideId, run.token);
@@ -42,7 +42,7 @@ async function deliver(ctx: Context, job: DeliveryJob, run: Run): Promise<JobRes
   }
 
   const trace = newTrace();
-  const claim = renewableClaim(claimed, () => claimEvent(job.rideId, job.seq, run.token));
+  const claim = renewableClaim(claimed, () => claimEvent(job.rideId, job.seq, run.token, claimClock(ctx)));
   const attempted = await attempt(ctx, outgoingOf(claimed), claim, settings, trace);
   if (attempted.outcome === 'lost') {
     await releaseClaim(job.rideId, run.token);
@@ -99,7 +99,7 @@ const moveToSlowLane = (ctx: Context, { rideId, keyId, seq }: DeliveryJob): Prom
   enqueueNextDelivery(ctx, { _id: rideId, keyId, settledSeq: seq - 1, seq }, 'webhooks-slow');
 
 async function endWithoutClaim(ctx: Context, { rideId, seq }: DeliveryJob): Promise<JobResult> {
-  const delivery = await deliveryState(rideId, seq);
+  const delivery = await deliveryState(rideId, seq, claimClock(ctx));
   switch (delivery.state) {
     case 'held':
       return { againInMs: delivery.remainingMs, why: 'held by another run' };

@@ -7,6 +7,7 @@ const stepMs = 50;
 const samples = 3;
 /** One sample is enough when MongoDB is slow: the process must not start late because of it. */
 const samplingLimitMs = 1_000;
+const historyMs = 60_000;
 
 /**
  * Reads MongoDB's clock. Every timer and deadline goes by it, because the clocks of the workers' hosts may be wrong.
@@ -29,6 +30,8 @@ export const clocksDiffer = (mongoMs: number): boolean => Math.abs(mongoMs - Dat
 export interface MongoClock {
   /** The time on MongoDB's clock, in whole Unix ms. */
   now(): number;
+  /** The same without each step ahead of the last `withinMs` (at most a minute) that this process has seen. At most `now()`. */
+  nowBeforeSteps(withinMs: number): number;
   stop(): void;
 }
 
@@ -42,6 +45,8 @@ export async function followMongoClock(ask = mongoNow, everyMs = refreshMs): Pro
   let aheadMs: number | undefined;
   let wallAheadMs = wallAhead();
   let isAsking = false;
+  /** Each estimate, and until when it was the newest (ms, monotonic). */
+  let history: { aheadMs: number; until: number }[] = [];
 
   /**
    * MongoDB read its clock between the request and the answer, which gives a lower and an upper bound. The estimate
@@ -51,6 +56,9 @@ export async function followMongoClock(ask = mongoNow, everyMs = refreshMs): Pro
     const askedAt = performance.now();
     const theirs = (await ask()).getTime();
     const [least, most] = [theirs - performance.now(), theirs + 1 - askedAt];
+    const until = performance.now();
+    history = history.filter((earlier) => until - earlier.until < historyMs);
+    if (aheadMs !== undefined) history.push({ aheadMs, until });
     aheadMs = Math.min(most, Math.max(least, aheadMs ?? (least + most) / 2));
   }
 
@@ -78,6 +86,11 @@ export async function followMongoClock(ask = mongoNow, everyMs = refreshMs): Pro
   }, watchMs).unref();
   return {
     now: () => Math.floor(performance.now() + (aheadMs as number)),
+    nowBeforeSteps(withinMs) {
+      const now = performance.now();
+      const recent = history.filter(({ until }) => now - until < withinMs);
+      return Math.floor(now + Math.min(aheadMs as number, ...recent.map((earlier) => earlier.aheadMs)));
+    },
     stop() {
       clearInterval(refresh);
       clearInterval(watch);

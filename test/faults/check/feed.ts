@@ -30,7 +30,7 @@ const idOf = ({ rideId, seq }: { rideId: string; seq: number }): string => `${ri
 
 function answerViolations(reader: FeedReader, faults: readonly Fault[]): string[] {
   return reader.calls.flatMap((call) => {
-    const fault = faultOf({ ...call, ms: Math.max(0, call.ms - pollMs) }, faults);
+    const fault = faultOf(call, faults, pollMs);
     const isExpected = [200, 500, 503, 0].includes(call.status);
     const what = fault ?? (isExpected ? undefined : `was answered ${call.status}`);
     return what ? [`${nameOf(reader)}, at ${call.api}, ${call.at}: ${what}`] : [];

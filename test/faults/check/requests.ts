@@ -45,17 +45,17 @@ const expectedStatuses: Record<Call['operation'], readonly number[]> = {
 };
 
 /** What is wrong with an answer of the API, whoever asked: it took too long, is missing, a 5xx or no JSON without a reason. */
-export function faultOf(call: Answered & { api: string }, faults: readonly Fault[]): string | undefined {
-  const fault = serverFaultOf(call, faults);
+export function faultOf(call: Answered & { api: string }, faults: readonly Fault[], waitMs = 0): string | undefined {
+  const fault = serverFaultOf(call, faults, waitMs);
   const isEmpty = call.status === 0 || call.status === 204;
   return fault ?? (!isEmpty && call.body === undefined ? `was answered ${call.status} without JSON` : undefined);
 }
 
 type Asked = Pick<Answered, 'status' | 'at' | 'ms'> & { api: string; text?: string };
 
-/** The same for any answer, also a page. */
-export function serverFaultOf(call: Asked, faults: readonly Fault[]): string | undefined {
-  if (call.ms - standstillMs(call, faults) > hangMs) return `took ${call.ms} ms`;
+/** The same for any answer, also a page. `waitMs` is how long a long poll may wait for events. */
+export function serverFaultOf(call: Asked, faults: readonly Fault[], waitMs = 0): string | undefined {
+  if (call.ms - waitMs - standstillMs(call, faults) > hangMs) return `took ${call.ms} ms`;
   if (call.status === 0 && !isExcused(call, faults, 'api')) return `had no answer: ${call.text}`;
   if (call.status >= 500 && !isExcused(call, faults, 'mongo')) return `was answered ${call.status}`;
   return undefined;
@@ -70,12 +70,11 @@ function standstillMs({ at, ms }: Asked, faults: readonly Fault[]): number {
 
 /** No answer is excused by the end of the process that was asked, a 5xx by MongoDB's being away. */
 function isExcused(call: Asked, faults: readonly Fault[], hit: 'api' | 'mongo'): boolean {
-  const slackMs = hit === 'mongo' ? recoveryMs : 0;
   return faults.some(
     (fault) =>
-      fault.hit === hit &&
+      (fault.hit === hit || (fault.hit === 'step' && hit === 'mongo')) &&
       (hit === 'mongo' || fault.name === call.api) &&
-      overlaps({ ...fault, until: fault.until + slackMs }, call.at, call.at + call.ms),
+      overlaps({ ...fault, until: fault.until + (fault.hit === 'mongo' ? recoveryMs : 0) }, call.at, call.at + call.ms),
   );
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { rides } from '../../../shared/rides/ride.ts';
 import type { SteppableMongo } from '../../support/steppable-mongo.ts';
 import type { Figure } from '../figure.ts';
 import { oneOf, shuffled } from '../random.ts';
@@ -37,6 +38,7 @@ export const mongoClock: Figure = {
           for (const course of shuffled(arena.random, courses)) await takeCourse(arena, course);
           await slowerPrimary(arena);
         }
+        await letAnHourPass();
       },
     });
     const steps = evidence.faults.filter(({ hit }) => hit === 'clock').length;
@@ -51,7 +53,7 @@ async function takeCourse(arena: Arena, course: readonly number[]): Promise<void
   arena.say(`MongoDB's clock off by ${what}`);
   await making(arena, { what: `MongoDB's clock off by ${what}`, hit: 'clock' }, async () => {
     for (const aheadMs of course) {
-      await clockOf(arena).setClock(aheadMs);
+      await step(arena, aheadMs);
       await setTimeout(awhile(arena, 3_000, 8_000));
     }
   });
@@ -70,6 +72,21 @@ async function slowerPrimary(arena: Arena): Promise<void> {
       await mongo.start();
     });
     await setTimeout(awhile(arena, 5_000, 10_000));
-    await clockOf(arena).setClock(0);
+    await step(arena, 0);
   });
+}
+
+const step = (arena: Arena, aheadMs: number): Promise<void> =>
+  making(arena, { what: `MongoDB's clock set to ${aheadMs / 1_000} s`, hit: 'step' }, () =>
+    clockOf(arena).setClock(aheadMs),
+  );
+
+/** Rides that were created while the clock was ahead are due in an hour: brings their timers nearer instead of waiting. */
+async function letAnHourPass(): Promise<void> {
+  const earlier = (time: string) => ({ $subtract: [time, hourMs] });
+  const timers = { $map: { input: '$timers', in: { $mergeObjects: ['$$this', { dueAt: earlier('$$this.dueAt') }] } } };
+  const change = { timers, nextDueAt: earlier('$nextDueAt'), biddingEndsAt: earlier('$biddingEndsAt') };
+  await rides.updateMany({ nextDueAt: { $gt: new Date(Date.now() + hourMs / 6) } }, [
+    { $set: { ...change, rev: { $add: ['$rev', 1] } } },
+  ]);
 }

@@ -109,9 +109,17 @@ async function moveSlot(primaries: readonly Primary[], name: string): Promise<nu
   return moved;
 }
 
-/** Which of the primaries serves a slot. */
+/** Which of the primaries serves a slot. For a moment after a move several can say so, or none: gossip takes time. */
 async function ownerOf(primaries: readonly Primary[], slot: number): Promise<number> {
-  const ranges = (await primaries[0]?.client.call('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
-  const port = ranges.find(([first, last]) => first <= slot && slot <= last)?.[2][1];
-  return primaries.findIndex((primary) => primary.port === port);
+  for (let patience = 100; patience > 0; patience--) {
+    const claims = await Promise.all(primaries.map((primary) => serves(primary, slot)));
+    if (claims.filter(Boolean).length === 1) return claims.indexOf(true);
+    await setTimeout(100);
+  }
+  throw new Error(`no single primary serves slot ${slot}`);
+}
+
+async function serves({ client, port }: Primary, slot: number): Promise<boolean> {
+  const ranges = (await client.call('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
+  return ranges.some(([first, last, [, ownPort]]) => first <= slot && slot <= last && ownPort === port);
 }

@@ -71,6 +71,19 @@ describe("the time on MongoDB's clock", () => {
     });
   }
 
+  it('is known without the steps ahead of the last seconds, and with those before', async () => {
+    clock = await followMongoClock(ask, 5);
+    mongo += 20_000;
+    await isAsked(asked + 2);
+    expect(clock.now()).to.be.closeTo(mongo, 1);
+    expect(clock.nowBeforeSteps(13_000)).to.be.closeTo(mongo - 20_000, 1);
+    pass(13_000);
+    expect(clock.nowBeforeSteps(13_000)).to.be.closeTo(mongo, 1);
+    mongo -= 5_000;
+    await isAsked(asked + 2);
+    expect(clock.nowBeforeSteps(13_000)).to.be.closeTo(mongo, 1);
+  });
+
   it('is asked for again when the host has slept', async () => {
     clock = await followMongoClock(ask);
     hostSleeps(hourMs);

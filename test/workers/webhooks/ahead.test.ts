@@ -91,6 +91,20 @@ describeOnLinux("a claim that lies ahead because MongoDB's clock was set back", 
     expect(await deliver(ctx, rideId, 1, { token: 'a run that works' })).to.include({ result: 'delivered' });
   });
 
+  it('holds its event for its length although the clock is set ahead while its run works', async () => {
+    await mongo.setClock(-hourMs);
+    await claimEvent(rideId, 1, 'a run that works');
+    await mongo.setClock(0);
+    const before = { ...ctx, nowBeforeSteps: () => Date.now() - hourMs };
+    const { againInMs, why: held } = (await deliver(before, rideId, 1)) as { againInMs: number; why: string };
+    expect(againInMs).to.be.within(1, 13_000);
+    expect(held).to.equal('held by another run');
+    expect(await claimEvent(rideId, 1, 'another run', new Date(before.nowBeforeSteps()))).to.equal(null);
+    expect(receiver.receipts).to.have.length(0);
+    const later = { ...ctx, nowBeforeSteps: () => Date.now() };
+    expect(await deliver(later, rideId, 1)).to.include({ result: 'delivered' });
+  });
+
   it('has a job again when Redis lost it', async () => {
     await claimEvent(rideId, 1, 'a run that ended');
     await ctx.redis.flushall();

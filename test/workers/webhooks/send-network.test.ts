@@ -101,6 +101,14 @@ describe('send: a network that fails', () => {
     expect(await sendTo('https://partner.test/', silent, 50)).to.include({ outcome: 'unable', reason: 'ETIMEOUT' });
   });
 
+  it('is judged by the limit, also where the question for another name is not answered', async () => {
+    divert(toReceiver);
+    const { durationMs, ...result } = await sendTo('https://partner.test/', names(noAnswer, noAnswer), 50);
+    expect(result).to.include({ outcome: 'unable', reason: 'ETIMEOUT' });
+    // Asked only at the limit, it would take 2 s more.
+    expect(durationMs).to.be.below(2_000);
+  });
+
   it('counts a receiver as timed out whose own name servers are silent', async () => {
     divert(toReceiver);
     const silent = names(noAnswer, unknown);

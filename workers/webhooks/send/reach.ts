@@ -9,7 +9,8 @@ const queryCodes = new Set(['ESERVFAIL', 'EREFUSED', 'ETIMEOUT']);
 
 /** A connection this long before an attempt shows that the process reached others when the attempt was made. */
 const recentMs = 1_000;
-const probeLimitMs = 2_000;
+/** A question to the name servers takes this long at most. */
+export const probeLimitMs = 2_000;
 
 /** The host that was connected to last, and the last one before it that is another. */
 let last = { host: '', at: Number.NEGATIVE_INFINITY };
@@ -35,24 +36,25 @@ export function isNetworkFault(error: unknown): boolean {
 /**
  * Whether this process reaches a host other than `host` (contract, section 6, rule 4). It does if it connected to one since a
  * second before `since` (ms, monotonic), or if its name servers answer for another name. Without a route to any public address
- * it reaches none, whatever a name server nearby answers. One question to the name servers serves concurrent attempts.
+ * it reaches none, whatever a name server nearby answers. One question to the name servers, of `limitMs` at most, serves
+ * concurrent attempts.
  */
 export async function reachesOthers(
-  { host, since, resolver }: { host: string; since: number; resolver: Resolver },
+  { host, since, resolver, limitMs }: { host: string; since: number; resolver: Resolver; limitMs: number },
   hasRoute: () => Promise<boolean>,
 ): Promise<boolean> {
   const other = last.host === host ? lastOther : last;
   if (other.at >= since - recentMs) return true;
   if (!(await hasRoute())) return false;
-  const asked = probes.get(resolver) ?? answersForOthers(resolver).finally(() => probes.delete(resolver));
+  const asked = probes.get(resolver) ?? answersForOthers(resolver, limitMs).finally(() => probes.delete(resolver));
   probes.set(resolver, asked);
   return asked;
 }
 
 /** Asks for a name that is in no cache. That there is no such name is an answer, too. */
-async function answersForOthers(resolver: Resolver): Promise<boolean> {
+async function answersForOthers(resolver: Resolver, limitMs: number): Promise<boolean> {
   const name = `${randomBase62(16).toLowerCase()}.example.com`;
-  const signal = AbortSignal.timeout(probeLimitMs);
+  const signal = AbortSignal.timeout(limitMs);
   try {
     await rejectOnAbort(signal, resolver(name, signal));
     return true;

@@ -4,7 +4,7 @@ import { AttemptError, type AttemptResult } from './attempt-outcome.ts';
 import { connect, hasRoute, tlsClientFor } from './connect.ts';
 import { isLocalFault } from './local-fault.ts';
 import { type Message, post } from './post.ts';
-import { isNetworkFault, reachesOthers } from './reach.ts';
+import { isNetworkFault, probeLimitMs, reachesOthers } from './reach.ts';
 import { addressesOf, dnsResolver, type Resolver } from './resolve.ts';
 import { enter, newTrace, type Trace } from './trace.ts';
 
@@ -37,11 +37,21 @@ export async function send(attempt: Attempt, trace = newTrace()): Promise<SendRe
   const deadline = new AbortController();
   // After this turn of the event loop: an answer that came while the process was paused is read first.
   const abort = () => setImmediate(() => deadline.abort());
-  const timer = setTimeout(abort, (attempt.timeoutMs ?? attemptTimeoutMs) + 1); // a timer can be 1 ms early
+  const timeoutMs = attempt.timeoutMs ?? attemptTimeoutMs;
+  const timer = setTimeout(abort, timeoutMs + 1); // a timer can be 1 ms early
+  // If no name server answers until the limit, it is known by then whether this process reaches other hosts.
+  const probeMs = Math.min(probeLimitMs, timeoutMs / 2);
+  const reaches = () => reachesOthers({ ...askedOf(attempt), since: startedAt, limitMs: probeMs }, hasRoute);
+  let early: Promise<boolean> | undefined;
+  const probeTimer = setTimeout(() => {
+    if (trace.phase === 'dns') early = reaches().catch(() => true);
+  }, timeoutMs - probeMs);
+  const isAtFault = async () => !(await (early ?? reaches()));
   const result = await deliver(attempt, trace, deadline.signal).catch((error) =>
-    resultOf(error, { attempt, trace, startedAt }, deadline.signal),
+    resultOf(error, { trace, isAtFault }, deadline.signal),
   );
   clearTimeout(timer);
+  clearTimeout(probeTimer);
   enter(trace, trace.phase);
   return { ...result, durationMs: Math.round(performance.now() - startedAt) };
 }
@@ -61,9 +71,12 @@ async function deliver(attempt: Attempt, trace: Trace, signal: AbortSignal): Pro
   return post(url, socket, attempt, trace, signal);
 }
 
+const askedOf = ({ url, resolver = systemResolver }: Attempt) => ({ host: hostOf(new URL(url)), resolver });
+
+/** `isAtFault` resolves with whether this process reaches no other host. */
 async function resultOf(
   error: unknown,
-  { attempt, trace, startedAt }: { attempt: Attempt; trace: Trace; startedAt: number },
+  { trace, isAtFault }: { trace: Trace; isAtFault: () => Promise<boolean> },
   signal: AbortSignal,
 ): Promise<AttemptResult> {
   if (error instanceof AttemptError) return error.result;
@@ -72,10 +85,8 @@ async function resultOf(
   const code = (error as NodeJS.ErrnoException | null)?.code;
   const reason = typeof code === 'string' ? code : 'unknown';
   if (!isTimeout && isLocalFault(error)) return { outcome: 'unable', reason };
-  if (isTimeout ? trace.phase === 'dns' : isNetworkFault(error)) {
-    const host = hostOf(new URL(attempt.url));
-    const asked = { host, since: startedAt, resolver: attempt.resolver ?? systemResolver };
-    if (!(await reachesOthers(asked, hasRoute))) return { outcome: 'unable', reason: isTimeout ? 'ETIMEOUT' : reason };
+  if ((isTimeout ? trace.phase === 'dns' : isNetworkFault(error)) && (await isAtFault())) {
+    return { outcome: 'unable', reason: isTimeout ? 'ETIMEOUT' : reason };
   }
   return isTimeout ? { outcome: 'timeout', reason: trace.phase } : { outcome: 'failed', reason };
 }
