@@ -19,11 +19,7 @@ import { sendStoredMail } from './mail.ts';
 import { redisBackendWithClock } from './queue-clock.ts';
 import { runJob } from './run-job.ts';
 import { simulateStep } from './simulated-driver.ts';
-import { deliverAttempt } from './webhooks/deliver-attempt.ts';
-import { deliverEvent } from './webhooks/deliver-event.ts';
-
-const deliver: Handler<DeliveryJob | AttemptJob> = (ctx, job, run) =>
-  'attemptId' in job ? deliverAttempt(ctx, job, run) : deliverEvent(ctx, job, run);
+import { deliver } from './webhooks/deliver.ts';
 
 /** The handler of each pool's jobs. A pool's jobs come from the queue of the same name. */
 const handlers = {

@@ -1,5 +1,4 @@
-import { deliveryHeaders } from '../../shared/webhooks/delivery-headers.ts';
-import { signatureHeader } from '../../shared/webhooks/sign.ts';
+import { deliveryHeaders, signatureHeader } from '../../shared/webhooks/sign.ts';
 import { styled } from '../terminal/style.ts';
 import { codeOf, type FeedEvent } from './feed.ts';
 

@@ -23,7 +23,7 @@ export interface DeliveryJob {
 export interface MailJob {
   mailId: string;
 }
-/** An attempt that somebody requested: a test event or a redelivery. */
+/** A resend: a test event or a redelivery that somebody asked for. */
 export interface AttemptJob {
   attemptId: string;
   keyId: string;

@@ -30,7 +30,7 @@ export interface ApiKey {
   /** Which of the account's places for active keys it holds. Keys of the command line hold none. */
   place?: number;
   /** The deliveries that failed in a row, until one succeeds (webhooks/delivery-health.ts). */
-  failing?: Failing;
+  failing?: FailureStreak;
   /** When the account got the mails of the last 24 hours that this key's deliveries fail. */
   outageMailsAt?: Date[];
   /** When a worker last used the delivery settings for longer than 250 ms, because MongoDB was slow (delivery-settings.ts). */
@@ -41,12 +41,12 @@ export interface ApiKey {
   forms?: AppliedForm[];
 }
 
-export interface Failing {
+export interface FailureStreak {
   inRow: number;
   since: Date;
   /** Why the last one failed: a code of webhooks/failure-reasons.ts. */
   reason: string;
-  /** A mail has told the account of these failures. */
+  /** The account got a mail about these failures. */
   isTold?: boolean;
 }
 

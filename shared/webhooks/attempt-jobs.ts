@@ -2,12 +2,12 @@ import type { Context } from '../base/context.ts';
 import { addJob, type PoolName } from '../base/queues.ts';
 import { type AttemptRecord, attempts } from './attempts.ts';
 
-/** An attempt that is asked for by hand and not done yet. */
+/** A resend that is not done yet: a redelivery or a test event that somebody asked for. */
 export type PendingAttempt = Pick<AttemptRecord, '_id' | 'keyId' | 'dueAt'>;
 
 /**
- * Adds the job of an attempt that is asked for by hand. Never fails: the attempt is in MongoDB, and the sweeper adds a job that
- * Redis did not take. Resolves with false when Redis did not take it.
+ * Adds the job of a resend. Never fails: the attempt is in MongoDB, and the sweeper adds a job that Redis did not take.
+ * Resolves with false when Redis did not take it.
  */
 export async function enqueueAttempt(
   ctx: Context,

@@ -6,20 +6,20 @@ import { timeLimit } from '../base/mongo/durability.ts';
 import type { Mode } from '../base/terms.ts';
 import type { DeliveryOutcome, EventName } from '../rides/ride-types.ts';
 
-/** `event` is the one attempt of a ride's event. The other two are asked for by hand. */
+/** `event` is the one attempt of a ride's event. The other two are resends: somebody asked for them. */
 export type AttemptKind = 'event' | 'test' | 'redelivery';
 
-/** What an attempt spends its time on, in this order. `write` is the time from the open connection to the written request. */
+/** The phases of an attempt, in this order. `write` is the time from the open connection to the written request. */
 export const attemptPhases = ['dns', 'connect', 'tls', 'write', 'answer'] as const;
 export type AttemptPhase = (typeof attemptPhases)[number];
 
-/** `waiting`: asked for by hand, and not made yet. */
+/** `waiting`: a resend that is not made yet. */
 export const recordedOutcomes = ['waiting', 'delivered', 'failed', 'timeout', 'blocked', 'no_url'] as const;
 export type RecordedOutcome = 'waiting' | DeliveryOutcome;
 
 /**
- * What the dashboard shows of one attempt. An event's attempt is inserted beside settling, which does not wait for it: a
- * crash may lose it, the ride's own record never. Test events and redeliveries are this document alone.
+ * One attempt, for the dashboard. Settling an event does not wait for the insert of its attempt: a crash may lose the attempt,
+ * never the ride's own record. A resend is stored only here.
  */
 export interface AttemptRecord {
   /** Begins with the time `at`: ids sort as the attempts do. */
@@ -32,9 +32,9 @@ export interface AttemptRecord {
   /** The ride and the number of its event; a test event has neither. */
   rideId?: string;
   seq?: number;
-  /** When an event's attempt was made; by hand: when it was asked for, or is planned. Never changes. */
+  /** When an event's attempt was made; of a resend: when it was asked for, or is planned. Never changes. */
   at: Date;
-  /** By hand: when the attempt was made. */
+  /** Of a resend: when the attempt was made. */
   startedAt?: Date;
 
   outcome: RecordedOutcome;
@@ -54,22 +54,22 @@ export interface AttemptRecord {
   /** Milliseconds, to a tenth. */
   phases?: Partial<Record<AttemptPhase, number>>;
 
-  /** By hand: the request that asked for it. */
+  /** Of a resend: the request that asked for it. */
   requestId?: string;
-  /** By hand: the form of the dashboard that asked for it (SentForm). */
+  /** Of a resend: the form of the dashboard that asked for it (SentForm). */
   form?: string;
-  /** A resend: until it is done, it is the only one of its event. Missing in those of earlier versions. */
+  /** Of a redelivery: until it is done, it is the only one of its event. Missing in those of earlier versions. */
   isOnlyResend?: true;
-  /** By hand: where its job stands. */
+  /** Of a resend: the state of its job. */
   state?: 'waiting' | 'claimed' | 'done';
-  /** By hand: how often it was claimed. */
+  /** Of a resend: the number of claims. */
   tries?: number;
-  /** By hand, until it is done: when it is due. */
+  /** Of a resend, until it is done: when it is due. */
   dueAt?: Date;
-  /** By hand: the worker that is making the attempt. */
+  /** Of a resend: the claim of the run that is making the attempt. */
   claim?: { token: string; at: Date; until: Date };
 
-  /** When what was sent and answered was erased (erase-attempts.ts). */
+  /** When the content of request and answer was erased (erase-attempts.ts). */
   erasedAt?: Date;
 }
 
@@ -81,7 +81,7 @@ const ofRide = { rideId: 1, _id: 1 } as const;
 attemptSchema.index(ofAccount);
 attemptSchema.index(ofKey);
 attemptSchema.index(ofRide, { partialFilterExpression: { rideId: { $exists: true } } });
-// What is asked for by hand and not done yet: for the sweeper, and in the order of each ride.
+// Resends that are not done yet: for the sweeper, and in the order of each ride.
 const isPending = { dueAt: { $exists: true } };
 attemptSchema.index({ dueAt: 1, _id: 1 }, { partialFilterExpression: isPending });
 attemptSchema.index({ rideId: 1, dueAt: 1, _id: 1 }, { partialFilterExpression: isPending });
@@ -100,12 +100,12 @@ attemptSchema.index(
 export const AttemptModel = mongoose.model('Attempt', attemptSchema);
 export const attempts = collection<AttemptRecord>(AttemptModel);
 
-/** On whose behalf attempts are read or asked for: those of another account count as unknown. */
+/** The account for which attempts are read or asked for: those of another account count as unknown. */
 export interface AccountOwner {
   accountId: string;
 }
 
-/** Who asks for an attempt, with which request (the X-Request-Id of its response) and which form (SentForm). */
+/** The account that asks for an attempt, its request (the X-Request-Id of the response) and its form (SentForm). */
 export interface AskedBy extends AccountOwner {
   requestId?: string;
   form?: string;
@@ -128,7 +128,7 @@ export interface AttemptFilters {
   limit: number;
 }
 
-/** More than a ride can have without many redeliveries by hand. */
+/** More than a ride can have without many redeliveries. */
 const mostOfRide = 1_000;
 
 /** One attempt of the account. Throws `not_found` for one that is unknown or of another account. */
@@ -177,9 +177,9 @@ export async function attemptsOfRide(
 }
 
 /**
- * The attempts of an account that pass the filters, the newest first. The next page is asked for with `after`, and shows
- * neither twice what new attempts push down nor leaves any out. Costs the same for a thousand attempts and for millions: all
- * outcomes and events are named, so that MongoDB merges a few stretches of an index, each in the order of the ids.
+ * The attempts of an account that pass the filters, the newest first. Pages that are read with `after` show each attempt
+ * once, also while new ones are inserted. Costs the same for a thousand attempts and for millions: the filter names all
+ * outcomes and events, so that MongoDB merges a few ranges of an index, each in the order of the ids.
  */
 export async function listAttempts({ accountId }: AccountOwner, filters: AttemptFilters): Promise<AttemptSummary[]> {
   const { keyId, outcome = recordedOutcomes, event, limit } = filters;

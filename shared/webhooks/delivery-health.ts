@@ -3,8 +3,8 @@ import { keys } from '../keys/api-key.ts';
 import type { AccountOwner } from './attempts.ts';
 import type { FailureCode } from './failure-reasons.ts';
 
-/** From this many failures in a row on, the dashboard shows it, and the account is told by mail. */
-export const failuresToTell = 5;
+/** From this many failures in a row on, the dashboard shows them, and the account gets a mail. */
+export const failuresToReport = 5;
 
 export interface FailingDeliveries {
   failuresInRow: number;
@@ -14,14 +14,14 @@ export interface FailingDeliveries {
 }
 
 /**
- * Those of the account's keys whose last events have all failed to arrive, 5 at least. Counts the attempts of events: what is
- * sent by hand does not, nor do events without a URL. A recovery shows here a moment after the event that arrived.
+ * The account's keys whose last events, 5 at least, have all failed to arrive. Counts the attempts of events, not resends or
+ * events without a URL. A recovery shows here a moment after the event that arrived.
  */
 export async function deliveryHealth(
   keyIds: readonly string[],
   { accountId }: AccountOwner,
 ): Promise<Map<string, FailingDeliveries>> {
-  const filter = { _id: { $in: [...keyIds] }, accountId, 'failing.inRow': { $gte: failuresToTell } };
+  const filter = { _id: { $in: [...keyIds] }, accountId, 'failing.inRow': { $gte: failuresToReport } };
   const found = await keys.find(filter, { projection: { failing: 1 }, ...timeLimit() }).toArray();
   return new Map(
     found.flatMap(({ _id, failing }) => {

@@ -6,8 +6,8 @@ import { type AttemptRecord, attempts } from './attempts.ts';
 const contents = { headers: 1, body: 1, answer: 1, url: 1, address: 1 } as const;
 
 /**
- * Erases what was sent and answered in these attempts, and where to. Outcome, status, reason and times stay. An attempt that
- * is still to be made keeps what it needs. Idempotent.
+ * Erases headers, body, answer, URL and address of these attempts. Outcome, status, reason and times stay. Skips resends that
+ * are not done. Idempotent.
  */
 export async function eraseAttempts(which: mongoose.mongo.Filter<AttemptRecord>): Promise<void> {
   await attempts.updateMany(
@@ -18,9 +18,9 @@ export async function eraseAttempts(which: mongoose.mongo.Filter<AttemptRecord>)
 }
 
 /**
- * Erases the attempts of those of these rides that are erased. Called after attempts were written, since their ride may have
- * been erased in the meantime. Together with the erasure, which erases attempts before and after it marks the ride, every
- * attempt is found, whichever write is first.
+ * Erases the attempts of these rides where the ride is erased. Call it after attempts were written: their ride may have been
+ * erased in the meantime. The erasure erases attempts before and after it marks the ride, so no attempt is missed, whichever
+ * write is first.
  */
 export async function eraseAttemptsOfErased(rideIds: readonly string[]): Promise<void> {
   const unique = [...new Set(rideIds)];

@@ -1,8 +1,6 @@
 import type { AttemptPhase, RecordedOutcome } from './attempts.ts';
 
-/**
- * Every reason why an event does not arrive, with its name and one sentence of what to do. Pages and mails take both from here. Pure.
- */
+/** Each reason why an event does not arrive: its name, and a remedy in one sentence, for pages and mails. */
 export const failureReasons = {
   dns: [
     'Host name not found',
@@ -71,11 +69,10 @@ export type FailureCode = keyof typeof failureReasons;
 export interface FailureReason {
   code: FailureCode;
   name: string;
-  /** One sentence of what to do. */
   remedy: string;
 }
 
-/** What is known of a delivery: of an attempt, or of an event on its ride. */
+/** The facts of a delivery that tell the reason: of an attempt, or of an event on its ride. */
 export interface FailedDelivery {
   outcome: RecordedOutcome;
   reason?: string;
@@ -112,7 +109,7 @@ function byStatus(httpStatus = 0): FailureCode | null {
   return httpStatus >= 500 && httpStatus < 600 ? 'status_5xx' : 'bad_answer';
 }
 
-/** System errors for a lack of descriptors, memory, ports or network on the worker's host (workers/webhooks/local-fault.ts). */
+/** System errors for a lack of descriptors, memory, ports or network on the worker's host (workers/webhooks/send/our-faults.ts). */
 const localFaults = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EAGAIN', 'ENETDOWN', 'EFILE'];
 
 const reasons: Partial<Record<FailureCode, readonly string[]>> = {

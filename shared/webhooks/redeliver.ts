@@ -25,16 +25,17 @@ const pageSize = 100;
 type RideWithEvents = Pick<Ride, '_id' | 'keyId' | 'accountId' | 'mode' | 'events'>;
 const rideFields = { keyId: 1, accountId: 1, mode: 1, events: 1 } as const;
 
-/** An event that is to be sent again. */
-interface Again {
+/** An event with its ride. */
+interface EventOfRide {
   ride: RideWithEvents;
   event: RideEvent;
 }
 
 /**
- * Sends an event of a ride again, with its old body, id and number, the header `X-Service-Redelivery`, a new signature and to
- * the URL of now. Resolves with the id of the attempt; while one for this event waits, with that one's. Throws `not_found` for
- * an event that is unknown or of another account, `not_sent_yet` for one whose own attempt is not over, and `body_erased`.
+ * Sends an event of a ride again: with its first body, id and number, the header `X-Service-Redelivery`, a new signature, and
+ * to the current URL. Resolves with the id of the attempt; while one for this event is pending, with that one's. Throws
+ * `not_found` for an event that is unknown or of another account, `not_sent_yet` for one whose own attempt is not over, and
+ * `body_erased`.
  */
 export async function redeliver(
   ctx: Context,
@@ -60,13 +61,13 @@ const askedFor = async ({ form, rideId, seq }: AttemptRecord): Promise<Pick<Atte
   (await attemptOfForm(form)) ??
   attempts.findOne({ rideId, seq, dueAt: { $exists: true } }, { projection: { _id: 1 }, ...timeLimit() });
 
-/** The attempts that were made in this stretch of time; without an end, also all later ones. */
+/** The attempts that were made in this time; without an end, also all later ones. */
 export interface Stretch {
   since: Date;
   until?: Date;
 }
 
-/** How many events of a key can be sent again, by outcome and reason, e.g. `failed ENETUNREACH`. */
+/** The number of events of a key that can be sent again, in all and by outcome and reason, e.g. `failed ENETUNREACH`. */
 export interface Undelivered {
   keyId: string;
   accountId: string;
@@ -76,7 +77,7 @@ export interface Undelivered {
 
 /**
  * Counts, for one key or for all, the events whose attempt failed or timed out in a stretch of time and that have not
- * arrived since. Events without a URL or with a blocked one are the partner's to mend and are left out.
+ * arrived since. Leaves out events without a URL or with a blocked one: only the partner can mend that.
  */
 export async function countUndelivered(stretch: Stretch, keyId?: string): Promise<Undelivered[]> {
   const filter = { ...(keyId && { keyId }), undeliveredAt: { $gte: stretch.since } };
@@ -85,24 +86,24 @@ export async function countUndelivered(stretch: Stretch, keyId?: string): Promis
   for (const each of keyIds) {
     const key = await keys.findOne({ _id: each }, { projection: { accountId: 1 }, ...timeLimit() });
     if (!key) continue;
-    const again = await undelivered(each, key.accountId, stretch, noneBefore, Number.POSITIVE_INFINITY);
+    const undelivered = await findUndelivered(each, key.accountId, stretch, noneBefore, Number.POSITIVE_INFINITY);
     const reasons: Record<string, number> = {};
-    for (const { event } of again) {
-      const reason = [event.delivery?.outcome, event.delivery?.httpStatus, event.delivery?.reason]
-        .filter(Boolean)
-        .join(' ');
-      reasons[reason] = (reasons[reason] ?? 0) + 1;
+    for (const { event } of undelivered) {
+      const { outcome, httpStatus, reason } = event.delivery ?? {};
+      const text = [outcome, httpStatus, reason].filter(Boolean).join(' ');
+      reasons[text] = (reasons[text] ?? 0) + 1;
     }
-    if (again.length > 0) found.push({ keyId: each, accountId: key.accountId, events: again.length, reasons });
+    const events = undelivered.length;
+    if (events > 0) found.push({ keyId: each, accountId: key.accountId, events, reasons });
   }
   return found;
 }
 
 /**
- * Sends the events of a key again whose attempt was made since then and that have not arrived, the oldest first, 500 at most:
- * those of one ride one after the other, and all together at most 10 a second. Events that already wait for this or have
- * arrived by now are left out, and so are those whose body is erased: asked again, it goes on with the next. Resolves with how
- * many it sends. Throws `not_found` for a key that is unknown or of another account.
+ * Sends the events of a key again whose attempt was made in this time and that have not arrived, the oldest first, 500 at
+ * most: those of one ride one after the other, and all together at most 10 a second. Leaves out events that are pending
+ * already, have arrived by now, or whose body is erased; called again, it continues with the next. Resolves with the number
+ * of events that it sends. Throws `not_found` for a key that is unknown or of another account.
  */
 export async function redeliverFailed(
   ctx: Context,
@@ -116,10 +117,10 @@ export async function redeliverFailed(
   let sent = 0;
   for (let isDone = false; !isDone; ) {
     const before = await askedBefore(form);
-    const again = await undelivered(keyId, accountId, stretch, before);
+    const again = await findUndelivered(keyId, accountId, stretch, before);
     const [last] = await listAttempts({ accountId }, { keyId, outcome: 'waiting', limit: 1 });
     const startMs = Math.max(ctx.now(), (last?.at.getTime() ?? 0) + paceMs);
-    // In their order and only up to one that somebody else has asked for in the meantime: those that follow it are planned
+    // In their order, and only up to one that somebody else has asked for in the meantime: those that follow it are planned
     // again, after it. So the resends of a ride are due in the order of its events.
     const inserted = await insertUntilTaken(
       again.map((one, index) => redelivery(one, startMs + index * paceMs, { requestId, form })),
@@ -149,18 +150,18 @@ async function askedBefore(form: string | undefined): Promise<AskedBefore> {
   return { events, rideIds: found.flatMap(({ rideId = [] }) => rideId), ...(since && { since }) };
 }
 
-async function undelivered(
+async function findUndelivered(
   keyId: string,
   accountId: string,
   stretch: Stretch,
   before: AskedBefore,
   atMost = mostAtOnce,
-): Promise<Again[]> {
+): Promise<EventOfRide[]> {
   const most = atMost - before.events.size;
-  const isMissed = ({ ride, event }: Again) =>
+  const isMissed = ({ ride, event }: EventOfRide) =>
     !before.events.has(idOf(ride._id, event.seq)) &&
     !(before.since && event.delivery && event.delivery.at > before.since);
-  const found: Again[] = [];
+  const found: EventOfRide[] = [];
   const filter = { keyId, undeliveredAt: { $gte: stretch.since } };
   const order = { keyId: 1, undeliveredAt: 1 } as const;
   const cursor = rides.find<RideWithEvents>(filter, {
@@ -192,22 +193,22 @@ async function nextPage(cursor: { next(): Promise<RideWithEvents | null> }): Pro
   return page;
 }
 
-const failedEvents = (ride: RideWithEvents, stretch: Stretch): Again[] =>
+const failedEvents = (ride: RideWithEvents, stretch: Stretch): EventOfRide[] =>
   ride.events
     .filter(({ delivery, body }) => delivery && body && isWanted(delivery, stretch))
     .map((event) => ({ ride, event }));
 
-/** With an end, the operator asks: events without a URL or with a blocked one are the partner's to mend. */
+/** With an end, the operator asks: without events that have no URL or a blocked one, which only the partner can mend. */
 function isWanted({ outcome, at }: Delivery, { since, until }: Stretch): boolean {
   if (until) return (outcome === 'failed' || outcome === 'timeout') && at >= since && at < until;
   return outcome !== 'delivered' && at >= since;
 }
 
 /** The attempts of a ride's events are made in their order, so this keeps the order within each ride. */
-const byTime = (a: Again, b: Again): number =>
+const byTime = (a: EventOfRide, b: EventOfRide): number =>
   (a.event.delivery?.at.getTime() ?? 0) - (b.event.delivery?.at.getTime() ?? 0) || a.event.seq - b.event.seq;
 
-async function withoutRedelivered(events: readonly Again[]): Promise<Again[]> {
+async function withoutRedelivered(events: readonly EventOfRide[]): Promise<EventOfRide[]> {
   const rideIds = [...new Set(events.map(({ ride }) => ride._id))];
   const filter = { rideId: { $in: rideIds }, kind: 'redelivery', outcome: { $in: ['waiting', 'delivered'] } } as const;
   const projection = { rideId: 1, seq: 1 };
@@ -219,7 +220,7 @@ async function withoutRedelivered(events: readonly Again[]): Promise<Again[]> {
 const idOf = (rideId: string | undefined, seq: number | undefined): string => `${rideId}_${seq}`;
 
 function redelivery(
-  { ride, event }: Again,
+  { ride, event }: EventOfRide,
   dueMs: number,
   { requestId, form }: Pick<AskedBy, 'requestId' | 'form'>,
 ): AttemptRecord {

@@ -1,9 +1,24 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { EventName } from '../rides/ride-types.ts';
 
 /** A receiver refuses a signature whose time differs from its own by this much or more (contract, section 6, rule 6). */
 const maxAgeSeconds = 300;
 
 const headerForm = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/;
+
+/** The headers of a delivery (contract, section 6). `mark` is the header that a test event or a redelivery has in addition. */
+export function deliveryHeaders(
+  { event, eventId, seq, mark }: { event: EventName; eventId: string; seq: number; mark?: Record<string, string> },
+  signature: string,
+): Record<string, string> {
+  return {
+    'X-Service-Event': event,
+    'X-Service-Signature': signature,
+    'X-Service-Event-Id': eventId,
+    'X-Service-Sequence': String(seq),
+    ...mark,
+  };
+}
 
 /**
  * The value of `X-Service-Signature` for a body that is sent exactly as given: `t=<unix_seconds>,v1=<hex_hmac>`. The

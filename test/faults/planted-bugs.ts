@@ -147,7 +147,7 @@ const wrongBeside: readonly PlantedBug[] = [
     what: 'does not mark a resend',
     edits: [
       {
-        file: 'workers/webhooks/deliver-attempt.js',
+        file: 'workers/webhooks/resend.js',
         find: "mark: { 'X-Service-Redelivery': 'true' }",
         replace: 'mark: {}',
       },
@@ -158,10 +158,10 @@ const wrongBeside: readonly PlantedBug[] = [
     what: 'sends a test event twice',
     edits: [
       {
-        file: 'workers/webhooks/deliver-attempt.js',
-        find: 'return { attempted: await attempt(',
-        replace: `if (claimed.record.kind === 'test') await attempt(ctx, outgoing, claim, settings, newTrace());
-        return { attempted: await attempt(`,
+        file: 'workers/webhooks/resend.js',
+        find: 'const made =',
+        replace: `if (asked.kind === 'test' && outgoing.body) await attempt(ctx, outgoing, claimed, settings, newTrace());
+        const made =`,
       },
     ],
     caughtAs: /the test of evt_\w+ was asked for 1 times, and came 2 times/,

@@ -9,8 +9,7 @@ import type { Ride } from '../../shared/rides/ride-types.ts';
 import { attempts } from '../../shared/webhooks/attempts.ts';
 import { verifySignature } from '../../shared/webhooks/sign.ts';
 import type { Run } from '../../workers/handler.ts';
-import { deliverAttempt } from '../../workers/webhooks/deliver-attempt.ts';
-import { deliverEvent } from '../../workers/webhooks/deliver-event.ts';
+import { deliver as deliverJob } from '../../workers/webhooks/deliver.ts';
 import type { Receipt } from './receiver.ts';
 
 /** The context with these local targets: a receiver's port is known only once it listens. */
@@ -28,7 +27,7 @@ export async function newKey(ctx: Context, webhookUrl?: string): Promise<NewKey>
 export async function deliver(ctx: Context, rideId: string, seq: number, run: Partial<Run> = {}) {
   const keyId = (await rides.findOne({ _id: rideId }, { projection: { keyId: 1 } }))?.keyId ?? '';
   const job: DeliveryJob = { rideId, keyId, seq };
-  return deliverEvent(ctx, job, {
+  return deliverJob(ctx, job, {
     pool: 'webhooks',
     token: randomBase62(12),
     stopping: new AbortController().signal,
@@ -39,7 +38,7 @@ export async function deliver(ctx: Context, rideId: string, seq: number, run: Pa
 /** Runs the job of an attempt by hand once, as a worker does. */
 export async function deliverByHand(ctx: Context, attemptId: string, run: Partial<Run> = {}) {
   const keyId = (await attempts.findOne({ _id: attemptId }))?.keyId ?? '';
-  return deliverAttempt(
+  return deliverJob(
     ctx,
     { attemptId, keyId },
     { pool: 'webhooks', token: randomBase62(12), stopping: new AbortController().signal, ...run },

@@ -1,26 +1,38 @@
+import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { SecretDamaged, SecretsKeyMissing } from '../../shared/base/encryption.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { inSpan, type SpanEnd } from '../../shared/base/tracing.ts';
-import { deliverySettings } from '../../shared/keys/delivery-settings.ts';
+import {
+  type DeliverySettings,
+  deliverySettings,
+  heldSettingsMaxAgeMs,
+  holdDeliverySettings,
+  settingsMaxAgeMs,
+} from '../../shared/keys/delivery-settings.ts';
 import type { Delivery, DeliveryOutcome, EventName } from '../../shared/rides/ride-types.ts';
-import { deliveryHeaders } from '../../shared/webhooks/delivery-headers.ts';
-import { signatureHeader } from '../../shared/webhooks/sign.ts';
-import { now, type RenewableClaim } from './claim.ts';
+import { deliveryHeaders, signatureHeader } from '../../shared/webhooks/sign.ts';
+import { ageMs, type ClockReading, type HeldClaim, readClocks, renewableClaim } from './claim.ts';
 import { secretsKeyMissing } from './postpone.ts';
 import { AttemptError } from './send/attempt-outcome.ts';
 import { type Attempt, type SendResult, send } from './send/send.ts';
 import type { Trace } from './send/trace.ts';
-import { type ReadSettings, renewableSettings } from './settings.ts';
 
-/** What is recorded of an attempt. `lost` and `unable` are never recorded as they are (attempt-outcome.ts). */
-export type Attempted = Omit<Delivery, 'outcome' | 'at'> & { outcome: DeliveryOutcome | 'lost' | 'unable' };
+/** What is recorded of an attempt, or why nothing is: `lost` and `unable` (attempt-outcome.ts). */
+export type AttemptReport = Omit<Delivery, 'outcome' | 'at'> & { outcome: DeliveryOutcome | 'lost' | 'unable' };
 
-/** What a key says of its deliveries, or their outcome when it cannot be known. */
-export type SettingsOrOutcome = ReadSettings | Pick<Attempted, 'outcome' | 'reason'>;
+/** A key's settings and when they were asked for: they are at most this old. */
+type ReadSettings = DeliverySettings & { askedAt: ClockReading };
 
-export async function deliverySettingsOf(ctx: Context, keyId: string): Promise<SettingsOrOutcome> {
-  const askedAt = now();
+/** A key's settings, or the outcome of an attempt when they cannot be known. */
+export type SettingsOrOutcome = ReadSettings | Pick<AttemptReport, 'outcome' | 'reason'>;
+
+/**
+ * Reads the settings of a key. Read them before the claim: a slow MongoDB then does not use up the time in which a request may
+ * be written under the claim.
+ */
+export async function readSettings(ctx: Context, keyId: string): Promise<SettingsOrOutcome> {
+  const askedAt = readClocks();
   try {
     return { ...(await deliverySettings(ctx.config, keyId)), askedAt };
   } catch (error) {
@@ -41,7 +53,7 @@ export interface Outgoing {
   body: string;
   /** The ride's own URL, which comes before the key's. */
   webhookUrl?: string;
-  /** Marks what is sent by hand. */
+  /** The header that marks a resend. */
   mark?: Record<string, string>;
   /** For its span: the ride, and the request that made the event or asked for the attempt. */
   rideId?: string;
@@ -49,22 +61,24 @@ export interface Outgoing {
 }
 
 /**
- * Makes one attempt under a claim: signs the body and sends it to the ride's URL, else to the key's. `trace` receives what only
- * the dashboard shows.
+ * Makes one attempt under a claim: signs the body and sends it to the ride's URL, else to the key's. When the request is to be
+ * written, it renews a claim that is too old, and reads settings again that are over 250 ms old (contract, section 6, rule 7).
+ * Releases a claim that may be lost. `trace` receives what only the dashboard shows.
  */
 export async function attempt(
   ctx: Context,
   outgoing: Outgoing,
-  claim: RenewableClaim,
+  held: HeldClaim,
   settings: SettingsOrOutcome,
   trace: Trace,
-): Promise<Attempted> {
+): Promise<AttemptReport> {
   if ('outcome' in settings) return { ...settings, durationMs: 0 };
   const { keyId, body } = outgoing;
-  const current = renewableSettings(ctx.config, keyId, settings);
   const url = outgoing.webhookUrl ?? settings.webhookUrl;
   if (!url) return { outcome: 'no_url', durationMs: 0 };
 
+  const claim = renewableClaim(ctx, held);
+  const current = renewableSettings(ctx.config, keyId, settings);
   const message: Attempt = {
     url,
     body,
@@ -79,7 +93,7 @@ export async function attempt(
         claim.ifFresh() !== null || claim.renew(),
         current.ifFresh() ?? current.renew(),
       ]);
-      // This connection leads to the URL of before. The next run of the job begins with the new one.
+      // This connection leads to the previous URL. The next run of the job begins with the new one.
       if ((outgoing.webhookUrl ?? renewed.webhookUrl) !== url) throw new AttemptError('lost', 'url_changed');
       return isOurs;
     },
@@ -90,6 +104,7 @@ export async function attempt(
     () => send(message, trace),
     (sent) => spanEnd(outgoing, sent),
   );
+  if (outcome === 'lost') await held.release();
   return {
     outcome,
     url: loggedUrl(url),
@@ -99,7 +114,28 @@ export async function attempt(
   };
 }
 
-/** Nothing of it says where the event was sent. */
+/** Settings that can be read again while an attempt connects. */
+function renewableSettings(config: Pick<Config, 'secrets'>, keyId: string, first: ReadSettings) {
+  let settings = first;
+  let maxAgeMs = settingsMaxAgeMs;
+  let reads = 0;
+  return {
+    /** The settings while a request may be written with them, else null. */
+    ifFresh: (): ReadSettings | null => (ageMs(settings.askedAt) <= maxAgeMs ? settings : null),
+    /** Reads them again. From the second time on MongoDB is slow, and they are held. Throws as `deliverySettings` does. */
+    async renew(): Promise<ReadSettings> {
+      reads += 1;
+      const isHeld = reads > 1;
+      const askedAt = readClocks();
+      const read = await (isHeld ? holdDeliverySettings : deliverySettings)(config, keyId);
+      settings = { ...read, askedAt };
+      maxAgeMs = isHeld ? heldSettingsMaxAgeMs : settingsMaxAgeMs;
+      return settings;
+    },
+  };
+}
+
+/** A span does not say where the event was sent. */
 function spanEnd({ requestId, rideId, keyId, seq, event }: Outgoing, { outcome, ...sent }: SendResult): SpanEnd {
   return { hasFailed: outcome !== 'delivered', fields: { requestId, rideId, keyId, seq, event, outcome, ...sent } };
 }

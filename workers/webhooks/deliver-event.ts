@@ -5,98 +5,80 @@ import { clocksDiffer } from '../../shared/base/mongo/clock.ts';
 import type { DeliveryJob } from '../../shared/base/queues.ts';
 import { timeOf } from '../../shared/rides/events.ts';
 import { enqueueNextDelivery } from '../../shared/rides/ride-jobs.ts';
-import { type Handler, type JobResult, type Run, withLine } from '../handler.ts';
-import { noteAhead } from './ahead.ts';
-import { attempt, deliverySettingsOf, type Outgoing } from './attempt.ts';
-import { type Claimed, claimClock, claimEvent, deliveryState, releaseClaim, renewableClaim } from './claim.ts';
-import { mayPostpone, postpone, postponeUnrecorded, waitForClocks } from './postpone.ts';
+import type { Delivery } from '../../shared/rides/ride-types.ts';
+import { type Finished, type JobResult, type Run, withLine } from '../handler.ts';
+import { attempt, type Outgoing, readSettings } from './attempt.ts';
+import { claimClock } from './claim.ts';
+import { type ClaimedEvent, claimEvent, deliveryState } from './claim-event.ts';
+import { backoffMs, retryInPlace, retryUnderClaim, secretsKeyMissing, waitForClocks } from './postpone.ts';
 import { recordAttempt } from './report/attempt-log.ts';
 import { noteDelivery } from './report/health-log.ts';
 import { newTrace, type Trace } from './send/trace.ts';
-import { type Settled, settle } from './settle.ts';
-import { inLane, markSlow } from './slow-lane.ts';
+import { recordDelivery } from './settle-event.ts';
+import { markSlow } from './slow-lane.ts';
+
+/** A fault on our side postpones an event for 24 h at most; then its delivery counts as failed. */
+const longestWaitMs = 24 * 3_600_000;
+const shortestBackoffMs = 15_000;
 
 /**
- * One attempt to deliver one event (contract, section 6): claim the event, send it, record how that went, and add the next
- * event's job. An attempt whose outcome is recorded is never repeated.
+ * One attempt to deliver one event (contract, section 6): claims the event, sends it, records how that went, and adds the
+ * next event's job. An attempt whose outcome is recorded is never repeated.
  */
-export const deliverEvent: Handler<DeliveryJob> = async (ctx, job, run) =>
-  clocksDiffer(ctx.now())
-    ? waitForClocks(ctx, job, run)
-    : inLane(ctx, job.keyId, run, {
-        deliver: () => deliver(ctx, job, run),
-        moveToSlow: () => moveToSlowLane(ctx, job),
-      });
-
-/**
- * Reads the settings before the claim: a slow MongoDB then does not use up the time in which a request may be written under
- * the claim. Settings that are over 250 ms old when the request is to be written are read again (contract, section 6, rule 7).
- */
-async function deliver(ctx: Context, job: DeliveryJob, run: Run): Promise<JobResult> {
-  const settings = await deliverySettingsOf(ctx, job.keyId);
-  const claimed = await claimEvent(job.rideId, job.seq, run.token, claimClock(ctx));
+export async function deliverEvent(ctx: Context, job: DeliveryJob, run: Run): Promise<JobResult> {
+  const { rideId, keyId, seq } = job;
+  const settings = await readSettings(ctx, keyId);
+  const claimed = await claimEvent(rideId, seq, run.token, claimClock(ctx));
   if (!claimed) return endWithoutClaim(ctx, job);
-  if (clocksDiffer(claimed.claim.at.getTime())) {
-    await releaseClaim(job.rideId, run.token);
-    return waitForClocks(ctx, job, run);
-  }
+  if (clocksDiffer(claimed.claim.at.getTime())) return waitForClocks(ctx, job, run, claimed);
 
   const trace = newTrace();
-  const claim = renewableClaim(claimed, () => claimEvent(job.rideId, job.seq, run.token, claimClock(ctx)));
-  const attempted = await attempt(ctx, outgoingOf(claimed), claim, settings, trace);
-  if (attempted.outcome === 'lost') {
-    await releaseClaim(job.rideId, run.token);
-    return endWithoutClaim(ctx, job);
-  }
-  if (attempted.outcome === 'unable' && mayPostpone(claimed)) {
-    return postpone(ctx, job, run, claimed, attempted.reason);
-  }
-  const outcome = attempted.outcome === 'unable' ? 'failed' : attempted.outcome;
+  const made = await attempt(ctx, outgoingOf(claimed), claimed, settings, trace);
+  if (made.outcome === 'lost') return endWithoutClaim(ctx, job);
+  if (made.outcome === 'unable' && ageMs(claimed) < longestWaitMs) return postpone(ctx, job, run, claimed, made.reason);
 
-  const isLast = claimed.ride.seq === job.seq;
-  const settled = await settle(ctx, job, run, { ...attempted, outcome, at: claimed.claim.at }, { isLast });
-  if (!settled) return postponeUnrecorded(job, run, claimed);
-  count(ctx, run, claimed, settled, trace);
-  recordAttempt(ctx, claimed, settled.delivery, trace);
-  noteDelivery(ctx, job.keyId, settled.delivery, 'isFailing' in settings);
-  return finish(ctx, job, run, claimed, settled);
-}
-
-const outgoingOf = ({ ride, event: { event, seq, body, requestId = ride.origin?.requestId } }: Claimed): Outgoing => ({
-  requestId,
-  rideId: ride._id,
-  keyId: ride.keyId,
-  event,
-  eventId: eventId(ride._id, seq),
-  seq,
-  body,
-  webhookUrl: ride.webhookUrl,
-});
-
-function count(ctx: Context, { pool }: Run, { event }: Claimed, { delivery }: Settled, { writtenAt }: Trace): void {
-  countDelivery('event', pool, delivery);
-  if (writtenAt === null) return;
-  const agoMs = performance.now() - writtenAt;
-  firstByte.observe({ pool }, Math.max(0, ctx.now() - agoMs - timeOf(event).getTime()) / 1_000);
-}
-
-/** Logs the recorded delivery, marks a slow key, and adds the next event's job. */
-async function finish(
-  ctx: Context,
-  job: DeliveryJob,
-  run: Run,
-  { ride, event: { event, requestId = ride.origin?.requestId } }: Claimed,
-  { delivery: { outcome, reason, httpStatus, durationMs }, outbox }: Settled,
-): Promise<JobResult> {
-  const fields = { requestId, ...job, event, outcome, reason, httpStatus, durationMs, pool: run.pool };
-  const result = withLine(ctx.log, { result: outcome, event, httpStatus, reason, durationMs }, fields, 'delivery');
-  if (outcome === 'timeout') await markSlow(ctx, job.keyId);
+  const outcome = made.outcome === 'unable' ? 'failed' : made.outcome;
+  const isLast = claimed.ride.seq === seq;
+  const recorded = await recordDelivery(ctx, job, run, { ...made, outcome, at: claimed.claim.at }, { isLast });
+  if (!recorded) return postponeUnrecorded(run, claimed);
+  const { delivery, outbox } = recorded;
+  const result = report(ctx, job, run, claimed, delivery, trace);
+  noteDelivery(ctx, keyId, delivery, 'isFailing' in settings);
+  if (delivery.outcome === 'timeout') await markSlow(ctx, keyId);
   if (outbox) await enqueueNextDelivery(ctx, outbox);
   return result;
 }
 
-const moveToSlowLane = (ctx: Context, { rideId, keyId, seq }: DeliveryJob): Promise<boolean> =>
-  enqueueNextDelivery(ctx, { _id: rideId, keyId, settledSeq: seq - 1, seq }, 'webhooks-slow');
+/** The request that made the event, or else the one that created its ride. */
+const requestIdOf = ({ ride, event }: ClaimedEvent): string | undefined => event.requestId ?? ride.origin?.requestId;
+
+function outgoingOf(claimed: ClaimedEvent): Outgoing {
+  const { _id: rideId, keyId, webhookUrl } = claimed.ride;
+  const { event, seq, body } = claimed.event;
+  const requestId = requestIdOf(claimed);
+  return { requestId, rideId, keyId, event, eventId: eventId(rideId, seq), seq, body, webhookUrl };
+}
+
+/** Counts and logs a recorded delivery. */
+function report(
+  ctx: Context,
+  job: DeliveryJob,
+  { pool }: Run,
+  claimed: ClaimedEvent,
+  delivery: Delivery,
+  trace: Trace,
+): Finished {
+  const { event } = claimed.event;
+  const { outcome, reason, httpStatus, durationMs } = delivery;
+  countDelivery('event', pool, delivery);
+  if (trace.writtenAt !== null) {
+    const agoMs = performance.now() - trace.writtenAt;
+    firstByte.observe({ pool }, Math.max(0, ctx.now() - agoMs - timeOf(claimed.event).getTime()) / 1_000);
+  }
+  recordAttempt(ctx, claimed, delivery, trace);
+  const fields = { requestId: requestIdOf(claimed), ...job, event, outcome, reason, httpStatus, durationMs, pool };
+  return withLine(ctx.log, { result: outcome, event, httpStatus, reason, durationMs }, fields, 'delivery');
+}
 
 async function endWithoutClaim(ctx: Context, { rideId, seq }: DeliveryJob): Promise<JobResult> {
   const delivery = await deliveryState(rideId, seq, claimClock(ctx));
@@ -104,10 +86,7 @@ async function endWithoutClaim(ctx: Context, { rideId, seq }: DeliveryJob): Prom
     case 'held':
       return { againInMs: delivery.remainingMs, why: 'held by another run' };
     case 'held ahead':
-      return {
-        againInMs: noteAhead(rideId, delivery.claim),
-        why: "held by another run, by a clock ahead of MongoDB's",
-      };
+      return { againInMs: delivery.remainingMs, why: "held by another run, by a clock ahead of MongoDB's" };
     case 'free':
       return { againInMs: 100, why: 'just let go by another run' };
     case 'settled':
@@ -118,3 +97,24 @@ async function endWithoutClaim(ctx: Context, { rideId, seq }: DeliveryJob): Prom
       return { result: 'not_its_turn' };
   }
 }
+
+/**
+ * Postpones an attempt that a fault on our side prevented: that is no outcome of the delivery. A missing SECRETS_KEY needs a
+ * restart, so the job ends its run. Descriptors, ports and the like become free again soon.
+ */
+function postpone(ctx: Context, job: DeliveryJob, run: Run, claimed: ClaimedEvent, reason = 'unknown') {
+  if (reason !== secretsKeyMissing) return retryInPlace(ctx, job, run, reason, claimed);
+  return retryUnderClaim(ctx, job, claimed, reason, backoffMs(ageMs(claimed), shortestBackoffMs));
+}
+
+/**
+ * Postpones an event whose attempt was made but could not be recorded. The sweeper adds its job again when the claim
+ * expires, at growing intervals, because the receiver is then called again.
+ */
+async function postponeUnrecorded({ stopping }: Run, claimed: ClaimedEvent): Promise<JobResult> {
+  if (!stopping.aborted) await claimed.extend(backoffMs(ageMs(claimed), shortestBackoffMs)).catch(() => {});
+  return { result: 'not recorded' };
+}
+
+/** How old the event was at the time of the claim (ms), by MongoDB's clock. */
+const ageMs = ({ claim, event }: ClaimedEvent): number => claim.at.getTime() - timeOf(event).getTime();

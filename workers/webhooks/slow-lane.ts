@@ -1,8 +1,8 @@
 import type { Context } from '../../shared/base/context.ts';
 import { describeError } from '../../shared/base/errors.ts';
 import { batch } from '../../shared/base/mongo/batch.ts';
+import type { PoolName } from '../../shared/base/queues.ts';
 import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
-import type { JobResult, Run } from '../handler.ts';
 
 /** A timeout moves the key's deliveries to the slow lane for this long. */
 const markMs = 60_000;
@@ -20,43 +20,23 @@ const maxOfOneKey = 8;
 const underWay = new Map<string, number>();
 
 /**
- * Delivers in the lane that the job is in. A job of the fast lane whose key is slow, or has too many attempts under way, is
- * moved to the slow lane instead: before anything is claimed, so that the slow lane finds it free.
+ * Takes a place in the lane of a pool. Resolves with what leaves it again; with null for a key that belongs in the slow lane
+ * instead, since it is slow or has too many attempts under way.
  */
-export async function inLane(
+export async function enterLane(
   ctx: Pick<Context, 'redis' | 'now'>,
   keyId: string,
-  { pool }: Pick<Run, 'pool'>,
-  lane: { deliver(): Promise<JobResult>; moveToSlow(): Promise<unknown> },
-): Promise<JobResult> {
-  if (pool === 'webhooks-slow') return lane.deliver();
-  const place = await enterFastLane(ctx, keyId);
-  if (!place) {
-    await lane.moveToSlow();
-    return { result: 'handed to webhooks-slow' };
-  }
-  try {
-    return await lane.deliver();
-  } finally {
-    place.leave();
-  }
-}
-
-/** Takes a place in the fast lane. Null for a slow key, or one with too many attempts under way. Always call `leave`. */
-export async function enterFastLane(
-  ctx: Pick<Context, 'redis' | 'now'>,
-  keyId: string,
-): Promise<{ leave(): void } | null> {
+  pool: PoolName,
+): Promise<(() => void) | null> {
+  if (pool === 'webhooks-slow') return () => {};
   if (await isSlow(ctx, keyId)) return null;
   const taken = underWay.get(keyId) ?? 0;
   if (taken >= maxOfOneKey) return null;
   underWay.set(keyId, taken + 1);
-  return {
-    leave() {
-      const left = (underWay.get(keyId) ?? 1) - 1;
-      if (left > 0) underWay.set(keyId, left);
-      else underWay.delete(keyId);
-    },
+  return () => {
+    const left = (underWay.get(keyId) ?? 1) - 1;
+    if (left > 0) underWay.set(keyId, left);
+    else underWay.delete(keyId);
   };
 }
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { newKeyId, newRideId } from '../../../shared/base/ids.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
-import { claimAttempt } from '../../../workers/webhooks/claim-attempt.ts';
+import { claimResend } from '../../../workers/webhooks/claim-resend.ts';
 import { markSlow } from '../../../workers/webhooks/slow-lane.ts';
 import { attemptRecord } from '../../support/attempts.ts';
 import { useTestContext } from '../../support/service.ts';
@@ -61,7 +61,7 @@ describe('the sweeper, of attempts by hand,', () => {
 
   it('leaves one that a run holds, and finds it when the claim has lapsed', async () => {
     const late = await waiting(-60);
-    await claimAttempt(late._id, 'a run that was killed');
+    await claimResend(late._id, 'a run that was killed');
     await sweep(ctx, { everything: true });
     expect(await job(late)).to.equal(undefined);
     await attempts.updateOne({ _id: late._id }, { $set: { 'claim.until': new Date(0) } });

@@ -7,7 +7,7 @@ import { sweepWithoutRedis } from '../../../workers/periodic/sweeper/mongo-work.
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
 import { startSweeper } from '../../../workers/periodic/sweeper/sweeper.ts';
 import { sweeperLeaseKey, takeSweepTurn } from '../../../workers/periodic/sweeper/turn.ts';
-import { claimEvent } from '../../../workers/webhooks/claim.ts';
+import { claimEvent } from '../../../workers/webhooks/claim-event.ts';
 import { markSlow } from '../../../workers/webhooks/slow-lane.ts';
 import { newKey } from '../../support/deliveries.ts';
 import { database } from '../../support/failing-mongo.ts';

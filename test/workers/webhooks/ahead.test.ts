@@ -6,8 +6,8 @@ import { rides } from '../../../shared/rides/ride.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
 import { sweep } from '../../../workers/periodic/sweeper/sweep.ts';
-import { claimEvent } from '../../../workers/webhooks/claim.ts';
-import { claimAttempt, mayRedeliver } from '../../../workers/webhooks/claim-attempt.ts';
+import { claimEvent } from '../../../workers/webhooks/claim-event.ts';
+import { claimResend, mayRedeliver } from '../../../workers/webhooks/claim-resend.ts';
 import { deliver, deliverByHand, newKey, withTargets } from '../../support/deliveries.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
@@ -117,7 +117,7 @@ describeOnLinux("a claim that lies ahead because MongoDB's clock was set back", 
   it('on a test event is waited for its length and then taken over', async () => {
     const accountId = (await keys.findOne({ _id: keyId }))?.accountId ?? '';
     const attemptId = await sendTestEvent(anHourAhead(), keyId, { accountId });
-    await claimAttempt(attemptId, 'a run that ended');
+    await claimResend(attemptId, 'a run that ended');
     await mongo.setClock(0);
     expect(await deliverByHand(ctx, attemptId)).to.deep.equal({ againInMs: 3_000, why: 'held by another run' });
     letPass(12_000);

@@ -5,7 +5,7 @@ import { eraseRide } from '../../../shared/retention/erase-rides.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Delivery } from '../../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts, attemptsOfRide } from '../../../shared/webhooks/attempts.ts';
-import { type Claimed, claimEvent } from '../../../workers/webhooks/claim.ts';
+import { type ClaimedEvent, claimEvent } from '../../../workers/webhooks/claim-event.ts';
 import { flushAttempts, recordAttempt } from '../../../workers/webhooks/report/attempt-log.ts';
 import { newTrace } from '../../../workers/webhooks/send/trace.ts';
 import { deliver, newKey, withShortDeadline, withTargets } from '../../support/deliveries.ts';
@@ -234,7 +234,7 @@ describe('the attempt of an event', () => {
 
     it('and beyond 2,000 that wait while MongoDB takes none it is dropped', async () => {
       const rideId = await rideWithEvents(ctx, await newKey(ctx, receiver.url), 1);
-      const claimed = (await claimEvent(rideId, 1, 'a')) as Claimed;
+      const claimed = (await claimEvent(rideId, 1, 'a')) as ClaimedEvent;
       const logged = withLogLines(ctx);
       const delivery: Delivery = { outcome: 'delivered', durationMs: 1, at: new Date() };
       const record = () => recordAttempt(logged.ctx, claimed, delivery, newTrace());

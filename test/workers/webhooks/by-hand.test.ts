@@ -8,7 +8,7 @@ import { rides } from '../../../shared/rides/ride.ts';
 import { attemptOf, attempts } from '../../../shared/webhooks/attempts.ts';
 import { paceMs, redeliver } from '../../../shared/webhooks/redeliver.ts';
 import { sendTestEvent } from '../../../shared/webhooks/test-event.ts';
-import { claimAttempt, mayRedeliver, releaseAttempt } from '../../../workers/webhooks/claim-attempt.ts';
+import { claimResend, mayRedeliver } from '../../../workers/webhooks/claim-resend.ts';
 import { isSlow, markSlow } from '../../../workers/webhooks/slow-lane.ts';
 import { deliver, deliverByHand, isSignedWith, newKey, withShortDeadline } from '../../support/deliveries.ts';
 import { failOnce } from '../../support/failing-mongo.ts';
@@ -204,7 +204,7 @@ describe('an attempt by hand', () => {
 
     it('again, when its worker was killed between the claim and the outcome, once the claim has lapsed', async () => {
       const { attemptId } = await testEvent();
-      await claimAttempt(attemptId, 'a worker that was killed');
+      await claimResend(attemptId, 'a worker that was killed');
       const held = await deliverByHand(ctx, attemptId);
       expect(held).to.include({ why: 'held by another run' });
       expect('againInMs' in held && held.againInMs).to.be.within(100, 12_000);
@@ -216,11 +216,11 @@ describe('an attempt by hand', () => {
     it('also the third time, after two workers were killed; a claim under which nothing was sent is no try', async () => {
       const { attemptId } = await testEvent();
       for (const token of ['first', 'second']) {
-        await claimAttempt(attemptId, token);
+        await claimResend(attemptId, token);
         await letLapse(attemptId);
       }
-      await claimAttempt(attemptId, 'nothing sent');
-      await releaseAttempt(attemptId, 'nothing sent');
+      const claimed = await claimResend(attemptId, 'nothing sent');
+      await claimed?.release();
       expect(await stored(attemptId))
         .to.include({ state: 'waiting', tries: 2 })
         .and.not.to.have.property('claim');
@@ -230,7 +230,7 @@ describe('an attempt by hand', () => {
     it('three times at most, when its workers are killed each time: then it is recorded as interrupted', async () => {
       const { attemptId } = await testEvent();
       for (let times = 0; times < 3; times++) {
-        expect((await claimAttempt(attemptId, `worker ${times}`))?.record.tries).to.equal(times + 1);
+        expect((await claimResend(attemptId, `worker ${times}`))?.record.tries).to.equal(times + 1);
         await letLapse(attemptId);
       }
       await deliverByHand(ctx, attemptId);
@@ -262,14 +262,14 @@ describe('an attempt by hand', () => {
 
   it('claimed again by the same run is renewed, and by no other', async () => {
     const { attemptId } = await testEvent();
-    const first = await claimAttempt(attemptId, 'a');
-    expect(await claimAttempt(attemptId, 'b')).to.equal(null);
-    const again = await claimAttempt(attemptId, 'a');
+    const first = await claimResend(attemptId, 'a');
+    expect(await claimResend(attemptId, 'b')).to.equal(null);
+    const again = await claimResend(attemptId, 'a');
     expect(again?.record.tries).to.equal(1);
     expect(again?.claim.until).to.be.at.least(first?.claim.until as Date);
     await letLapse(attemptId);
-    expect((await claimAttempt(attemptId, 'b'))?.claim.token).to.equal('b');
-    expect(await claimAttempt(attemptId, 'a')).to.equal(null);
+    expect((await claimResend(attemptId, 'b'))?.claim.token).to.equal('b');
+    expect(await claimResend(attemptId, 'a')).to.equal(null);
   });
 
   it('that times out marks the key as slow, and the next one goes to the slow lane unclaimed', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rides } from '../../../shared/rides/ride.ts';
-import { claimEvent, deliveryState } from '../../../workers/webhooks/claim.ts';
-import { settleEvent } from '../../../workers/webhooks/settle.ts';
+import { claimEvent, deliveryState } from '../../../workers/webhooks/claim-event.ts';
+import { settleEvent } from '../../../workers/webhooks/settle-event.ts';
 import { newKey } from '../../support/deliveries.ts';
 import { newRide, rideWithEvents } from '../../support/rides.ts';
 import { useTestContext } from '../../support/service.ts';

@@ -3,7 +3,7 @@ import mongoose from 'mongoose';
 import { rollSigningSecret } from '../../../shared/keys/replace-secret.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { claimEvent } from '../../../workers/webhooks/claim.ts';
+import { claimEvent } from '../../../workers/webhooks/claim-event.ts';
 import { beforeTheAnswer, deliver, insteadOf, isSignedWith, newKey, withTargets } from '../../support/deliveries.ts';
 import { withLogLines } from '../../support/log-lines.ts';
 import { startReceiver, useReceiver } from '../../support/receiver.ts';

@@ -12,7 +12,7 @@ import type { Delivery } from '../../../shared/rides/ride-types.ts';
 import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 import { flushHealth, noteDelivery } from '../../../workers/webhooks/report/health-log.ts';
-import { tellOfFailures } from '../../../workers/webhooks/report/health-mails.ts';
+import { mailFailures } from '../../../workers/webhooks/report/health-mails.ts';
 import { deliver, withTargets } from '../../support/deliveries.ts';
 import { onceInsteadOf } from '../../support/failing-mongo.ts';
 import { startReceiver } from '../../support/receiver.ts';
@@ -218,7 +218,7 @@ describe('the health of deliveries', () => {
       const key = await keyOf();
       const failing = { inRow: 5, since: at, reason: 'refused' };
       await keys.updateOne({ _id: key.keyId }, { $set: { failing } });
-      await Promise.all(Array.from({ length: 20 }, () => tellOfFailures(ctx, key.keyId)));
+      await Promise.all(Array.from({ length: 20 }, () => mailFailures(ctx, key.keyId)));
       expect(await mailsTo(key.email)).to.have.length(1);
     });
 

@@ -5,7 +5,7 @@ import type { PoolName } from '../../../shared/base/queues.ts';
 import type { RedisClient } from '../../../shared/base/redis/redis-nodes.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/ride-jobs.ts';
-import { enterFastLane, isSlow, markSlow } from '../../../workers/webhooks/slow-lane.ts';
+import { enterLane, isSlow, markSlow } from '../../../workers/webhooks/slow-lane.ts';
 import { deliver, insteadOf, newKey, withShortDeadline, withTargets } from '../../support/deliveries.ts';
 import { startReceiver, useReceiver } from '../../support/receiver.ts';
 import { rideWithEvents } from '../../support/rides.ts';
@@ -153,13 +153,13 @@ describe('the slow lane', () => {
 
   it('leaves each key its eight places in the fast lane while Redis is away, and no more', async () => {
     const redis = { zmscore: () => Promise.reject(new Error('away')) } as unknown as RedisClient;
-    const enter = () => enterFastLane({ redis, now: api.ctx.now }, 'key_without_redis');
-    const places = await Promise.all(Array.from({ length: 20 }, enter));
-    expect(places.filter((place) => place !== null)).to.have.length(8);
-    for (const place of places) place?.leave();
-    const next = await enter();
-    expect(next).not.to.equal(null);
-    next?.leave();
+    const enter = () => enterLane({ redis, now: api.ctx.now }, 'key_without_redis', 'webhooks');
+    const entered = await Promise.all(Array.from({ length: 20 }, enter));
+    expect(entered.filter((leave) => leave !== null)).to.have.length(8);
+    for (const leave of entered) leave?.();
+    const leave = await enter();
+    expect(leave).not.to.equal(null);
+    leave?.();
   });
 
   it('is for a key whose attempt timed out, for a minute, and for none that failed otherwise', async () => {

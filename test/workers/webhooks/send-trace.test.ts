@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { AttemptPhase } from '../../../shared/webhooks/attempts.ts';
 import { dnsResolver } from '../../../workers/webhooks/send/resolve.ts';
 import { type Attempt, send } from '../../../workers/webhooks/send/send.ts';
-import { newTrace, traced } from '../../../workers/webhooks/send/trace.ts';
+import { newTrace, traceFields } from '../../../workers/webhooks/send/trace.ts';
 import { attemptTo } from '../../support/attempt.ts';
 import { certificate, startReceiver } from '../../support/receiver.ts';
 import { onlyPartner, startNameServer } from '../../support/webhook-dns.ts';
@@ -21,7 +21,7 @@ describe('send notes', () => {
     const result = await send(attemptTo(receiver, { tls: { ca: certificate } }), trace);
     await receiver.close();
     expect(result.outcome).to.equal('delivered');
-    const { phases = {}, address } = traced(trace, 'delivered');
+    const { phases = {}, address } = traceFields(trace, 'delivered');
     expect(Object.keys(phases)).to.deep.equal(['dns', 'connect', 'tls', 'write', 'answer']);
     expect(address).to.be.oneOf(['127.0.0.1', '::1']);
   });
@@ -35,7 +35,7 @@ describe('send notes', () => {
     } finally {
       outbound.restore();
     }
-    expect(traced(trace, 'failed').address).to.equal('93.184.216.34');
+    expect(traceFields(trace, 'failed').address).to.equal('93.184.216.34');
   });
 
   describe('in which phase time was up:', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { deliverEvent } from '../../../workers/webhooks/deliver-event.ts';
+import { deliver } from '../../../workers/webhooks/deliver.ts';
 import { isSignedWith, newKey, withTargets } from '../../support/deliveries.ts';
 import { startMongoProxy } from '../../support/mongo-proxy.ts';
 import { startReceiver } from '../../support/receiver.ts';
@@ -20,7 +20,7 @@ describe('the delivery of an event while MongoDB takes 1.2 s for each answer', (
       const rideId = await rideWithEvents(ctx, key, 1);
       proxy.delayAnswers(1_200);
       const run = { pool: 'webhooks', token: 'this run', stopping: new AbortController().signal } as const;
-      expect(await deliverEvent(ctx, { rideId, keyId: key.keyId, seq: 1 }, run)).to.include({ result: 'delivered' });
+      expect(await deliver(ctx, { rideId, keyId: key.keyId, seq: 1 }, run)).to.include({ result: 'delivered' });
       proxy.delayAnswers(0);
       expect(receiver.receipts).to.have.length(1);
       expect(isSignedWith(key.signingSecret, receiver.receipts[0])).to.equal(true);

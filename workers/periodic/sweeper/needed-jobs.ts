@@ -79,7 +79,7 @@ function timerJobs({ ctx, everything, overdue }: Sweep, ride: DueRide): NeededJo
   }));
 }
 
-/** A claim that lies ahead of MongoDB's clock has no certain end, so its job looks at it (webhooks/ahead.ts). */
+/** A claim that lies ahead of MongoDB's clock has no certain end, so its job looks at it (webhooks/claim.ts). */
 const isHeld = ({ at, until }: Pick<Claim, 'at' | 'until'>, now: Date): boolean => at <= now && until > now;
 
 type UnsettledRide = Outbox & { claim?: Claim };

@@ -2,12 +2,11 @@ import type { Context } from '../../../shared/base/context.ts';
 import { describeError } from '../../../shared/base/errors.ts';
 import { newAttemptId } from '../../../shared/base/ids.ts';
 import { insertDocuments } from '../../../shared/base/mongo/batch.ts';
-import type { Delivery } from '../../../shared/rides/ride-types.ts';
+import type { Delivery, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { eraseAttemptsOfErased } from '../../../shared/webhooks/erase-attempts.ts';
-import type { Claimed } from '../claim.ts';
-import { type Trace, traced, whenDrained } from '../send/trace.ts';
-import { beside } from './buffered-writer.ts';
+import { type Trace, traceFields, whenDrained } from '../send/trace.ts';
+import { createBufferedWriter } from './buffered-writer.ts';
 
 const batchSize = 200;
 /** Attempts gather for this long: one insert then costs MongoDB and this process much less for each. */
@@ -23,17 +22,23 @@ let dropped = 0;
 let unchecked: string[] = [];
 let log: Context['log'] | undefined;
 
-const inserts = beside(insertBatches, () => waiting.length > 0, delayMs);
+const inserts = createBufferedWriter(insertBatches, () => waiting.length > 0, delayMs);
+
+/** An event that was sent, and its ride. */
+interface SentEvent {
+  ride: Pick<Ride, '_id' | 'accountId' | 'keyId' | 'mode'>;
+  event: RideEvent;
+}
 
 /**
- * Inserts the attempt of an event, for the dashboard. Returns at once and never fails: what MongoDB does not take is dropped,
- * since the ride itself has the outcome.
+ * Inserts the attempt of an event, for the dashboard. Returns at once and never fails: an attempt that MongoDB does not take
+ * is dropped, since the ride itself has the outcome.
  */
-export function recordAttempt(ctx: Pick<Context, 'log'>, claimed: Claimed, delivery: Delivery, trace: Trace): void {
+export function recordAttempt(ctx: Pick<Context, 'log'>, sent: SentEvent, delivery: Delivery, trace: Trace): void {
   log = ctx.log;
   const record = () => {
     if (!unread.delete(record)) return;
-    if (waiting.length < maxWaiting) waiting.push(recordOf(claimed, delivery, trace));
+    if (waiting.length < maxWaiting) waiting.push(recordOf(sent, delivery, trace));
     else dropped += 1;
     inserts.soon();
   };
@@ -41,13 +46,13 @@ export function recordAttempt(ctx: Pick<Context, 'log'>, claimed: Claimed, deliv
   whenDrained(trace, record);
 }
 
-/** Inserts what waits, before the process ends. Takes a second at most. */
+/** Inserts the attempts that wait, before the process ends. Takes a second at most. */
 export async function flushAttempts(): Promise<void> {
   for (const record of unread) record();
   await inserts.flush();
 }
 
-function recordOf({ ride, event }: Claimed, delivery: Delivery, trace: Trace): AttemptRecord {
+function recordOf({ ride, event }: SentEvent, delivery: Delivery, trace: Trace): AttemptRecord {
   return {
     _id: newAttemptId(delivery.at.getTime()),
     accountId: ride.accountId,
@@ -59,7 +64,7 @@ function recordOf({ ride, event }: Claimed, delivery: Delivery, trace: Trace): A
     seq: event.seq,
     ...delivery,
     body: event.body,
-    ...traced(trace, delivery.outcome),
+    ...traceFields(trace, delivery.outcome),
   };
 }
 
@@ -78,13 +83,13 @@ async function insertBatch(): Promise<void> {
     dropped += batch.length;
     log?.debug({ error: describeError(error) }, 'attempts not inserted');
   }
-  await eraseThoseOfErased(batch);
+  await eraseOfErasedRides(batch);
   if (dropped > 0) log?.debug({ dropped }, 'attempts dropped: the dashboard lacks them');
   dropped = 0;
 }
 
-/** What fails here is tried again with the next batch; the retention finds the rest after ERASE_AFTER_DAYS. */
-async function eraseThoseOfErased(inserted: readonly AttemptRecord[]): Promise<void> {
+/** Rides for which this fails are checked again with the next batch; the retention finds the rest after ERASE_AFTER_DAYS. */
+async function eraseOfErasedRides(inserted: readonly AttemptRecord[]): Promise<void> {
   unchecked = [...unchecked, ...inserted.flatMap(({ rideId }) => rideId ?? [])].slice(-maxWaiting);
   try {
     await eraseAttemptsOfErased(unchecked);

@@ -1,16 +1,24 @@
-/** How long a stop waits for what is written beside the deliveries. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A stop waits this long for what is not written yet. */
 const stopMs = 1_000;
 
 /** Writes that no delivery waits for. */
-export interface Beside {
+export interface BufferedWriter {
   /** Writes a little later, together with what comes until then. */
   soon(): void;
   /** Writes now. Resolves when nothing is left to write, or after a second. */
   flush(): Promise<void>;
 }
 
-/** Calls `write`, which never rejects, some time after it was asked for, never twice at once and again while `isWaiting`. */
-export function beside(write: () => Promise<void>, isWaiting: () => boolean, delayMs: number): Beside {
+/**
+ * Calls `write`, which never rejects, `delayMs` after `soon`; never twice at once, and again while `isWaiting` returns true.
+ */
+export function createBufferedWriter(
+  write: () => Promise<void>,
+  isWaiting: () => boolean,
+  delayMs: number,
+): BufferedWriter {
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | null = null;
 
@@ -29,15 +37,5 @@ export function beside(write: () => Promise<void>, isWaiting: () => boolean, del
   async function writeAll(): Promise<void> {
     while (writing || isWaiting()) await start();
   }
-  return {
-    soon,
-    async flush() {
-      let limit: NodeJS.Timeout | undefined;
-      const atLatest = new Promise<void>((resolve) => {
-        limit = setTimeout(resolve, stopMs);
-      });
-      await Promise.race([writeAll(), atLatest]);
-      clearTimeout(limit);
-    },
-  };
+  return { soon, flush: () => Promise.race([writeAll(), sleep(stopMs, undefined, { ref: false })]) };
 }

@@ -2,22 +2,23 @@ import { AccountModel, operatorEmail } from '../../../shared/accounts/account.ts
 import type { Context } from '../../../shared/base/context.ts';
 import { describeError } from '../../../shared/base/errors.ts';
 import { isOutageOfMongo, wasNeverSent } from '../../../shared/base/mongo/outage.ts';
-import { type ApiKey, type Failing, keys } from '../../../shared/keys/api-key.ts';
+import { type ApiKey, type FailureStreak, keys } from '../../../shared/keys/api-key.ts';
 import { sendMail } from '../../../shared/mail/mail.ts';
 import { oneLine, utc } from '../../../shared/mail/wording.ts';
-import { failuresToTell } from '../../../shared/webhooks/delivery-health.ts';
+import { failuresToReport } from '../../../shared/webhooks/delivery-health.ts';
 import { type FailureCode, failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 
-/** A receiver that fails and works by turns is reported this often in 24 hours at most. */
+/** A flapping receiver is reported at most this often in 24 hours. */
 const mostMailsADay = 4;
 const dayMs = 24 * 3_600_000;
 
 /**
  * Reports to the account by mail that the deliveries of a key fail: once for each outage, also when one follows soon after a
- * recovery, and at most 4 times in 24 hours. An outage beyond these is reported at its first failure after that, if it lasts.
- * The update decides who does it: of several processes one, and after a crash nobody, since the mail may have been sent.
+ * recovery, and at most 4 times in 24 hours. A further outage is reported at its first failure after that, if it lasts. The
+ * process whose update marks the failures as reported sends the mail. After a crash no process does: the mail may have been
+ * sent.
  */
-export async function tellOfFailures(ctx: Context, keyId: string): Promise<void> {
+export async function mailFailures(ctx: Context, keyId: string): Promise<void> {
   const ofLastDay = {
     $filter: {
       input: { $ifNull: ['$outageMailsAt', []] },
@@ -27,7 +28,7 @@ export async function tellOfFailures(ctx: Context, keyId: string): Promise<void>
   const key = await keys.findOneAndUpdate(
     {
       _id: keyId,
-      'failing.inRow': { $gte: failuresToTell },
+      'failing.inRow': { $gte: failuresToReport },
       'failing.isTold': { $ne: true },
       $expr: { $lt: [{ $size: ofLastDay }, mostMailsADay] },
     },
@@ -39,8 +40,8 @@ export async function tellOfFailures(ctx: Context, keyId: string): Promise<void>
   if (!isSent) await keys.updateOne({ _id: keyId }, { $unset: { 'failing.isTold': '' }, $pop: { outageMailsAt: 1 } });
 }
 
-/** Tells the account by mail that an event has arrived again. */
-export async function tellOfRecovery(ctx: Context, key: ApiKey, failing: Failing): Promise<void> {
+/** Reports to the account by mail that an event has arrived again. */
+export async function mailRecovery(ctx: Context, key: ApiKey, failing: FailureStreak): Promise<void> {
   await mailTo(ctx, key, recoveryMail(ctx, key, failing));
 }
 
@@ -58,7 +59,7 @@ async function mailTo(ctx: Context, { _id, accountId }: ApiKey, mail: Mail): Pro
   }
 }
 
-function failureMail({ config }: Context, key: ApiKey, { inRow, since, reason }: Failing): Mail {
+function failureMail({ config }: Context, key: ApiKey, { inRow, since, reason }: FailureStreak): Mail {
   const [name, remedy] = failureReasons[reason as FailureCode];
   return {
     subject: `Webhooks of your key "${oneLine(key.name)}" fail`,
@@ -72,7 +73,7 @@ function failureMail({ config }: Context, key: ApiKey, { inRow, since, reason }:
   };
 }
 
-function recoveryMail({ config }: Context, key: ApiKey, { inRow, since }: Failing): Mail {
+function recoveryMail({ config }: Context, key: ApiKey, { inRow, since }: FailureStreak): Mail {
   return {
     subject: `Webhooks of your key "${oneLine(key.name)}" work again`,
     text: [

@@ -1,11 +1,11 @@
 /**
- * How an attempt ended.
+ * The outcome of an attempt.
  * `delivered`: a 2xx status line came in time.
  * `failed`: another answer came, or none.
  * `timeout`: the time limit ended it.
  * `blocked`: the target may not be called, and was not.
  * `lost`: this run no longer held the claim, or could not make sure of it. Nothing was sent, and nothing may be recorded.
- * `unable`: a local fault (local-fault.ts), or this process reaching no host at all (reach.ts), prevented the attempt. Nothing was sent; the event is tried again later.
+ * `unable`: a fault on our side (our-faults.ts) prevented the attempt. Nothing was sent; it is tried again later.
  */
 export type AttemptOutcome = 'delivered' | 'failed' | 'timeout' | 'blocked' | 'lost' | 'unable';
 

@@ -4,8 +4,7 @@ import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket, connect as tlsConnect } from 'node:tls';
 import { hostOf, isPublicAddress } from '../../../shared/targets/target.ts';
 import { AttemptError } from './attempt-outcome.ts';
-import { isLocalFault } from './local-fault.ts';
-import { isNetworkFault, noteReached } from './reach.ts';
+import { isLocalFault, isNetworkFault, noteReached } from './our-faults.ts';
 import { enter, type Trace } from './trace.ts';
 
 /** The time to wait for a TCP connection to one address while the name has another address to try. */
@@ -61,8 +60,8 @@ export type ConnectOptions = {
 /**
  * Connects to the host of `url` at the first address that accepts; for `https:` the TLS handshake is done and the
  * certificate verified. Connects to addresses only, so no name is resolved after the check of the addresses. Rejects with a
- * local fault if there was one, else with the first error that only the receiver can cause, else with the first. The socket keeps an `error` listener: a late error must
- * not end the process.
+ * local fault if there was one, else with the first error that only the receiver can cause, else with the first. The socket
+ * keeps an `error` listener: a late error must not end the process.
  */
 export async function connect(url: URL, addresses: readonly string[], options: ConnectOptions): Promise<Socket> {
   const candidates = addresses.slice(0, maxAddresses);
@@ -93,7 +92,7 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, tim
   const socket = url.protocol === 'https:' ? openTls(url, address, options.tls) : openTcp(url, address);
   socket.on('error', () => {});
   socket.setTimeout(timeoutMs, () => socket.destroy(Object.assign(new Error(), { code: 'ETIMEDOUT' })));
-  // Runs before the other listeners of this event, one of which starts the TLS handshake.
+  // Runs before the other listeners of this event: one of them starts the TLS handshake.
   socket.prependOnceListener('connect', () => {
     socket.setTimeout(0);
     if (isPublicAddress(address)) noteReached(hostOf(url));
@@ -137,7 +136,7 @@ export async function hasRoute(): Promise<boolean> {
   return (await Promise.all(routes)).includes(true);
 }
 
-/** What a partner's operator can see and mend has a reason of its own. */
+/** A fault that a partner's operator can see and mend has a reason of its own. */
 function certificateReason({ authorizationError }: TLSSocket): string {
   return certificateReasons.get(String(authorizationError)) ?? 'certificate';
 }

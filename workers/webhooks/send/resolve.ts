@@ -1,6 +1,6 @@
 import { promises as dns } from 'node:dns';
 import { isIP } from 'node:net';
-import { isLocalFault } from './local-fault.ts';
+import { isLocalFault } from './our-faults.ts';
 
 /** Resolves with all IPv4 and IPv6 addresses of a name. Rejects when it has none, and when the signal aborts. */
 export type Resolver = (hostname: string, signal: AbortSignal) => Promise<string[]>;

@@ -2,9 +2,8 @@ import { checkTargetUrl, hostOf, isLocalTarget, isPublicAddress } from '../../..
 import { rejectOnAbort } from '../../abort-signal.ts';
 import { AttemptError, type AttemptResult } from './attempt-outcome.ts';
 import { connect, hasRoute, tlsClientFor } from './connect.ts';
-import { isLocalFault } from './local-fault.ts';
+import { isLocalFault, isNetworkFault, probeLimitMs, reachesOthers } from './our-faults.ts';
 import { type Message, post } from './post.ts';
-import { isNetworkFault, probeLimitMs, reachesOthers } from './reach.ts';
 import { addressesOf, dnsResolver, type Resolver } from './resolve.ts';
 import { enter, newTrace, type Trace } from './trace.ts';
 
@@ -29,8 +28,8 @@ export type SendResult = AttemptResult & { durationMs: number };
 /**
  * Posts the body, unchanged, to the URL: one attempt to deliver one event. Never throws. One limit of 8 s covers DNS,
  * connecting, TLS and the wait for the status line. 2xx is `delivered`, redirects are not followed, and only public
- * addresses are called (contract, section 6, rules 2 to 4). The service opens outbound connections nowhere else: the linter allows
- * them in connect.ts and post.ts alone. `trace` receives what only the dashboard shows.
+ * addresses are called (contract, section 6, rules 2 to 4). Only this folder opens outbound connections: a test of all imports
+ * checks that. `trace` receives what only the dashboard shows.
  */
 export async function send(attempt: Attempt, trace = newTrace()): Promise<SendResult> {
   const startedAt = performance.now();
@@ -47,7 +46,7 @@ export async function send(attempt: Attempt, trace = newTrace()): Promise<SendRe
     if (trace.phase === 'dns') early = reaches().catch(() => true);
   }, timeoutMs - probeMs);
   const isAtFault = async () => !(await (early ?? reaches()));
-  const result = await deliver(attempt, trace, deadline.signal).catch((error) =>
+  const result = await connectAndPost(attempt, trace, deadline.signal).catch((error) =>
     resultOf(error, { trace, isAtFault }, deadline.signal),
   );
   clearTimeout(timer);
@@ -56,7 +55,7 @@ export async function send(attempt: Attempt, trace = newTrace()): Promise<SendRe
   return { ...result, durationMs: Math.round(performance.now() - startedAt) };
 }
 
-async function deliver(attempt: Attempt, trace: Trace, signal: AbortSignal): Promise<AttemptResult> {
+async function connectAndPost(attempt: Attempt, trace: Trace, signal: AbortSignal): Promise<AttemptResult> {
   if (checkTargetUrl(attempt.url, attempt.localTargets) !== null) throw new AttemptError('blocked', 'target_url');
   const url = new URL(attempt.url);
   const isLocal = isLocalTarget(attempt.url, attempt.localTargets);

@@ -8,7 +8,7 @@ import {
 /** The first bytes of an answer's body that are kept. */
 export const answerBytes = 1_024;
 
-/** What an attempt notes on its way, for the dashboard. */
+/** Notes of one attempt, for the dashboard. */
 export interface Trace {
   phase: AttemptPhase;
   /** When the phase began (ms, monotonic). */
@@ -40,7 +40,7 @@ export const newTrace = (): Trace => ({
   onDrained: null,
 });
 
-/** Ends a phase and begins another, or the same once more: the times of a phase add up. */
+/** Ends a phase and begins another, or the same again: the times of a phase add up. */
 export function enter(trace: Trace, next: AttemptPhase): void {
   const now = performance.now();
   trace.phases[trace.phase] = (trace.phases[trace.phase] ?? 0) + now - trace.since;
@@ -70,11 +70,11 @@ export function whenDrained(trace: Trace, callBack: () => void): void {
 
 export const drained = (trace: Trace): Promise<void> => new Promise((resolve) => whenDrained(trace, resolve));
 
-type Traced = Pick<AttemptRecord, 'address' | 'headers' | 'answer' | 'phases'>;
+type TraceFields = Pick<AttemptRecord, 'address' | 'headers' | 'answer' | 'phases'>;
 
-/** What is recorded of a trace. An attempt that was blocked has called no address. */
-export function traced({ address, headers, answer, phases }: Trace, outcome: RecordedOutcome): Traced {
-  const times: Traced['phases'] = {};
+/** The fields of an attempt's record. An attempt that was blocked has called no address. */
+export function traceFields({ address, headers, answer, phases }: Trace, outcome: RecordedOutcome): TraceFields {
+  const times: TraceFields['phases'] = {};
   for (const phase of attemptPhases) {
     const ms = phases[phase];
     if (ms !== undefined) times[phase] = Math.round(ms * 10) / 10;

@@ -1,0 +1,91 @@
+import { batchedUpdate } from '../../shared/base/mongo/batch.ts';
+import { committedWrites } from '../../shared/base/mongo/durability.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Outbox } from '../../shared/rides/ride-jobs.ts';
+import type { Claim, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
+import { earlier, fromNow, type HeldClaim, isAhead, mayClaim, newClaim, noteAhead, readClocks } from './claim.ts';
+
+/** An event that this run has claimed, with what an attempt needs of its ride. */
+export interface ClaimedEvent extends HeldClaim {
+  ride: Pick<Ride, '_id' | 'keyId' | 'accountId' | 'mode' | 'webhookUrl' | 'origin' | 'seq'>;
+  event: RideEvent;
+  claim: Claim;
+}
+
+type ClaimedRide = ClaimedEvent['ride'] & { claim?: Claim; event?: RideEvent };
+
+/**
+ * Waits for the write concern `committedWrites`: the event precedes the claim in the oplog, so an acknowledged claim
+ * proves that no failover takes the event back. A crash may forget the claim itself: then it is taken again.
+ */
+const claim = batchedUpdate<Ride, ClaimedRide>(
+  rides,
+  // Events are numbered from 1 without a gap, so the event after number settledSeq has the index settledSeq.
+  {
+    keyId: 1,
+    accountId: 1,
+    mode: 1,
+    webhookUrl: 1,
+    origin: 1,
+    seq: 1,
+    claim: 1,
+    event: { $arrayElemAt: ['$events', '$settledSeq'] },
+  },
+  { writeConcern: committedWrites },
+);
+
+/**
+ * Claims event number seq of a ride for one run of a job, by MongoDB's clock. Resolves with the event, or null when it is
+ * not the oldest unsettled one or another run holds it; a claim has ended when it has by `endedBy` (`claimClock`) too.
+ * Claiming again with the same token renews the claim.
+ */
+export async function claimEvent(
+  rideId: string,
+  seq: number,
+  token: string,
+  endedBy?: Date,
+): Promise<ClaimedEvent | null> {
+  const askedAt = readClocks();
+  const isOldestUnsettled = [{ $eq: ['$settledSeq', seq - 1] }, { $gte: ['$seq', seq] }];
+  // In the filter, these conditions would cost MongoDB as much again: it plans a query for more than `_id`.
+  const isAllowed = { $and: [...isOldestUnsettled, mayClaim(rideId, token, endedBy)] };
+  const change = [{ $set: { claim: { $cond: [isAllowed, { seq, ...newClaim(token) }, '$claim'] } } }];
+  const ride = await claim({ filter: { _id: rideId }, change });
+  // While this run holds the claim, the event after the last settled one is this event.
+  if (!ride?.event || ride.claim?.token !== token || ride.claim.seq !== seq) return null;
+  return { ride, event: ride.event, claim: ride.claim, askedAt, ...operationsOn(rideId, seq, token) };
+}
+
+/** A crash may forget these writes: a claim lapses anyway. */
+const atOnce = { writeConcern: { w: 1 } } as const;
+
+function operationsOn(rideId: string, seq: number, token: string): Pick<HeldClaim, 'renew' | 'release' | 'extend'> {
+  const own = { _id: rideId, 'claim.token': token };
+  return {
+    renew: (endedBy) => claimEvent(rideId, seq, token, endedBy),
+    release: () => rides.updateOne(own, { $unset: { claim: '' } }, atOnce),
+    extend: (forMs) => rides.updateOne(own, [{ $set: { 'claim.until': fromNow(forMs) } }], atOnce),
+  };
+}
+
+/** The state of an event's delivery, for a run that could not claim the event. */
+export type DeliveryState =
+  | { state: 'settled'; outbox: Outbox | null }
+  | { state: 'not_its_turn' | 'free' }
+  /** `remainingMs`: when to look again. */
+  | { state: 'held' | 'held ahead'; remainingMs: number };
+
+/** Reads the state of an event's delivery, by MongoDB's clock. A ride that does not exist counts as settled. */
+export async function deliveryState(rideId: string, seq: number, endedBy?: Date): Promise<DeliveryState> {
+  const ride = await rides.findOne<Outbox & Pick<Ride, 'claim'> & { now: Date }>(
+    { _id: rideId },
+    { projection: { keyId: 1, seq: 1, settledSeq: 1, claim: 1, now: '$$NOW' } },
+  );
+  if (!ride || ride.settledSeq >= seq) return { state: 'settled', outbox: ride };
+  if (ride.settledSeq < seq - 1 || ride.seq < seq) return { state: 'not_its_turn' };
+  if (ride.claim && isAhead(ride.claim, ride.now)) {
+    return { state: 'held ahead', remainingMs: noteAhead(rideId, ride.claim) };
+  }
+  const remainingMs = (ride.claim?.until.getTime() ?? 0) - earlier(ride.now, endedBy);
+  return remainingMs > 0 ? { state: 'held', remainingMs } : { state: 'free' };
+}

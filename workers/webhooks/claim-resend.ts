@@ -1,0 +1,81 @@
+import { keys } from '../../shared/keys/api-key.ts';
+import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
+import { paceMs } from '../../shared/webhooks/redeliver.ts';
+import { earlier, fromNow, type HeldClaim, isAhead, mayClaim, newClaim, noteAhead, readClocks } from './claim.ts';
+
+/** A resend that this run has claimed. */
+export interface ClaimedResend extends HeldClaim {
+  record: AttemptRecord;
+  claim: NonNullable<AttemptRecord['claim']>;
+}
+
+/**
+ * Claims a resend for one run of its job, by MongoDB's clock. Resolves with null when it is done or another run holds it.
+ * Claiming again with the same token renews the claim, and does not count as another try.
+ */
+export async function claimResend(attemptId: string, token: string, endedBy?: Date): Promise<ClaimedResend | null> {
+  const askedAt = readClocks();
+  const isOwn = { $eq: ['$claim.token', token] };
+  const record = await attempts.findOneAndUpdate(
+    { _id: attemptId, dueAt: { $exists: true }, $expr: mayClaim(attemptId, token, endedBy) },
+    [
+      {
+        $set: {
+          state: 'claimed',
+          tries: { $add: ['$tries', { $cond: [isOwn, 0, 1] }] },
+          claim: newClaim(token),
+        },
+      },
+    ],
+    { returnDocument: 'after' },
+  );
+  return record?.claim ? { record, claim: record.claim, askedAt, ...operationsOn(attemptId, token) } : null;
+}
+
+/** A claim that was released or extended without an attempt does not count as a try. */
+function operationsOn(attemptId: string, token: string): Pick<HeldClaim, 'renew' | 'release' | 'extend'> {
+  const own = { _id: attemptId, 'claim.token': token };
+  const notTried = { tries: { $subtract: ['$tries', 1] } };
+  return {
+    renew: (endedBy) => claimResend(attemptId, token, endedBy),
+    release: () => attempts.updateOne(own, { $set: { state: 'waiting' }, $inc: { tries: -1 }, $unset: { claim: '' } }),
+    extend: (forMs) => attempts.updateOne(own, [{ $set: { ...notTried, 'claim.until': fromNow(forMs) } }]),
+  };
+}
+
+/**
+ * Records the outcome of a resend and ends its claim. No match means that an earlier try was written and its answer lost, or
+ * that another run has taken over: both have recorded the outcome or will.
+ */
+export async function settleResend(attemptId: string, token: string, outcome: Partial<AttemptRecord>): Promise<object> {
+  const change = { $set: { ...outcome, state: 'done' as const }, $unset: { claim: '', dueAt: '' } } as const;
+  return attempts.updateOne({ _id: attemptId, 'claim.token': token }, change);
+}
+
+/** When to look again at a resend that another run holds (ms), or null when it is done. */
+export async function heldForMs(attemptId: string, endedBy?: Date): Promise<number | null> {
+  const found = await attempts.findOne<Pick<AttemptRecord, 'claim'> & { now: Date }>(
+    { _id: attemptId, dueAt: { $exists: true } },
+    { projection: { claim: 1, now: '$$NOW' } },
+  );
+  if (!found?.claim) return found && 0;
+  if (isAhead(found.claim, found.now)) return noteAhead(attemptId, found.claim);
+  return Math.max(0, found.claim.until.getTime() - earlier(found.now, endedBy));
+}
+
+/** Tolerance of the pace: a job is never on time to the millisecond. */
+const toleranceMs = 100;
+/** No place in the pace is this far ahead, unless MongoDB's clock was set back: then the pace begins again. */
+const outdatedMs = 120_000;
+
+/** Whether a redelivery of this key may begin now. Keeps the pace over all processes, also when many are late and due at once. */
+export async function mayRedeliver(keyId: string): Promise<boolean> {
+  const isOutdated = { $gt: ['$nextRedeliveryAt', fromNow(outdatedMs)] };
+  const isInPace = { $or: [{ $lte: ['$nextRedeliveryAt', fromNow(toleranceMs)] }, isOutdated] };
+  const last = { $cond: [isOutdated, '$$NOW', { $max: ['$nextRedeliveryAt', '$$NOW'] }] };
+  const next = { $add: [last, paceMs] };
+  const { matchedCount } = await keys.updateOne({ _id: keyId, $expr: isInPace }, [
+    { $set: { nextRedeliveryAt: next } },
+  ]);
+  return matchedCount === 1;
+}

@@ -1,0 +1,34 @@
+import type { Context } from '../../shared/base/context.ts';
+import { clocksDiffer } from '../../shared/base/mongo/clock.ts';
+import type { AttemptJob, DeliveryJob } from '../../shared/base/queues.ts';
+import { enqueueNextDelivery } from '../../shared/rides/ride-jobs.ts';
+import { enqueueAttempt } from '../../shared/webhooks/attempt-jobs.ts';
+import type { Handler, JobResult } from '../handler.ts';
+import { deliverEvent } from './deliver-event.ts';
+import { waitForClocks } from './postpone.ts';
+import { resend } from './resend.ts';
+import { enterLane } from './slow-lane.ts';
+
+/**
+ * A job of the pools `webhooks` and `webhooks-slow`: one attempt to deliver an event, or a resend. A job of the fast lane whose
+ * key is slow, or has too many attempts under way, is moved to the slow lane instead: before anything is claimed, so that the
+ * slow lane finds it free.
+ */
+export const deliver: Handler<DeliveryJob | AttemptJob> = async (ctx, job, run) => {
+  if (clocksDiffer(ctx.now())) return waitForClocks(ctx, job, run);
+  const leave = await enterLane(ctx, job.keyId, run.pool);
+  if (!leave) return moveToSlowLane(ctx, job);
+  try {
+    return await ('attemptId' in job ? resend(ctx, job, run) : deliverEvent(ctx, job, run));
+  } finally {
+    leave();
+  }
+};
+
+async function moveToSlowLane(ctx: Context, job: DeliveryJob | AttemptJob): Promise<JobResult> {
+  const { keyId } = job;
+  if ('attemptId' in job) await enqueueAttempt(ctx, { _id: job.attemptId, keyId }, 'webhooks-slow');
+  else
+    await enqueueNextDelivery(ctx, { _id: job.rideId, keyId, settledSeq: job.seq - 1, seq: job.seq }, 'webhooks-slow');
+  return { result: 'handed to webhooks-slow' };
+}

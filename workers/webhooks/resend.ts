@@ -1,0 +1,150 @@
+import type { Context } from '../../shared/base/context.ts';
+import { eventId } from '../../shared/base/ids.ts';
+import { countDelivery } from '../../shared/base/metrics.ts';
+import { clocksDiffer } from '../../shared/base/mongo/clock.ts';
+import type { AttemptJob } from '../../shared/base/queues.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Delivery, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
+import { enqueueNextRedeliveries, nextRedeliveries } from '../../shared/webhooks/attempt-jobs.ts';
+import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
+import { eraseAttemptsOfErased } from '../../shared/webhooks/erase-attempts.ts';
+import { type Finished, type JobResult, type Run, withLine } from '../handler.ts';
+import { type AttemptReport, attempt, type Outgoing, readSettings, type SettingsOrOutcome } from './attempt.ts';
+import { claimClock } from './claim.ts';
+import { type ClaimedResend, claimResend, heldForMs, mayRedeliver, settleResend } from './claim-resend.ts';
+import { backoffMs, retryUnderClaim, waitForClocks } from './postpone.ts';
+import { drained, newTrace, type Trace, traceFields } from './send/trace.ts';
+import { settle } from './settle.ts';
+import { markSlow } from './slow-lane.ts';
+
+/** A resend whose runs end so often without an outcome is given up: it may be what ends them. */
+const mostTries = 3;
+/** Nobody waits for the answer to a test event after this. */
+const testMaxAgeMs = 10 * 60_000;
+const redeliveryMaxAgeMs = 24 * 3_600_000;
+const shortestBackoffMs = 1_000;
+/** Redeliveries that are late come back at a random moment within this time. */
+const paceRetryMs = 1_000;
+
+/** The outcome of a resend, and when it was made. */
+type ResendDelivery = Omit<Delivery, 'at'> & { startedAt: Date };
+
+/**
+ * One resend: an attempt that somebody asked for, of a test event or of an event that was sent before. It is made like an
+ * event's own attempt, under a claim of its own, and changes nothing of a ride. The redeliveries of a ride are made in their
+ * order: when one is done, it adds the job of the next.
+ */
+export async function resend(ctx: Context, job: AttemptJob, run: Run): Promise<JobResult> {
+  const { attemptId, keyId } = job;
+  const asked = await attempts.findOne({ _id: attemptId }, { projection: { rideId: 1, kind: 1, state: 1 } });
+  const rideId = asked?.rideId;
+  if (!asked || asked.state === 'done') return finish(ctx, rideId, { result: 'done' });
+  if (rideId !== undefined && !(await isNext(attemptId, rideId))) return { result: 'not_its_turn' };
+
+  const settings = await readSettings(ctx, keyId);
+  const isPaced = asked.kind === 'redelivery' && !('outcome' in settings);
+  if (isPaced && !(await mayRedeliver(keyId))) return { againInMs: Math.random() * paceRetryMs, why: 'pace' };
+  const claimed = await claimResend(attemptId, run.token, claimClock(ctx));
+  if (!claimed) {
+    const remainingMs = await heldForMs(attemptId, claimClock(ctx));
+    if (remainingMs === null) return finish(ctx, rideId, { result: 'done' });
+    return { againInMs: Math.max(100, remainingMs), why: 'held by another run' };
+  }
+  if (clocksDiffer(claimed.claim.at.getTime())) return waitForClocks(ctx, job, run, claimed);
+
+  const trace = newTrace();
+  const outgoing = await outgoingOrReason(claimed, settings);
+  const made: AttemptReport =
+    'reason' in outgoing
+      ? { outcome: 'failed', reason: outgoing.reason, durationMs: 0 }
+      : await attempt(ctx, outgoing, claimed, settings, trace);
+  if (made.outcome === 'lost') return { againInMs: 100, why: 'claim lost' };
+  if (made.outcome === 'unable' && !isTooOld(claimed)) {
+    // A fault on our side is no outcome: the resend is made later, at growing intervals.
+    return retryUnderClaim(ctx, job, claimed, made.reason ?? 'unknown', backoffMs(ageMs(claimed), shortestBackoffMs));
+  }
+
+  const outcome = made.outcome === 'unable' ? 'failed' : made.outcome;
+  const delivery = { ...made, outcome, startedAt: claimed.claim.at };
+  await drained(trace);
+  if (!(await record(ctx, job, run, delivery, outgoing.body, trace))) return { result: 'not recorded' };
+  // The ride may have been erased while the attempt was made. What fails here, the retention finds later.
+  if (rideId !== undefined) await eraseAttemptsOfErased([rideId]).catch(() => {});
+  const result = report(ctx, job, run, claimed.record, delivery);
+  if (outcome === 'timeout') await markSlow(ctx, keyId);
+  return finish(ctx, rideId, result);
+}
+
+const isNext = async (attemptId: string, rideId: string): Promise<boolean> =>
+  (await nextRedeliveries([rideId])).get(rideId)?._id === attemptId;
+
+/** What is sent, or the reason why the resend is given up. */
+async function outgoingOrReason(
+  claimed: ClaimedResend,
+  settings: SettingsOrOutcome,
+): Promise<Outgoing | { reason: string; body?: never }> {
+  const { record } = claimed;
+  if (record.tries !== undefined && record.tries > mostTries) return { reason: 'interrupted' };
+  if (isTooOld(claimed) && !('outcome' in settings)) return { reason: 'too_late' };
+  return (await outgoingOf(record)) ?? { reason: 'body_erased' };
+}
+
+/** What is sent; null when its body is erased. */
+async function outgoingOf(record: AttemptRecord): Promise<Outgoing | null> {
+  const { _id, keyId, kind, event, body, rideId, seq, requestId } = record;
+  const asked = { keyId, event, rideId, requestId };
+  if (kind === 'test' || rideId === undefined || seq === undefined) {
+    return body ? { ...asked, eventId: eventId(_id, 1), seq: 1, body, mark: { 'X-Service-Test': 'true' } } : null;
+  }
+  const ride = await rides.findOne<Pick<Ride, 'webhookUrl'> & { events: Pick<RideEvent, 'body'>[] }>(
+    { _id: rideId, 'events.seq': seq },
+    { projection: { webhookUrl: 1, 'events.$': 1 } },
+  );
+  const eventAsSent = { ...asked, eventId: eventId(rideId, seq), seq, body: ride?.events[0]?.body ?? '' };
+  if (!eventAsSent.body) return null;
+  return { ...eventAsSent, webhookUrl: ride?.webhookUrl, mark: { 'X-Service-Redelivery': 'true' } };
+}
+
+/** The time since the resend was asked for, or was due (ms). */
+const ageMs = ({ record, claim }: ClaimedResend): number => claim.at.getTime() - record.at.getTime();
+
+const isTooOld = (claimed: ClaimedResend): boolean =>
+  ageMs(claimed) > (claimed.record.kind === 'test' ? testMaxAgeMs : redeliveryMaxAgeMs);
+
+/** Records the outcome with what was sent and answered; only `unrecordable` when MongoDB refuses that. Null when it takes neither. */
+function record(
+  ctx: Context,
+  job: AttemptJob,
+  run: Run,
+  delivery: ResendDelivery,
+  body: string | undefined,
+  trace: Trace,
+): Promise<object | null> {
+  const { durationMs, startedAt } = delivery;
+  const whole = { ...delivery, ...(body !== undefined && { body }), ...traceFields(trace, delivery.outcome) };
+  const unrecordable = { outcome: 'failed', reason: 'unrecordable', durationMs, startedAt } as const;
+  const writes = [whole, unrecordable].map((outcome) => ({
+    fields: { outcome: outcome.outcome },
+    write: () => settleResend(job.attemptId, run.token, outcome),
+  }));
+  return settle(ctx, job, run, 'MongoDB refuses the outcome of an attempt', writes);
+}
+
+/** Counts and logs a resend that is recorded. */
+function report(
+  { log }: Context,
+  job: AttemptJob,
+  { pool }: Run,
+  { kind, event, rideId, seq, requestId }: AttemptRecord,
+  { outcome, reason, httpStatus, durationMs }: ResendDelivery,
+): Finished {
+  countDelivery(kind, pool, { outcome, durationMs });
+  const fields = { requestId, ...job, kind, rideId, seq, event, outcome, reason, httpStatus, durationMs, pool };
+  return withLine(log, { result: outcome, event, httpStatus, reason, durationMs }, fields, 'attempt by hand');
+}
+
+/** Adds the job of the ride's next redelivery, also when an earlier run was cut off before it did. */
+async function finish(ctx: Context, rideId: string | undefined, result: JobResult): Promise<JobResult> {
+  if (rideId !== undefined) await enqueueNextRedeliveries(ctx, [rideId]);
+  return result;
+}

@@ -1,0 +1,121 @@
+import type { Context } from '../../shared/base/context.ts';
+import { batchedUpdate, batchedWrite, type Update } from '../../shared/base/mongo/batch.ts';
+import { committedReads, timeLimit } from '../../shared/base/mongo/durability.ts';
+import { NotYetCommitted } from '../../shared/base/mongo/outage.ts';
+import type { DeliveryJob } from '../../shared/base/queues.ts';
+import { rides } from '../../shared/rides/ride.ts';
+import type { Outbox } from '../../shared/rides/ride-jobs.ts';
+import type { Delivery, Ride } from '../../shared/rides/ride-types.ts';
+import { pause } from '../abort-signal.ts';
+import type { Run } from '../handler.ts';
+import { settle } from './settle.ts';
+
+const commitPauseMs = 30;
+
+/** The delivery as recorded, and the ride's outbox after it; null when the ride is gone. */
+export interface RecordedDelivery {
+  delivery: Delivery;
+  outbox: Outbox | null;
+}
+
+/**
+ * Records an event's delivery on its ride and ends the claim. A delivery that MongoDB refuses is tried once more outside a
+ * batch, and then replaced by one that says only `unrecordable`. Resolves with null when nothing was recorded. `isLast`: the
+ * ride had no newer event when this one was claimed.
+ */
+export async function recordDelivery(
+  ctx: Context,
+  job: DeliveryJob,
+  run: Run,
+  delivery: Delivery,
+  { isLast }: { isLast: boolean },
+): Promise<RecordedDelivery | null> {
+  const { durationMs, at } = delivery;
+  const unrecordable: Delivery = { outcome: 'failed', reason: 'unrecordable', durationMs, at };
+  const tries = [
+    { delivery, isLast },
+    { delivery, alone: true },
+    { delivery: unrecordable, alone: true },
+  ];
+  const writes = tries.map(({ delivery, ...how }) => ({
+    fields: { outcome: delivery.outcome, reason: delivery.reason },
+    write: async () => ({ delivery, outbox: await settleOnce(job, run, delivery, how) }),
+  }));
+  return settle(ctx, job, run, 'MongoDB refuses the outcome of a delivery', writes);
+}
+
+/**
+ * Settles until a failover can take it back no longer. Resolves with the ride's outbox, also when an earlier try of this run
+ * was written and only its answer was lost.
+ */
+async function settleOnce(
+  { rideId, keyId, seq }: DeliveryJob,
+  { token, stopping }: Run,
+  delivery: Delivery,
+  { isLast = false, alone = false },
+): Promise<Outbox | null> {
+  for (;;) {
+    if (isLast && (await settleLast(rideId, seq, token, delivery))) return { _id: rideId, keyId, seq, settledSeq: seq };
+    const settled = await settleEvent(rideId, seq, token, delivery, { alone });
+    if (settled) return settled;
+    const ride = await readCommitted(rideId);
+    // The committed ride still has this run's claim: the outcome is written, but a failover can take it back.
+    const isUncommitted = ride && ride.settledSeq < seq && ride.claim?.token === token;
+    if (!isUncommitted) return ride;
+    if (stopping.aborted) throw new NotYetCommitted();
+    await pause(commitPauseMs, stopping);
+  }
+}
+
+const outboxFields = { keyId: 1, seq: 1, settledSeq: 1 } as const;
+
+/** The ride's outbox and claim as no failover can take them back, or null when there is no such ride. */
+async function readCommitted(rideId: string): Promise<(Outbox & Pick<Ride, 'claim'>) | null> {
+  return rides.findOne({ _id: rideId }, { ...committedReads(), projection: { ...outboxFields, claim: 1 } });
+}
+
+const settleInBatch = batchedUpdate<Ride, Outbox>(rides, outboxFields);
+const settleAlone = ({ filter, change }: Update<Ride>): Promise<Outbox | null> =>
+  rides.findOneAndUpdate(filter, change, { ...timeLimit(), projection: outboxFields, returnDocument: 'after' });
+
+/**
+ * Records the outcome of an attempt on its event and ends the claim, in one write. Resolves with the ride's outbox after it,
+ * or null when another run has taken over. Only the run that holds the claim can settle, or a run whose claim was forgotten
+ * in a restart of MongoDB. `alone` keeps the write out of a batch, which MongoDB may refuse because of another write in it.
+ */
+export async function settleEvent(
+  rideId: string,
+  seq: number,
+  token: string,
+  delivery: Delivery,
+  { alone = false } = {},
+): Promise<Outbox | null> {
+  const update = alone ? settleAlone : settleInBatch;
+  return update(settling(rideId, seq, token, delivery));
+}
+
+const settleUnread = batchedWrite<Ride>(rides);
+
+/** As `settleEvent`, but only if the event is the ride's last: then none comes next, and the ride need not be read. */
+export async function settleLast(rideId: string, seq: number, token: string, delivery: Delivery): Promise<boolean> {
+  const { filter, change } = settling(rideId, seq, token, delivery);
+  return settleUnread({ filter: { ...filter, seq }, change });
+}
+
+function settling(rideId: string, seq: number, token: string, delivery: Delivery): Update<Ride> {
+  // Events are numbered from 1 without a gap, so event number seq has the index seq - 1.
+  const event = `events.${seq - 1}`;
+  return {
+    filter: { _id: rideId, settledSeq: seq - 1, [`${event}.seq`]: seq, 'claim.token': { $in: [token, null] } },
+    change: {
+      $set: {
+        [`${event}.delivery`]: delivery,
+        settledSeq: seq,
+        ...(delivery.outcome !== 'delivered' && { undeliveredAt: delivery.at }),
+      },
+      $inc: { unsettled: -1 },
+      $currentDate: { unsettledSince: true },
+      $unset: { claim: '' },
+    },
+  } as Update<Ride>;
+}
