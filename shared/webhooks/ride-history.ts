@@ -51,16 +51,7 @@ export interface HistoryEntry extends Partial<Origin> {
 /** The fields of a ride from which its history follows. */
 export type RideWithHistory = Pick<
   Ride,
-  | 'createdAt'
-  | 'origin'
-  | 'mode'
-  | 'status'
-  | 'statusAt'
-  | 'offers'
-  | 'events'
-  | 'settledSeq'
-  | 'cancelledBy'
-  | 'fareRaisedAt'
+  'createdAt' | 'origin' | 'mode' | 'status' | 'offers' | 'events' | 'settledSeq' | 'cancelledBy' | 'fareRaisedAt'
 >;
 
 /** All that has happened to a ride by a time (Unix ms), oldest first, with every attempt under its event. Pure. */
@@ -72,6 +63,7 @@ export function historyOf(ride: RideWithHistory, attempts: readonly ShownAttempt
 
 /** An entry for each event, in the order of their numbers. */
 function eventEntries(ride: RideWithHistory, attempts: readonly ShownAttempt[], now: number): HistoryEntry[] {
+  const lastStatus = ride.events.findLast(({ event }) => event === 'ride.status');
   let offersSeen = 0;
   let statusesSeen = 0;
   return ride.events.map((event) => {
@@ -86,7 +78,7 @@ function eventEntries(ride: RideWithHistory, attempts: readonly ShownAttempt[], 
       return { ...common, kind: 'offer', offer: ride.offers[offersSeen++], by: by ?? driverOf(ride) };
     }
     const next = statusesOfTrip[statusesSeen++];
-    const status = next && at < ride.statusAt ? next : ride.status;
+    const status = next && event !== lastStatus ? next : ride.status;
     return { ...common, kind: 'status', status, by: by ?? actorOf(ride, status) };
   });
 }

@@ -28,7 +28,6 @@ export const consoleFields = {
   autoAccept: 1,
   rev: 1,
   status: 1,
-  statusAt: 1,
   offers: 1,
   acceptedOfferId: 1,
   agreedPrice: 1,

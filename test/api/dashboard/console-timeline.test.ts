@@ -28,7 +28,7 @@ const changed = (seq: number, status: string, ms: number, delivery?: Delivery): 
 });
 const ride = {
   ...{ mode: 'test', createdAt: at(0), fare: 25, distanceKm: 5.31 },
-  ...{ status: 'bidding', statusAt: at(0), offers: [], events: [], timers: [], settledSeq: 0 },
+  ...{ status: 'bidding', offers: [], events: [], timers: [], settledSeq: 0 },
 } as unknown as ConsoleRide;
 const wordsOf = (of: ConsoleRide) => historyOf(of, [], start).map((entry) => [titleOf(entry), detailOf(entry, of)]);
 
@@ -37,7 +37,7 @@ describe('the timeline of a test ride', () => {
     const delivery: Delivery = { outcome: 'delivered', httpStatus: 200, durationMs: 12, at: at(5_010) };
     const events = [received, changed(2, 'driver_arriving', 5_000, delivery), changed(3, 'arrived', 8_000)];
     const arrived: ConsoleRide = {
-      ...{ ...ride, status: 'arrived', statusAt: at(8_000) },
+      ...{ ...ride, status: 'arrived' },
       ...{ driver, agreedPrice: 20, offers: [offer], events },
     };
     expect(wordsOf(arrived)).to.deep.equal([
@@ -60,7 +60,7 @@ describe('the timeline of a test ride', () => {
     const withdrawn = { ...offer, withdrawnAt: at(4_000) };
     const events = [received, changed(2, 'cancelled', 9_000)];
     const cancelled: ConsoleRide = {
-      ...{ ...ride, status: 'cancelled', statusAt: at(9_000), cancelledBy: 'partner' },
+      ...{ ...ride, status: 'cancelled', cancelledBy: 'partner' },
       ...{ offers: [withdrawn], events },
     };
     expect(wordsOf(cancelled)).to.deep.equal([
