@@ -9,10 +9,10 @@ import { tryLimitMs } from '../base/mongo/connection.ts';
 import { committedReads } from '../base/mongo/durability.ts';
 import { isOutageOfMongo, wasNeverSent } from '../base/mongo/outage.ts';
 import type { Mode } from '../base/terms.ts';
-import { firstTimers } from './decide.ts';
 import { rides } from './ride.ts';
 import { earliest, enqueueNextTimer } from './ride-jobs.ts';
 import type { Origin, Ride, RideRequest, TestScenario, Timer } from './ride-types.ts';
+import { simulatedTimers } from './simulation.ts';
 
 export interface NewRide {
   key: { keyId: string; accountId: string; mode: Mode };
@@ -85,13 +85,17 @@ function newDocument(ctx: Context, input: NewRide): Ride {
   const now = ctx.now();
   const createdAt = new Date(now);
   const biddingEndsAt = new Date(now + ctx.config.biddingTimeoutMs);
-  const expire: Timer = { name: 'expire', dueAt: biddingEndsAt };
-  const timers = [expire, ...firstTimers({ mode: key.mode, scenario }, createdAt, ctx.config)];
+  const { mode } = key;
+  const timers: Timer[] = [
+    { name: 'expire', dueAt: biddingEndsAt },
+    ...(mode === 'live' ? [{ name: 'dispatch', dueAt: createdAt } as const] : []),
+    ...simulatedTimers({ mode, scenario }, 'create', createdAt, ctx.config),
+  ];
   return {
     _id: newRideId(now),
     keyId: key.keyId,
     accountId: key.accountId,
-    mode: key.mode,
+    mode,
     ...request,
     ...(scenario && { scenario }),
     ...(idempotencyKey && {

@@ -5,7 +5,7 @@ import type { SimulatorStep, TimerName } from '../base/terms.ts';
 import { fits } from './offers.ts';
 import { arrivalHeading, legBetween } from './position.ts';
 import type { CancelledBy, Driver, EventName, Offer, RideState, Timer } from './ride-types.ts';
-import { nextStep, offerStepOf, simulatedLegMs, simulatedStart } from './simulation.ts';
+import { offerStepOf, simulatedLegMs, simulatedStart, simulatedTimers } from './simulation.ts';
 import { hasEnded, type RideAction, transitionOf } from './transitions.ts';
 
 /** An action of the lifecycle table with its arguments. */
@@ -175,22 +175,4 @@ function driverTimer(ride: RideState, action: RideAction, at: Date): Timer[] {
 function acceptTimer({ autoAccept }: RideState, command: Command, at: Date): Timer[] {
   if (command.action !== 'offer' || !autoAccept || !fits(autoAccept, command)) return [];
   return [{ name: 'auto_accept', dueAt: at }];
-}
-
-/**
- * The timers of a new ride besides that of its bidding time: the first dispatch round, or the simulated driver's step.
- */
-export function firstTimers(ride: Pick<RideState, 'mode' | 'scenario'>, at: Date, timing: Timing): Timer[] {
-  return ride.mode === 'live' ? [{ name: 'dispatch', dueAt: at }] : simulatedTimers(ride, 'create', at, timing);
-}
-
-/** The timer of the simulated driver's next step; none for a live ride or at the end of the script. */
-function simulatedTimers(
-  ride: Pick<RideState, 'mode' | 'scenario'>,
-  done: SimulatorStep | 'create' | undefined,
-  at: Date,
-  timing: Timing,
-): Timer[] {
-  const next = ride.mode === 'test' && done ? nextStep(ride.scenario ?? 'default', done) : undefined;
-  return next ? [{ name: next.step, dueAt: new Date(at.getTime() + next.afterMs / timing.simulationSpeed) }] : [];
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { Config } from '../base/config.ts';
 import type { SimulatorStep } from '../base/terms.ts';
 import { pointAt } from './position.ts';
-import type { Driver, Location, Offer, RideState, TestScenario } from './ride-types.ts';
+import type { Driver, Location, Offer, RideState, TestScenario, Timer } from './ride-types.ts';
 
 /**
  * The script of test mode (contract, section 3, rule 5): which step of the simulated driver follows a step, and after
@@ -36,6 +37,17 @@ export const simulatedLegMs = 3_000;
 export function nextStep(scenario: TestScenario, done: SimulatorStep | 'create') {
   const next = scripts[scenario][done];
   return next && { step: next[0], afterMs: next[1] };
+}
+
+/** The timer of the simulated driver's next step; none for a live ride or at the end of the script. */
+export function simulatedTimers(
+  ride: Pick<RideState, 'mode' | 'scenario'>,
+  done: SimulatorStep | 'create' | undefined,
+  at: Date,
+  { simulationSpeed }: Pick<Config, 'simulationSpeed'>,
+): Timer[] {
+  const next = ride.mode === 'test' && done ? nextStep(ride.scenario ?? 'default', done) : undefined;
+  return next ? [{ name: next.step, dueAt: new Date(at.getTime() + next.afterMs / simulationSpeed) }] : [];
 }
 
 /** The simulated driver's start: 1.2 km from the pickup, in a direction that follows from the ride's id. */
