@@ -5,7 +5,7 @@ import { openContext } from '../shared/process/open-context.ts';
 import { startOpsServer } from '../shared/process/ops/ops-server.ts';
 import { startWatch } from '../shared/process/ops/watch.ts';
 import { shutdownOnSignal } from '../shared/process/shutdown.ts';
-import { createApp } from './app.ts';
+import { createApp, listenerOf } from './app.ts';
 import { serve } from './http/serve.ts';
 import { operatorsPages } from './ops/operators-pages.tsx';
 import type { Part } from './part.ts';
@@ -22,7 +22,7 @@ export async function runApi(more: (service: Context) => Promise<Part[]> = async
   const ops = await startOpsServer(service, {
     processName: 'api',
     checks: { mongo: pingMongo },
-    pages: await operatorsPages(service),
+    pages: await operatorsPages(service, listenerOf),
   });
   service.log.info({ host: config.host, port: server.port }, 'listening');
   shutdownOnSignal(service.log, config.shutdownGraceMs, async () => {

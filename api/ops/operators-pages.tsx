@@ -3,7 +3,6 @@ import type { Context } from '../../shared/base/context.ts';
 import { AppError } from '../../shared/base/errors.ts';
 import { sha256 } from '../../shared/base/ids.ts';
 import type { OpsOptions } from '../../shared/process/ops/ops-server.ts';
-import { listenerOf } from '../app.ts';
 import { readForm } from '../http/body.ts';
 import { pageHeaders } from '../http/security-headers.ts';
 import { assetsPart } from '../pages/assets-part.ts';
@@ -17,11 +16,16 @@ const path = '/ops';
 const cookieName = 'rides_ops';
 const lifetimeMs = 12 * 3_600_000;
 
+type OperatorsListener = NonNullable<OpsOptions['pages']>['listener'];
+
 /**
  * The pages at the operators' port of the API: the queues, at `/ops/queues`, for those who have OPS_TOKEN. For all others
  * the board is a 404; without that setting, so is the sign-in.
  */
-export async function operatorsPages(service: Context): Promise<OpsOptions['pages']> {
+export async function operatorsPages(
+  service: Context,
+  listenerOf: (service: Context, parts: readonly Part[]) => OperatorsListener,
+): Promise<OpsOptions['pages']> {
   const parts = await operatorsParts(service);
   if (parts.length === 0) return undefined;
   return {

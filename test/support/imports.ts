@@ -60,12 +60,10 @@ const foldersOfShared = [
 
 /** These decide and do no I/O. So neither does what they load. */
 const pureFiles = [
-  ...['car-types', 'errors', 'haversine', 'ids', 'mode', 'timer-names'].map((name) => `shared/base/${name}.ts`),
-  ...['ride-types', 'transitions', 'decide', 'dispatch-rounds', 'events', 'offers', 'position', 'track-url'].map(
+  ...['errors', 'great-circle', 'ids', 'terms'].map((name) => `shared/base/${name}.ts`),
+  ...['ride-types', 'transitions', 'decide', 'events', 'offers', 'position', 'public-schemas', 'simulation'].map(
     (name) => `shared/rides/${name}.ts`,
   ),
-  'shared/rides/driver/concerned-drivers.ts',
-  'shared/rides/test-mode/simulation.ts',
   'shared/drivers/cells.ts',
   'shared/keys/key-format.ts',
   'shared/targets/target.ts',

@@ -1,3 +1,4 @@
+import { listenerOf } from '../../api/app.ts';
 import { operatorsPages } from '../../api/ops/operators-pages.tsx';
 import type { Context } from '../../shared/base/context.ts';
 import { pingMongo } from '../../shared/base/mongo/connection.ts';
@@ -22,7 +23,7 @@ export async function startTestOperators(settings: Record<string, string> = {}):
   const ops = await startOpsServer(ctx, {
     processName: 'api',
     checks: { mongo: pingMongo },
-    pages: await operatorsPages(ctx),
+    pages: await operatorsPages(ctx, listenerOf),
   });
   const url = `http://127.0.0.1:${ops?.port}`;
   const ask = (path: string, init: RequestInit = {}) => fetch(url + path, { redirect: 'manual', ...init });

@@ -1,4 +1,4 @@
-import { ageWords, faultWords, validWords } from '../signature/fault-words.ts';
+import { ageWords, faultWords, validWords } from './fault-words.ts';
 import { checkSignature, type Verdict } from './signature-check.ts';
 
 const byId = (id: string) => document.getElementById(id) as HTMLElement;

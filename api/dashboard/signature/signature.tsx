@@ -4,7 +4,7 @@ import type { Context } from '../../../shared/base/context.ts';
 import { CodeBlock } from '../blocks.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
-import { faultWords } from './fault-words.ts';
+import { faultWords } from '../browser/fault-words.ts';
 
 /** The signature check. It happens in the browser: no request holds a secret. */
 export function signatureRoutes(service: Context): DashboardRoute[] {

@@ -1,4 +1,4 @@
-import type { Fault, Verdict } from '../browser/signature-check.ts';
+import type { Fault, Verdict } from './signature-check.ts';
 
 interface Words {
   title: string;
