@@ -1,6 +1,6 @@
 import { parseCommandLine, UsageError } from '../shared/process/command-line.ts';
 
-export interface Option {
+interface Option {
   type: 'string' | 'boolean';
   /** The name of its value in the usage, such as `NAME`. */
   value?: string;

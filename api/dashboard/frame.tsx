@@ -12,7 +12,7 @@ const rooms = {
   console: ['Console', '/dashboard/console'],
   docs: ['Docs', '/docs'],
 } as const;
-export type Room = keyof typeof rooms | 'account';
+type Room = keyof typeof rooms | 'account';
 
 interface FrameProps {
   title: string;

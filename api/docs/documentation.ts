@@ -19,7 +19,7 @@ import {
 import { driversReferenceText, referenceText } from './reference.ts';
 
 /** A file of the documentation, as it is served. */
-export interface DocAnswer {
+interface DocAnswer {
   type: string;
   body: string;
   gzip: Buffer;

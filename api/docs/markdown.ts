@@ -19,7 +19,7 @@ export function parseMarkdown(text: string): ParsedPage {
 }
 
 /** What the words after the language of a code block say: `ts file=receiver.ts` shows a file's name. */
-export interface BlockInfo {
+interface BlockInfo {
   language: string;
   /** `run`, `given`, `output` and so on: what the tests of the documentation do with the block. */
   mark: string;

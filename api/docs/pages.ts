@@ -35,7 +35,7 @@ export interface DocPage {
 }
 
 /** A file that pages show and readers download. */
-export interface DocFile {
+interface DocFile {
   name: string;
   text: string;
 }

@@ -16,7 +16,7 @@ export type Action = { id: string } /** `offerId` once the service has answered.
 export type NewAction = Action extends infer One ? (One extends Action ? Omit<One, 'id'> : never) : never;
 
 /** An offer on the page, which has no id until the service has answered. */
-export type OfferOnPage = { price: number; etaMinutes: number; offerId?: string };
+type OfferOnPage = { price: number; etaMinutes: number; offerId?: string };
 export type RequestOnPage = Omit<ShownRequest, 'offer'> & { offer?: OfferOnPage };
 
 export const rideOf = (action: Action): string | undefined => ('rideId' in action ? action.rideId : undefined);

@@ -46,7 +46,7 @@ export const tags = {
   requests: ['Requests', 'Rides that are open to a driver, and offers on them.'],
   trip: ['Trip', 'The ride that a driver was chosen for, step by step.'],
 } as const;
-export type Tag = keyof typeof tags;
+type Tag = keyof typeof tags;
 
 /** The schema of a request's body, a JSON object. `title` names it in the OpenAPI document. */
 export const bodySchema = <T>(title: string, fields: Joi.SchemaMap<T>): Joi.ObjectSchema<T> =>

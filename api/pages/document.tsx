@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { assetUrl } from './assets.ts';
 
-export interface DocumentProps {
+interface DocumentProps {
   /** The title of the browser's tab; the service's name is added. */
   title: string;
   /** Names of bundled browser scripts. The page works without them. */

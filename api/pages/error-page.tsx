@@ -3,7 +3,7 @@ import type { RequestContext } from '../part.ts';
 import { Mark, renderDocument } from './document.tsx';
 
 /** The text of an error's page: the problem, and the next step. */
-export interface Message {
+interface Message {
   title: string;
   text: string;
   advice?: string;

@@ -19,7 +19,7 @@ export type Warning = keyof typeof warnings;
 const farKm = 1_000;
 
 /** Notes a doubt about a valid request. Only an answer to a test key names it (`withWarnings`). */
-export function warn(ctx: RequestContext, warning: Warning): void {
+function warn(ctx: RequestContext, warning: Warning): void {
   ctx.state.warnings = (ctx.state.warnings ?? new Set()).add(warning);
 }
 

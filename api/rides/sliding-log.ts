@@ -44,7 +44,7 @@ export interface Creation {
 }
 
 /** The log of the creations of each key or account, by its id. All windows are tested before the creation is added. */
-export interface SlidingLog {
+interface SlidingLog {
   readonly windows: readonly Window[];
   charge(id: string, creation: Creation): Promise<WindowCounts> | WindowCounts;
   /** A request that was charged has failed: removes the creation, unless another request shares its charge. */

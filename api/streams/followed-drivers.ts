@@ -12,7 +12,7 @@ interface Follower {
   shown: Map<string, string>;
 }
 
-export interface FollowedDrivers {
+interface FollowedDrivers {
   /** Sends the driver's events now and whenever they change, and ends the stream with the driver's key. */
   follow(driverId: string, keyHash: string, stream: Stream): void;
   close(): void;

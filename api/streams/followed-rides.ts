@@ -7,7 +7,7 @@ import { eventText, type Stream } from './streams.ts';
 import { watch } from './watch.ts';
 
 /** The view of a ride that one kind of page shows. */
-export interface RideView<Read, State> {
+interface RideView<Read, State> {
   /** The projection that a ride is read with. */
   fields: object;
   /** Adds to a ride what is not stored with it. */
@@ -28,7 +28,7 @@ interface Viewer {
   shown: string;
 }
 
-export interface FollowedRides<Read, State> {
+interface FollowedRides<Read, State> {
   /**
    * Sends the ride's state now and whenever there is news, and ends the stream after the last state. `open` opens the stream.
    * Throws `too_many_streams`.

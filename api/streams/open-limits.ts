@@ -3,7 +3,7 @@ import { type AppError, limitReached } from '../../shared/base/errors.ts';
 type LimitCode = 'too_many_streams' | 'too_many_waiting';
 
 /** A client that may hold at most `most` open. A refusal calls it a `kind`. */
-export interface LimitedClient {
+interface LimitedClient {
   id: string;
   kind: string;
   most: number;

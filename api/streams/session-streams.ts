@@ -2,7 +2,7 @@ import type { Context } from '../../shared/base/context.ts';
 import type { Stream } from './streams.ts';
 import { watch } from './watch.ts';
 
-export interface SessionStreams {
+interface SessionStreams {
   /** Ends the stream with the session of this token, at most about 2 s after it. */
   add(stream: Stream, token: string): void;
   close(): void;

@@ -6,7 +6,7 @@ const batchMs = 50;
 /** At most this many ids without news are read together, so that news never waits for all ids. */
 const maxPolled = 100;
 
-export interface WatchOptions<Watcher> {
+interface WatchOptions<Watcher> {
   /** Reads all of these ids in one query, and shows each id's watchers what has changed. */
   look(watched: ReadonlyMap<string, readonly Watcher[]>): Promise<void>;
   /** Each id is read at least this often, since news can be lost. */

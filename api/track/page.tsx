@@ -2,7 +2,7 @@ import { renderDocument } from '../pages/document.tsx';
 import type { TrackState } from './track-state.ts';
 import { ratingText, shownSteps, stepWords, wordsFor } from './words.ts';
 
-export interface Tiles {
+interface Tiles {
   /** A URL with {z}, {x} and {y}. */
   url: string;
   attribution: string;

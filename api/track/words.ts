@@ -16,7 +16,7 @@ const steps: readonly RideStatus[] = ['bidding', 'driver_arriving', 'arrived', '
 
 export const ratingText = (rating: number): string => `★ ${rating.toFixed(1)}`;
 
-export interface ShownStep {
+interface ShownStep {
   status: RideStatus;
   /** When it began, Unix ms; undefined while it is to come. */
   at?: number;
@@ -38,7 +38,7 @@ export const oldReportMs = 15_000;
 /** And one older than this is said in words. */
 const lostReportMs = 120_000;
 
-export interface Words {
+interface Words {
   /** The answer in three seconds: the largest text of the page. */
   headline: string;
   /** The status in plain words. */

@@ -2,7 +2,7 @@ import { listDrivers } from '../../shared/drivers/manage-drivers.ts';
 import { aligned, cut, printable } from '../columns.ts';
 import { invocation } from '../help.ts';
 
-export interface ListedDriver {
+interface ListedDriver {
   driverId: string;
   name: string;
   phone: string;

@@ -3,7 +3,7 @@ import { listKeys } from '../../shared/keys/manage-keys.ts';
 import { aligned, cut, printable } from '../columns.ts';
 import { invocation } from '../help.ts';
 
-export type ListedKey = {
+type ListedKey = {
   keyId: string;
   name: string;
   mode: string;

@@ -14,7 +14,7 @@ export interface Behaviour {
 }
 
 /** The behaviours in a fleet, with their percentages. */
-export const behaviours: readonly [percent: number, behaviour: Behaviour][] = [
+const behaviours: readonly [percent: number, behaviour: Behaviour][] = [
   [50, { bids: 0.4, counters: 0.05, withdraws: 0.02, cancels: 0.01 }],
   [30, { bids: 0.4, counters: 0.9, withdraws: 0.05, cancels: 0.01 }],
   [15, { bids: 0.1, counters: 0.3, withdraws: 0, cancels: 0 }],

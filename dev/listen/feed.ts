@@ -18,7 +18,7 @@ interface FeedPage {
 }
 
 /** A permanent error: do not retry. */
-export class Refusal extends Error {
+class Refusal extends Error {
   override name = 'Refusal';
 }
 

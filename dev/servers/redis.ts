@@ -114,7 +114,7 @@ function failureLine(output: string): string {
 }
 
 /** A program, and the environment variables to add for it. */
-export type Command = { file: string; env: NodeJS.ProcessEnv };
+type Command = { file: string; env: NodeJS.ProcessEnv };
 
 /** The machine's `redis-server` or `valkey-server`, else a `redis-server` fetched into the project's cache. */
 export async function redisCommand(say?: Say): Promise<Command> {

@@ -3,7 +3,7 @@ import { newAuditId } from '../base/ids.ts';
 import { collection, insertOnce } from '../base/mongo/collection.ts';
 
 /** What somebody did in an account, by its name in the dashboard's list. */
-export const auditActions = [
+const auditActions = [
   'key_created',
   'key_renamed',
   'key_rotated',

@@ -25,15 +25,12 @@ export const sessionLifetimeMs = 30 * 24 * 3_600_000;
 const useResolutionMs = 3_600_000;
 
 /** Resolves with the owner of a session by its token, or with null when the session has ended or never was. */
-export type FindOwner<Owner> = (
-  token: string,
-  nowMs: number,
-) => Promise<(Owner & Pick<Session, '_id' | 'verifiedAt'>) | null>;
+type FindOwner<Owner> = (token: string, nowMs: number) => Promise<(Owner & Pick<Session, '_id' | 'verifiedAt'>) | null>;
 
 type StartedWith = { token?: string } & Pick<Session, 'verifiedAt' | 'browser' | 'network'>;
 
 /** The sessions of one kind of owner. */
-export interface SessionStore<Owner> {
+interface SessionStore<Owner> {
   model: mongoose.Model<Session>;
   /**
    * Starts a session, and resolves with its token: 256 random bits, which only the browser's cookie keeps. With a given token,

@@ -6,9 +6,9 @@ import { type Session, sessionStore } from './session-store.ts';
 
 const dayMs = 24 * 3_600_000;
 /** A session ends this long after sign-in, however often it is used (contract, section 1). */
-export const longestSessionMs = 90 * dayMs;
+const longestSessionMs = 90 * dayMs;
 /** Secrets are shown, and live keys made, for this long after a code or a link was verified. */
-export const codeIsRecentMs = 12 * 3_600_000;
+const codeIsRecentMs = 12 * 3_600_000;
 
 /** The browsers in which somebody of an account has signed in to the dashboard. */
 const sessions = sessionStore<{ accountId: string }>('Session', 'sessions', ['accountId'], {
@@ -20,7 +20,7 @@ export const livingSessions = sessions.living;
 export const endSession = sessions.end;
 
 /** The browser that signs in, as the account's list of browsers shows it. */
-export type BrowserFacts = Pick<Session, 'browser' | 'network'>;
+type BrowserFacts = Pick<Session, 'browser' | 'network'>;
 
 /**
  * Starts a session of an account whose person has just shown a code, and resolves with its token. With a given token,

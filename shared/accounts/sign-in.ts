@@ -14,7 +14,7 @@ import { type SignIn, signIns } from './sign-in-row.ts';
 export const codeLifetimeMs = 15 * 60_000;
 /** The code page and the link stay this long after the last mail was asked for: mails can be late. */
 export const signInLifetimeMs = 3_600_000;
-export const triesOfCode = 5;
+const triesOfCode = 5;
 /** 132 bits. */
 const linkLength = 22;
 
@@ -53,7 +53,7 @@ interface Asked {
 export const idOfAsked = ({ email, browser, formId }: Pick<Asked, 'email' | 'browser' | 'formId'>): string =>
   sha256(`${browser.token} ${email} ${formId}`);
 
-export type NewCode = { code: string; link: string } | MailRefusal;
+type NewCode = { code: string; link: string } | MailRefusal;
 
 /**
  * Makes a code and a link for an address, to be sent there. The code works for 15 minutes, the link for an hour, both only

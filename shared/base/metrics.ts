@@ -93,7 +93,7 @@ export const poolTakesJobs = gauge('rides_pool_takes_jobs', {
   labels: ['pool'],
 });
 
-export const deliveries = counter('rides_deliveries_total', {
+const deliveries = counter('rides_deliveries_total', {
   help: 'Attempts to deliver whose outcome is recorded; kind is event, test or redelivery',
   labels: ['kind', 'outcome', 'pool'],
 });

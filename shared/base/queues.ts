@@ -75,7 +75,7 @@ export function createQueues(connection: RedisClient, log: Logger, tracing?: Tra
   };
 }
 
-export interface NewJob {
+interface NewJob {
   /** The dedupe id. A waiting job with this id is replaced; while one is active, the new job is dropped. */
   id: string;
   name: string;

@@ -64,7 +64,7 @@ export async function faresPerKm(pickup: Point, carType: CarType, nowMs: number)
 }
 
 /** The quartiles of all trips of these days of a place, or null where they are too few. Pure. */
-export function quartilesOf(days: readonly Pick<FareDay, 'trips' | 'accounts' | 'prices'>[]): Quartiles | null {
+function quartilesOf(days: readonly Pick<FareDay, 'trips' | 'accounts' | 'prices'>[]): Quartiles | null {
   const trips = days.reduce((sum, day) => sum + day.trips, 0);
   const ofAccounts = new Map<string, number>();
   for (const account of days.flatMap((day) => day.accounts)) {

@@ -12,7 +12,7 @@ export type KeyOwner = { accountId: string } | 'anyone';
 export const ownedBy = (owner: KeyOwner) => (owner === 'anyone' ? {} : { accountId: owner.accountId });
 
 /** What is changed in a key as it was read. */
-export interface KeyChange {
+interface KeyChange {
   set?: Partial<ApiKey>;
   unset?: Partial<Record<'webhookUrl' | 'place' | 'suspendedAt', 1>>;
   /** The fields that must still be as they were read. */

@@ -13,7 +13,7 @@ import { insertInFreePlace } from './places.ts';
 import { apiKeysOf } from './replace-secret.ts';
 import { suspendWithAccount } from './suspend-account.ts';
 
-export type KeySettings = Pick<Config, 'environment' | 'webhookLocalTargets' | 'secrets'>;
+type KeySettings = Pick<Config, 'environment' | 'webhookLocalTargets' | 'secrets'>;
 
 /** A key with its secrets in plain text. Returned at its creation only (contract, section 5.4). */
 export interface NewKey {
@@ -26,7 +26,7 @@ export interface NewKey {
 }
 
 /** What a new key is made of. */
-export interface KeyWish {
+interface KeyWish {
   accountId: string;
   name: string;
   mode: Mode;
@@ -49,7 +49,7 @@ export async function createKey(config: KeySettings, wish: KeyWish): Promise<New
 }
 
 /** The answer to a form that made a key at this time. */
-export interface KeyOfForm {
+interface KeyOfForm {
   keyId: string;
   at: Date;
   /** Missing where another session sent the form, or its key is no longer in use. */

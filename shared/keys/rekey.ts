@@ -3,7 +3,7 @@ import { type SecretStore, type StoredSecret, secretStores } from './secret-stor
 import { rekeyCheck } from './secrets-check.ts';
 import { ciphertextOf, underOlderKeys } from './stored-secrets.ts';
 
-export interface Rekeyed {
+interface Rekeyed {
   /** How many secrets were encrypted again. */
   rekeyed: number;
   /** How many are still encrypted with an older key. At 0 the older keys can be removed from SECRETS_KEY. */

@@ -24,7 +24,7 @@ export type ReplacingForm = SentForm & {
  * The answer to a form that replaced a secret at this time. The secret is missing where another session sent the form, or where
  * it is no longer in use.
  */
-export type Replaced<Secret extends object> = { keyId: string; at: Date } & Partial<Secret>;
+type Replaced<Secret extends object> = { keyId: string; at: Date } & Partial<Secret>;
 
 /** Names the API key or the signing secret that is in use, without showing it: a form says which one it replaces. */
 export const seenSecret = {

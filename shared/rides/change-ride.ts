@@ -16,7 +16,7 @@ import { hasEnded } from './transitions.ts';
 import { lastEventTime, writeChange } from './write-change.ts';
 
 /** A decision on a ride: its change, and a result for the caller. */
-export interface Decided<Result> {
+interface Decided<Result> {
   /** Null where the change was made before, `not yet` where it is too early. Both leave the ride as it is. */
   change: Change | null | 'not yet';
   result: Result;

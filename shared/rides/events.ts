@@ -65,7 +65,7 @@ export const eventSchemas = {
   'ride.status': rideStatusSchema,
 } as const satisfies Record<EventName, JsonSchema>;
 
-export type EventBody<Name extends EventName> = Shape<(typeof eventSchemas)[Name]>;
+type EventBody<Name extends EventName> = Shape<(typeof eventSchemas)[Name]>;
 
 const trackUrlExample = 'https://rides.example/track/4kDq0ZrT8mXw2LpNc7VbYa';
 

@@ -6,7 +6,7 @@ import type { TripLine } from './trips.ts';
 export const linesPerPart = 500;
 
 /** Some lines of the statement of a closed month, in the order of the trips' ends. */
-export interface StatementPart {
+interface StatementPart {
   _id: { accountId: string; month: string; part: number };
   lines: TripLine[];
 }

@@ -20,7 +20,7 @@ export interface TripSums {
 }
 
 /** What a closed month comes to. `parts` says in how many documents its lines are. */
-export interface StatementTotal extends TripTotal {
+interface StatementTotal extends TripTotal {
   parts: number;
 }
 

@@ -14,7 +14,7 @@ export interface TripLine {
 }
 
 /** From one time up to and without another. */
-export interface TimeSpan {
+interface TimeSpan {
   from: Date;
   to: Date;
 }

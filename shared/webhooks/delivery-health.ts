@@ -6,7 +6,7 @@ import type { FailureCode } from './failure-reasons.ts';
 /** From this many failures in a row on, the dashboard shows them, and the account gets a mail. */
 export const failuresToReport = 5;
 
-export interface FailingDeliveries {
+interface FailingDeliveries {
   failuresInRow: number;
   since: Date;
   /** Why the last one failed: a code of failure-reasons.ts. */

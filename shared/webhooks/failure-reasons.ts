@@ -66,7 +66,7 @@ export const failureReasons = {
 
 export type FailureCode = keyof typeof failureReasons;
 
-export interface FailureReason {
+interface FailureReason {
   code: FailureCode;
   name: string;
   remedy: string;

@@ -49,7 +49,7 @@ export interface HistoryEntry extends Partial<Origin> {
 }
 
 /** The fields of a ride from which its history follows. */
-export type RideWithHistory = Pick<
+type RideWithHistory = Pick<
   Ride,
   'createdAt' | 'origin' | 'mode' | 'status' | 'offers' | 'events' | 'settledSeq' | 'cancelledBy' | 'fareRaisedAt'
 >;
@@ -154,7 +154,7 @@ export interface RideHistory {
   redeliveries: Attempted[];
 }
 
-export interface HistoryEvent {
+interface HistoryEvent {
   seq: number;
   event: EventName;
   /** Of a ride.status event whose body is not erased. */
@@ -169,7 +169,7 @@ export interface HistoryEvent {
   durationMs?: number;
 }
 
-export type Attempted = Pick<HistoryEvent, 'at' | 'outcome' | 'httpStatus' | 'reason' | 'durationMs'> & {
+type Attempted = Pick<HistoryEvent, 'at' | 'outcome' | 'httpStatus' | 'reason' | 'durationMs'> & {
   attemptId: string;
   kind: AttemptKind;
   seq?: number;

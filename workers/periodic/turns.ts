@@ -97,7 +97,7 @@ export async function takeTurn(
   }
 }
 
-export interface Loop {
+interface Loop {
   /** Ends the pause between two rounds. */
   wake(): void;
   /** Resolves when the round under way has ended, after 500 ms at most, whatever MongoDB or Redis does. */

@@ -7,7 +7,7 @@ import { ChangeForm, ChoiceField, FaultSummary, type Faults, TextField } from '.
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { creationAsCurl, keyVariable, type RideField, requestBody } from './ride-request.ts';
 
-export type TestKey = Pick<ApiKey, '_id' | 'name' | 'hint' | 'webhookUrl'>;
+type TestKey = Pick<ApiKey, '_id' | 'name' | 'hint' | 'webhookUrl'>;
 
 interface StartPageProps {
   config: Pick<Config, 'publicBaseUrl'>;

@@ -50,7 +50,7 @@ export function chosenEntry(entries: readonly HistoryEntry[], id: string): Chose
 }
 
 /** Whether there was a URL, and the event did not arrive. */
-export const hasFailed = (outcome: RecordedOutcome): boolean =>
+const hasFailed = (outcome: RecordedOutcome): boolean =>
   outcome === 'failed' || outcome === 'timeout' || outcome === 'blocked';
 
 /** Events of which no attempt has arrived. */

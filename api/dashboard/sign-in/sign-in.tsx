@@ -106,7 +106,7 @@ interface SignInView {
 }
 
 /** Asks for an address, and then for the code that was sent there. */
-export function signInPage(view: SignInView): string {
+function signInPage(view: SignInView): string {
   const { faults = {}, open } = view;
   const title = open ? 'Enter the code' : 'Sign in';
   return outsidePage({

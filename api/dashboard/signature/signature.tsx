@@ -2,9 +2,9 @@ import type { ComponentChildren } from 'preact';
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import { CodeBlock } from '../blocks.tsx';
+import { faultWords } from '../browser/fault-words.ts';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
-import { faultWords } from '../browser/fault-words.ts';
 
 /** The signature check. It happens in the browser: no request holds a secret. */
 export function signatureRoutes(service: Context): DashboardRoute[] {

@@ -23,7 +23,7 @@ interface Card {
   showFare?(): void;
 }
 
-export const likelyMinutes = (pickupKm: number): number => Math.max(1, Math.ceil(pickupKm * minutesPerKm));
+const likelyMinutes = (pickupKm: number): number => Math.max(1, Math.ceil(pickupKm * minutesPerKm));
 
 /** The requests, those that end first in front. A card always keeps its height and its place. */
 export function createCards(list: HTMLElement, template: HTMLTemplateElement, biddingMs: number, choices: Choices) {

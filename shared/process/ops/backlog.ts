@@ -5,7 +5,7 @@ import { rides } from '../../rides/ride.ts';
 import { attempts } from '../../webhooks/attempts.ts';
 
 /** How long the oldest of each kind has waited (s), 0 without one. From MongoDB: an emptied Redis changes nothing. */
-export interface Backlog {
+interface Backlog {
   unsettledEvent: number;
   overdueTimer: number;
   overdueAttempt: number;

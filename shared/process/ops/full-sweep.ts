@@ -10,7 +10,7 @@ export const sweptKey = '{rides:sweeper}:swept';
 export const foundKey = '{rides:sweeper}:found';
 
 /** What a full sweep found, in numbers: the jobs that were missing, by kind, and what was looked at. */
-export type Found = Record<string, number>;
+type Found = Record<string, number>;
 
 const lookMs = 100;
 

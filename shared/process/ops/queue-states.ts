@@ -29,7 +29,7 @@ export interface Backlog {
   waitingByKey: WaitingKey[];
 }
 
-export interface WaitingKey {
+interface WaitingKey {
   keyId: string;
   name?: string;
   /** How many rides of the key have events that wait, of the 1,000 oldest. */

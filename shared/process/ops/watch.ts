@@ -20,7 +20,7 @@ const texts = {
     "MongoDB's clock and this process's differ by more than a minute: it delivers no events until they agree",
   backlog_grows: 'events or timers wait, and longer than a minute ago',
 } as const;
-export type Warning = keyof typeof texts;
+type Warning = keyof typeof texts;
 
 /**
  * Looks once a minute for what is wrong but takes nothing out of service: a warning in the log when it begins, and a metric. In

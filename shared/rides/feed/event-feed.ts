@@ -24,7 +24,7 @@ export interface Place {
   rideId: string;
 }
 
-export interface FeedEvent {
+interface FeedEvent {
   rideId: string;
   event: RideEvent;
 }

@@ -4,7 +4,7 @@ import type { RedisClient } from '../../../shared/base/redis/redis-nodes.ts';
 /** `active`: a worker has the job, or had it and died. BullMQ gives a dead worker's job to another worker. */
 export type JobState = 'missing' | 'waiting' | 'active';
 
-export interface WantedJob {
+interface WantedJob {
   /** The dedupe id. */
   id: string;
   /** A delayed job that is due later than this (Unix ms) counts as missing: adding replaces it. */

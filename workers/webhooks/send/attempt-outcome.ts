@@ -7,7 +7,7 @@
  * `lost`: this run no longer held the claim, or could not make sure of it. Nothing was sent, and nothing may be recorded.
  * `unable`: a fault on our side (our-faults.ts) prevented the attempt. Nothing was sent; it is tried again later.
  */
-export type AttemptOutcome = 'delivered' | 'failed' | 'timeout' | 'blocked' | 'lost' | 'unable';
+type AttemptOutcome = 'delivered' | 'failed' | 'timeout' | 'blocked' | 'lost' | 'unable';
 
 export type AttemptResult = {
   outcome: AttemptOutcome;

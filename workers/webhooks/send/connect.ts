@@ -49,7 +49,7 @@ function tlsClient(ca?: string): TlsClient {
   return { context: createSecureContext({ ca }), sessions: new Map() };
 }
 
-export type ConnectOptions = {
+type ConnectOptions = {
   tls: TlsClient;
   trace: Trace;
   signal: AbortSignal;
