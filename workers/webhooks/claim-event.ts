@@ -69,7 +69,7 @@ function operationsOn(rideId: string, seq: number, token: string): Pick<HeldClai
 }
 
 /** The state of an event's delivery, for a run that could not claim the event. */
-export type DeliveryState =
+type DeliveryState =
   | { state: 'settled'; outbox: Outbox | null }
   | { state: 'not_its_turn' | 'free' }
   /** `remainingMs`: when to look again. */

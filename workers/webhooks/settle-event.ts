@@ -13,7 +13,7 @@ import { settle } from './settle.ts';
 const commitPauseMs = 30;
 
 /** The delivery as recorded, and the ride's outbox after it; null when the ride is gone. */
-export interface RecordedDelivery {
+interface RecordedDelivery {
   delivery: Delivery;
   outbox: Outbox | null;
 }

@@ -8,7 +8,7 @@ import type { Run } from '../handler.ts';
 const retryMs = 250;
 
 /** A write that records an outcome, and what the log says of the outcome. */
-export interface OutcomeWrite<T> {
+interface OutcomeWrite<T> {
   fields: { outcome: string; reason?: string };
   write(): Promise<T>;
 }

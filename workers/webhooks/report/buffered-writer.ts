@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const stopMs = 1_000;
 
 /** Writes that no delivery waits for. */
-export interface BufferedWriter {
+interface BufferedWriter {
   /** Writes a little later, together with what comes until then. */
   soon(): void;
   /** Writes now. Resolves when nothing is left to write, or after a second. */
