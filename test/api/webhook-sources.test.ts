@@ -1,12 +1,11 @@
 import { expect } from 'chai';
-import { startTestApi, type TestApi } from '../support/service.ts';
+import { useTestApi } from '../support/service.ts';
 
 describe('GET /webhook-sources', () => {
-  let api: TestApi;
-  afterEach(() => api.close());
+  const api = useTestApi({ EGRESS_ADDRESSES: '203.0.113.10, 198.51.100.0/24,2001:db8::/64' });
+  const withoutSetting = useTestApi();
 
   it('lists the addresses and ranges of EGRESS_ADDRESSES to test and live keys', async () => {
-    api = await startTestApi({ EGRESS_ADDRESSES: '203.0.113.10, 198.51.100.0/24,2001:db8::/64' });
     for (const mode of ['test', 'live'] as const) {
       const { status, body } = await (await api.partner(mode)).get('/webhook-sources');
       expect(status).to.equal(200);
@@ -15,8 +14,7 @@ describe('GET /webhook-sources', () => {
   });
 
   it('is empty without EGRESS_ADDRESSES', async () => {
-    api = await startTestApi();
-    const { status, body } = await (await api.partner()).get('/webhook-sources');
+    const { status, body } = await (await withoutSetting.partner()).get('/webhook-sources');
     expect(status).to.equal(200);
     expect(body).to.deep.equal({ addresses: [] });
   });
