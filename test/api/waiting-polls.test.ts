@@ -77,46 +77,4 @@ describe('requests that wait for events', () => {
     }
     await polls.close();
   });
-
-  it('are looked at again after a look that failed, also without a wake-up', async () => {
-    const polls = await startPolls();
-    const rideId = await newRide(polls.ctx);
-    const { answer } = await polls.send(`account/key/${rideId}`);
-    const { find } = rides;
-    const failed = new Promise<void>((resolve) => {
-      rides.find = (() => {
-        rides.find = find;
-        resolve();
-        throw new Error('broken');
-      }) as typeof find;
-    });
-    await failed;
-    await rides.updateOne({ _id: rideId }, { $set: { seq: 1 } });
-    expect(await (await answer).json()).to.deep.equal({ mayHaveEvents: true });
-    await polls.close();
-  });
-
-  it('are released by one query for all rides that change at the same time', async () => {
-    const polls = await startPolls();
-    const rideIds = await Promise.all(Array.from({ length: 20 }, () => newRide(polls.ctx)));
-    const waiting = [];
-    for (const rideId of [...rideIds, ...rideIds]) waiting.push(await polls.send(`account/key/${rideId}`));
-    const { find } = rides;
-    let queries = 0;
-    rides.find = ((...args: Parameters<typeof find>) => {
-      queries += 1;
-      return Reflect.apply(find, rides, args);
-    }) as typeof find;
-    try {
-      await rides.updateMany({ _id: { $in: rideIds } }, { $set: { seq: 1 } });
-      for (const _id of rideIds) publishRideChange(polls.ctx, { _id, keyId: 'key' });
-      const answers = await Promise.all(waiting.map(async ({ answer }) => (await answer).json()));
-      expect(answers).to.deep.equal(Array(40).fill({ mayHaveEvents: true }));
-    } finally {
-      rides.find = find;
-    }
-    // One look every 2 s comes beside it.
-    expect(queries).to.be.at.most(2);
-    await polls.close();
-  });
 });

@@ -7,7 +7,6 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import mongoose from 'mongoose';
-import { unpackedPackages } from '../../dev/servers/debian-packages.ts';
 import { startMongo } from '../../dev/servers/mongo.ts';
 import { isAlive, type RunningServer } from '../../dev/servers/processes.ts';
 import { redisCommand, startRedis } from '../../dev/servers/redis.ts';
@@ -64,26 +63,6 @@ describe('servers for one machine', function () {
     expect(connection.name).to.equal('rides');
     expect(await rides.findOne({ _id: 1 }), 'through the connection of before').to.deep.equal({ _id: 1 });
     await connection.close();
-  });
-
-  it('fetches a package once for four servers that start at the same time', async () => {
-    const fetches = path.join(dataDir, 'fetches');
-    const command = (name: string, script: string) =>
-      fs.writeFile(path.join(dataDir, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-    const download = `touch package.deb; echo fetched >> '${fetches}'`;
-    await command('apt-get', `case "$*" in *update*|*--print-uris*) ;; *) ${download} ;; esac`);
-    await command('dpkg', 'mkdir -p "$3"');
-    const { PATH } = process.env;
-    process.env.PATH = `${dataDir}:${PATH}`;
-    try {
-      const name = path.basename(dataDir);
-      const folders = await Promise.all([1, 2, 3, 4].map(() => unpackedPackages([name], { say: () => {} })));
-      expect(new Set(folders)).to.have.property('size', 1);
-      expect(await fs.readFile(fetches, 'utf8')).to.equal('fetched\n');
-      await fs.rm(folders[0] ?? '', { recursive: true });
-    } finally {
-      process.env.PATH = PATH;
-    }
   });
 
   it('ends the MongoDB engine and removes its socket on stop', async () => {
