@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { expect } from 'chai';
 import { circles, importsIn, readImports, wrongImports } from '../support/imports.ts';
 
@@ -59,5 +61,16 @@ describe('the imports', () => {
     const { ofFiles, ofRooms } = circles(planted(file, "import type { Lease } from '../periodic/lease.ts';"));
     expect(ofFiles).to.deep.equal([]);
     expect(ofRooms).to.deep.include(['workers/periodic', 'workers/webhooks']);
+  });
+});
+
+describe('docs/architecture.md', () => {
+  const root = path.resolve(import.meta.dirname, '../..');
+
+  it('names files and folders that exist', () => {
+    const text = readFileSync(path.join(root, 'docs/architecture.md'), 'utf8');
+    const named = [...text.matchAll(/`((?:api|workers|shared|cli|dev|test)\/[\w./-]*)`/g)].map(([, name = '']) => name);
+    expect(named.length).to.be.above(20);
+    expect(named.filter((name) => !existsSync(path.join(root, name)))).to.deep.equal([]);
   });
 });
