@@ -3,7 +3,7 @@ import type { Context } from '../../shared/base/context.ts';
 import type { Wake } from '../../shared/base/wake.ts';
 import { refuseForeignChanges } from '../http/credentials.ts';
 import { redirectToHttps } from '../http/forwarded.ts';
-import { namesOf, routerOf } from '../http/route.ts';
+import { isBelow, namesOf, routerOf } from '../http/route.ts';
 import { pageHeaders } from '../http/security-headers.ts';
 import { pageError } from '../pages/error-page.tsx';
 import type { Part, RequestContext } from '../part.ts';
@@ -44,7 +44,7 @@ export function dashboardPart(service: Context, { wake, creation }: SharedParts)
   const routes = dashboardRoutes(service, { creation, streams });
   return {
     name: 'dashboard',
-    owns: (path) => path === dashboardBase || path.startsWith(`${dashboardBase}/`),
+    owns: isBelow(dashboardBase),
     headers: new Map([...pageHeaders(), ['Cache-Control', 'no-store']]),
     routes: () => namesOf(dashboardBase, routes),
     handle: compose<RequestContext>([
