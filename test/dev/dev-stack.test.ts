@@ -180,8 +180,8 @@ describe('npm run dev', function () {
 
   it('is found by npm run keys, and by its port', async () => {
     const [found, none] = await Promise.all([
-      command('keys', 'create', '--port', String(port), '--name', 'a', '--mode=test', '--json'),
-      command('keys', 'list', `--port=${await freePort()}`),
+      command('command', 'keys', 'create', '--port', String(port), '--name', 'a', '--mode=test', '--json'),
+      command('command', 'keys', 'list', `--port=${await freePort()}`),
     ]);
     expect(found.code).to.equal(0);
     expect(found.stderr).to.equal(`keys: asking the stack on port ${port}\n`);
