@@ -196,6 +196,15 @@ describe('a code to sign in', () => {
       expect(await askFew(aBrowser(), atMs + hourMs)).to.have.property('code');
     });
 
+    it('also where two browsers are the first of the hour at once', async () => {
+      const atMs = startMs + 367 * 24 * hourMs;
+      onceInsteadOf(LimitModel.collection, 'updateOne', async () => {
+        await ask(someone(), aBrowser(), atMs);
+        throw Object.assign(new Error('duplicate key'), { code: 11_000 });
+      });
+      expect(await ask(someone(), aBrowser(), atMs)).to.have.property('code');
+    });
+
     it('once for one form, charged once in the count of the whole service', async () => {
       const atMs = startMs + 366 * 24 * hourMs;
       const [email, browser, client, formId] = [someone(), aBrowser(), randomBase62(8), randomBase62(22)];
