@@ -8,7 +8,7 @@ import { dayMs, dayOf } from '../../../shared/usage/days.ts';
 import { isSumDue, noteSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
 import { ridesByKey, usageOf } from '../../../shared/usage/usage.ts';
 import { TurnOverError } from '../../../workers/periodic/turns.ts';
-import { countByDay } from '../../../workers/periodic/usage/sum-rides.ts';
+import { countByDay, sumRidesOf } from '../../../workers/periodic/usage/sum-rides.ts';
 import { newRide } from '../../support/rides.ts';
 import { until as eventually } from '../../support/until.ts';
 import {
@@ -171,6 +171,19 @@ describe('the usage of an account', () => {
       expect(await ridesOf(key)).to.equal(2);
       await sumThrough(at('2026-11-06 00:00'));
       expect(await ridesOf(key)).to.equal(2);
+    });
+
+    it('when its key is summed through a later day than another key of the account', async () => {
+      const behind = await newKey();
+      const { accountId } = behind;
+      const ahead = await newKey({ accountId });
+      await ridesAt(behind, at('2026-11-01 10:00'));
+      await ridesAt(ahead, at('2026-11-01 10:00'), at('2026-11-05 10:00'));
+      const through = at('2026-11-02 00:00');
+      await sumThrough(through);
+      await sumRidesOf({ _id: ahead.keyId, accountId }, { through }, at('2026-11-06 00:00'), async () => {});
+      const counts = await ridesByKey(accountId, [behind.keyId, ahead.keyId], now);
+      expect([...counts.values()]).to.deep.equal([1, 2]);
     });
 
     it('after it was deleted, once its day is summed', async () => {
