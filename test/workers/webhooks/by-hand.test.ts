@@ -172,6 +172,17 @@ describe('an attempt by hand', () => {
       expect(1 + Math.floor((1_000 + 100) / paceMs)).to.equal(10);
     });
 
+    it('begins at once, and the pace with it, where its turn is over 2 minutes ahead: a clock was set back', async () => {
+      const { keyId } = await newKey(ctx);
+      const mayBegin = async (aheadMs: number) => {
+        const nextRedeliveryAt = new Date(Date.now() + aheadMs);
+        await keys.updateOne({ _id: keyId }, { $set: { nextRedeliveryAt } });
+        return mayRedeliver(keyId);
+      };
+      expect([await mayBegin(110_000), await mayBegin(130_000)]).to.deep.equal([false, true]);
+      expect((await keys.findOne({ _id: keyId }))?.nextRedeliveryAt).to.be.below(new Date(Date.now() + 1_000));
+    });
+
     it('beyond that pace comes back, and keeps its turn', async () => {
       const { rideId, keyId, owner } = await deliveredRide(1);
       const attemptId = await redeliver(ctx, { rideId, seq: 1 }, owner);
