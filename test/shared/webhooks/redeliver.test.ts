@@ -7,6 +7,7 @@ import { rides } from '../../../shared/rides/ride.ts';
 import type { DeliveryOutcome, Ride, RideEvent } from '../../../shared/rides/ride-types.ts';
 import { type AttemptRecord, attempts } from '../../../shared/webhooks/attempts.ts';
 import { redeliver, redeliverFailed } from '../../../shared/webhooks/redeliver.ts';
+import { onceInsteadOf } from '../../support/failing-mongo.ts';
 import { useTestContext } from '../../support/service.ts';
 import { jobFor, outcomeOf } from '../../support/stored-rides.ts';
 
@@ -216,6 +217,18 @@ describe('sending again', () => {
         const seqs = (list: typeof waiting) => list.flatMap((one) => (one.rideId === of ? (one.seq ?? 0) : []));
         expect(seqs(inOrder)).to.deep.equal(seqs(bySeq));
       }
+    });
+
+    it('keeps the order of a ride of which somebody asks for one event in the same moment', async () => {
+      const key = await keyOf();
+      const rideId = await rideWith(key, ['failed', 'failed', 'failed']);
+      const later = { ...ctx, now: () => ctx.now() + 5_000 };
+      onceInsteadOf(attempts, 'insertMany', async (records, options) => {
+        await redeliver(later, { rideId, seq: 2 }, key.owner);
+        return attempts.insertMany(records as AttemptRecord[], options as object);
+      });
+      expect(await redeliverFailed(ctx, key.keyId, { since: new Date(0) }, key.owner)).to.equal(2);
+      expect((await waitingOf(key.keyId)).map(({ seq }) => seq)).to.deep.equal([1, 2, 3]);
     });
 
     it('sends each event once for a form, also after the resend has failed', async () => {
