@@ -20,6 +20,12 @@ import { type Stack, startStack } from './stack/stack.ts';
 
 const keptLines = 20;
 const pauseMs = 5_000;
+const liveDrivers = 5;
+const liveSeed = 1;
+/** Each bids, some above the fare, and keeps to it. */
+const liveBehaviour: Behaviour = { bids: 1, counters: 0.6, withdraws: 0, cancels: 0 };
+/** A drive through the city is over in seconds. */
+const liveHurry = 60;
 
 const usage = `Usage: npm run demo [-- [--live] [--open]]
 
@@ -134,13 +140,6 @@ async function player(stack: Stack, receiver: Receiver): Promise<PlayOne> {
   const partner = await withDatabase(stack.env.MONGO_URL, () => newPartner(stack, receiver, 'test'));
   return () => playRide(timeline, partner, receiver, simulationSpeed);
 }
-
-const liveDrivers = 5;
-const liveSeed = 1;
-/** Each bids, some above the fare, and keeps to it. */
-const liveBehaviour: Behaviour = { bids: 1, counters: 0.6, withdraws: 0, cancels: 0 };
-/** A drive through the city is over in seconds. */
-const liveHurry = 60;
 
 /** The same with drivers who compete for live rides, until the demo stops. */
 async function livePlayer(stack: Stack, receiver: Receiver, stops: (() => Promise<void>)[]): Promise<PlayOne> {
