@@ -63,7 +63,7 @@ export function besideViolations(beside: BesideEvidence, { rides, receipts, jour
     ...mailViolations({ ...beside, faults }),
     ...formViolations({ ...beside, rides, faults }),
     ...termViolations(rides, journal, faults),
-    ...pastViolations(beside.past, receipts),
+    ...pastViolations(beside.past, receipts, faults),
     ...rides.filter(({ erasedAt }) => erasedAt).map(({ _id }) => `${_id} is erased, and it is new`),
   ];
 }

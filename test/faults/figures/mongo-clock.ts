@@ -1,9 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { rides } from '../../../shared/rides/ride.ts';
+import { attempts } from '../../../shared/webhooks/attempts.ts';
 import type { SteppableMongo } from '../../support/steppable-mongo.ts';
 import type { Figure } from '../figure.ts';
 import { oneOf, shuffled } from '../random.ts';
 import { type Arena, awhile, making } from '../rounds/arena.ts';
+import { emptyRedis } from '../rounds/faults.ts';
 import { allKills, killCycle } from '../rounds/kills.ts';
 import { summaryOf, undergo } from '../rounds/run-rounds.ts';
 
@@ -38,7 +40,7 @@ export const mongoClock: Figure = {
           for (const course of shuffled(arena.random, courses)) await takeCourse(arena, course);
           await slowerPrimary(arena);
         }
-        await letAnHourPass();
+        await letAnHourPass(arena);
       },
     });
     const steps = evidence.faults.filter(({ hit }) => hit === 'clock').length;
@@ -81,12 +83,19 @@ const step = (arena: Arena, aheadMs: number): Promise<void> =>
     clockOf(arena).setClock(aheadMs),
   );
 
-/** Rides that were created while the clock was ahead are due in an hour: brings their timers nearer instead of waiting. */
-async function letAnHourPass(): Promise<void> {
+/**
+ * Work that was stored while the clock was ahead is due in an hour: brings it nearer instead of waiting. Its delayed jobs go,
+ * too, and the sweeper adds them again.
+ */
+async function letAnHourPass(arena: Arena): Promise<void> {
   const earlier = (time: string) => ({ $subtract: [time, hourMs] });
   const timers = { $map: { input: '$timers', in: { $mergeObjects: ['$$this', { dueAt: earlier('$$this.dueAt') }] } } };
   const change = { timers, nextDueAt: earlier('$nextDueAt'), biddingEndsAt: earlier('$biddingEndsAt') };
   await rides.updateMany({ nextDueAt: { $gt: new Date(Date.now() + hourMs / 6) } }, [
     { $set: { ...change, rev: { $add: ['$rev', 1] } } },
   ]);
+  await attempts.updateMany({ dueAt: { $gt: new Date(Date.now() + hourMs / 6) } }, [
+    { $set: { dueAt: earlier('$dueAt') } },
+  ]);
+  await emptyRedis(arena);
 }
