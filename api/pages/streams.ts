@@ -30,8 +30,8 @@ export const namedEvent = (name: string, data: string): string => `event: ${name
 export const eventText = (id: number, data: string): string => `id: ${id}\ndata: ${data}\n\n`;
 
 /**
- * The streams that this process holds open for pages: at most `all`, and at most `perClient` of one client, which is a `client` in
- * the words of the refusal.
+ * The streams that this process holds open for pages: at most `all`, and at most `perClient` of one client. `client` is the
+ * word of the refusal for a client, such as `driver`.
  */
 export function createStreams(limits: { all: number; perClient: number; client: string }): Streams {
   const held = new HeldResponses();

@@ -198,7 +198,7 @@ export function presentFare(ride: Pick<Ride, '_id' | 'fare'>): Shape<typeof answ
   return { success: true, rideId: ride._id, status: 'bidding', fare: ride.fare };
 }
 
-/** What fares near a place come to (contract, section 10.7). */
+/** The fare hint (contract, section 10.7). */
 export function presentFareHint({
   carType,
   distanceKm,

@@ -22,7 +22,7 @@ interface Charge {
 }
 
 /**
- * Counts a key's creations (contract, section 8), exactly over all processes; while Redis is away, in this process alone. Where
+ * Counts a key's creations (contract, section 8), exactly over all processes; while Redis is away, only in this process. Where
  * the operator has set a limit for accounts, all keys of an account are counted together, too. Only a creation that succeeds is
  * charged. Throws `rate_limited` with Retry-After: the seconds until the longer exhausted window frees. Requests with the same
  * Idempotency-Key are one creation, even concurrent ones.

@@ -47,12 +47,12 @@ export interface WaitingPolls {
 export function waitingPolls(service: Context, wake: Wake, most = mostPolls): WaitingPolls {
   const feed = followFeedMark();
   const held = new HeldRequests();
-  /** How many requests of each key and of each account wait, by its id. */
+  /** The number of waiting requests by key id and by account id. */
   const counts = new Map<string, number>();
   const ofKeys: Waiters<Place | null> = new Map();
   const ofRides: Waiters<number> = new Map();
 
-  /** What was shown at the last looks at all keys, the oldest first. */
+  /** The positions up to which events were shown at the last looks at all keys, the oldest first. */
   const shownAt: number[] = [];
   async function lookAtKeys(keyIds: string[], shownUntil: number): Promise<void> {
     if (keyIds.length === 0) return;

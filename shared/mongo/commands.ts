@@ -58,7 +58,7 @@ const outcomeOf = ({ ok, n, code, errmsg }: UpdateReply) => (ok ? n === 1 : serv
 const missingReply = () => new mongoose.mongo.MongoNetworkError("MongoDB's reply leaves out an update");
 
 /** A write concern in the names that a command uses. */
-export const inCommand = ({ w, journal, wtimeoutMS }: mongoose.mongo.WriteConcernSettings) => ({
+const inCommand = ({ w, journal, wtimeoutMS }: mongoose.mongo.WriteConcernSettings) => ({
   w,
   ...(journal && { j: true }),
   ...(wtimeoutMS && { wtimeout: wtimeoutMS }),

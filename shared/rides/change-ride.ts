@@ -33,6 +33,7 @@ export type Decision = (ride: RideState, at: Date, now: Date) => Change | null |
 const maxRounds = 200;
 /** How long a ride's state may take to reach the majority before it counts as an outage. */
 const commitLimitMs = 1_000;
+
 /**
  * THE way to change a ride: read it, decide in plain code, write on condition that its `rev` is unchanged; when another
  * process was first, repeat. Resolves with the ride after the change, with the unchanged ride when `decision` returns

@@ -45,8 +45,7 @@ export type Timing = Pick<Config, 'pickupTimeoutMs' | 'tripTimeoutMs' | 'simulat
 /**
  * Decides what a command changes in a ride at a time (contract, section 3). Returns null when there is nothing to
  * change, because the accepted offer is accepted again, or the ride has an offer with this id or this fare already. Throws
- * AppError (404 or 409)
- * when the command is not allowed. `fired` is the timer that the command comes from. Pure.
+ * AppError (404 or 409) when the command is not allowed. `fired` is the timer that the command comes from. Pure.
  */
 export function decide(ride: RideState, command: Command, at: Date, timing: Timing, fired?: TimerName): Change | null {
   const { action } = command;

@@ -46,8 +46,8 @@ export interface FeedPage {
 }
 
 /**
- * The events of a key that follow a place (null: the first ones), in order, at most `limit`, up to the position `shownUntil`. Reads about as many rides as
- * that, however many there are. Throws NotYetCommitted while a failover may take back what it read.
+ * The events of a key that follow a place (null: the first ones), in order, at most `limit`, up to the position `shownUntil`.
+ * Reads about as many rides as that, however many there are. Throws NotYetCommitted while a failover may take back what it read.
  */
 export function readFeed(keyId: string, after: Place | null, limit: number, shownUntil: number): Promise<FeedPage> {
   return durableRead(

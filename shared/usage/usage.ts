@@ -66,11 +66,6 @@ export async function ridesByKey(
   return new Map(keyIds.map((keyId) => [keyId, counts.get(keyId)?.all ?? 0]));
 }
 
-/** What the dashboard shows of an account's usage (contract, section 1), as of now. */
-export async function usageSummary(accountId: string, nowMs: number): Promise<UsageSummary> {
-  return summaryOf((await usageOf(accountId, noDays, nowMs)).keys);
-}
-
 /** Counts the rides, and asks for sums where days that are over are not summed. */
 async function countNoting(accountId: string, keyIds: readonly string[], months: readonly string[], nowMs: number) {
   const over = dayOf(overUntil(nowMs));

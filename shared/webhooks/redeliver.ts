@@ -99,9 +99,9 @@ export async function countUndelivered(stretch: Stretch, keyId?: string): Promis
 }
 
 /**
- * Sends the events of a key again whose attempt was made since then and that have not arrived, the oldest first, 500 at most:
- * those of one ride one after the other, and all together at most 10 a second. Events that already wait for this or have
- * arrived by now are left out, and so are those whose body is erased: asked again, it goes on with the next. Resolves with how
+ * Sends the events of a key again whose attempt was made in this stretch of time and that have not arrived, the oldest first,
+ * 500 at most: those of one ride one after the other, and all together at most 10 a second. Events that already wait for this
+ * or have arrived by now are left out, and so are those whose body is erased: the next call continues after them. Resolves with how
  * many it sends. Throws `not_found` for a key that is unknown or of another account.
  */
 export async function redeliverFailed(

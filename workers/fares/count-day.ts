@@ -33,8 +33,8 @@ interface Count {
 }
 
 /**
- * Counts what was agreed per km for the completed live rides that were created on a day, by place. Reads the rides in pages by their
- * ids, which begin with the time. Can run twice: what is counted again replaces the first count. Resolves with how many
+ * Counts the prices per km of the completed live rides that were created on a day, by place. Reads the rides in pages by
+ * their ids, which begin with the time. Can run twice: what is counted again replaces the first count. Resolves with how many
  * trips were counted.
  */
 export async function countDay(start: Date, pace: Pace): Promise<number> {

@@ -5,7 +5,8 @@
  * `timeout`: the time limit ended it.
  * `blocked`: the target may not be called, and was not.
  * `lost`: this run no longer held the claim, or could not make sure of it. Nothing was sent, and nothing may be recorded.
- * `unable`: a local fault (local-fault.ts), or this process reaching no host at all (reach.ts), prevented the attempt. Nothing was sent; the event is tried again later.
+ * `unable`: a local fault (local-fault.ts) prevented the attempt, or this process reaches no other host (reach.ts). Nothing was
+ * sent; the event is tried again later.
  */
 export type AttemptOutcome = 'delivered' | 'failed' | 'timeout' | 'blocked' | 'lost' | 'unable';
 

@@ -61,8 +61,8 @@ export type ConnectOptions = {
 /**
  * Connects to the host of `url` at the first address that accepts; for `https:` the TLS handshake is done and the
  * certificate verified. Connects to addresses only, so no name is resolved after the check of the addresses. Rejects with a
- * local fault if there was one, else with the first error that only the receiver can cause, else with the first. The socket keeps an `error` listener: a late error must
- * not end the process.
+ * local fault if there was one, else with the first error that only the receiver can cause, else with the first. The socket
+ * keeps an `error` listener: a late error must not end the process.
  */
 export async function connect(url: URL, addresses: readonly string[], options: ConnectOptions): Promise<Socket> {
   const candidates = addresses.slice(0, maxAddresses);

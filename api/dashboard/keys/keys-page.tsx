@@ -14,7 +14,7 @@ interface KeysPageProps {
   active: readonly KeyFacts[];
   /** A page of them, the one revoked last first. */
   revoked: readonly KeyFacts[];
-  /** How many are revoked, up to a number. */
+  /** The number of revoked keys, counted up to `mostCounted` + 1. */
   revokedCount: number;
   /** The id of the last key of the page before, where this page of revoked keys is not the first. */
   after?: string;

@@ -1,6 +1,6 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { Mode } from '../../../shared/mode.ts';
-import { exactText } from '../facts.tsx';
+import { exactText, waitText } from '../facts.tsx';
 import { ChangeForm, ChoiceField, FaultSummary, type Faults, TextField } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
 import { counted } from '../usage/words.ts';
@@ -123,7 +123,7 @@ export function newKeysPage({
             <strong>
               This account has created {counted(most, 'key')} in the last 24 hours, the most it can. No key was created.
             </strong>{' '}
-            The next one is possible at {exactText(freesAt)}, in {waitText(freesAt.getTime() - now)}. Revoked keys
+            The next one is possible at {exactText(freesAt)}, in about {waitText(freesAt.getTime() - now)}. Revoked keys
             count, too.
           </p>
           <p class="links">
@@ -133,9 +133,4 @@ export function newKeysPage({
       </>
     ),
   });
-}
-
-function waitText(ms: number): string {
-  const minutes = Math.ceil(ms / 60_000);
-  return minutes < 120 ? counted(minutes, 'minute') : `about ${counted(Math.round(minutes / 60), 'hour')}`;
 }

@@ -1,3 +1,4 @@
+import { waitText } from '../facts.tsx';
 import { outsidePage } from './outside-page.tsx';
 
 /** A limit is reached: the cause, how long it lasts, and what helps until then. */
@@ -34,10 +35,4 @@ export function limitPage({
       </>
     ),
   });
-}
-
-function waitText(ms: number): string {
-  const minutes = Math.max(1, Math.ceil(ms / 60_000));
-  if (minutes > 120) return `${Math.ceil(minutes / 60)} hours`;
-  return minutes === 1 ? '1 minute' : `${minutes} minutes`;
 }

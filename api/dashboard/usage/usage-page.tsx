@@ -12,7 +12,7 @@ import { counted, monthText } from './words.ts';
 interface UsagePageProps {
   account: Account;
   usage: Usage;
-  /** How many keys are revoked, up to a number. */
+  /** The number of revoked keys, counted up to `mostCounted` + 1. */
   revoked: number;
   /** Newest first. */
   totals: readonly MonthTotal[];

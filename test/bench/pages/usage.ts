@@ -9,7 +9,7 @@ import { dayMs, dayOf, monthOf, previousMonth } from '../../../shared/usage/days
 import { isSummed } from '../../../shared/usage/progress.ts';
 import { linesPerPart } from '../../../shared/usage/statement-parts.ts';
 import { monthTotals } from '../../../shared/usage/statements.ts';
-import { usageSummary } from '../../../shared/usage/usage.ts';
+import { noDays, summaryOf, usageOf } from '../../../shared/usage/usage.ts';
 import { assertCount, type Bench, type Measurement } from '../bench.ts';
 import { type BenchKey, newKeys } from '../data/keys.ts';
 import { biddingRide, insertRides, tripRide } from '../data/rides.ts';
@@ -54,7 +54,7 @@ export const usage: Measurement = async (bench) => {
   await worker.stop();
 
   const totals = await monthTotals(accountId, Date.now());
-  const rides = (await usageSummary(accountId, Date.now())).ridesCreated;
+  const rides = summaryOf((await usageOf(accountId, noDays, Date.now())).keys).ridesCreated;
   assertCount(count, rides, 'usage: rides counted');
   assertCount(
     trips,

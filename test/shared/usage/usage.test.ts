@@ -8,7 +8,7 @@ import { rides } from '../../../shared/rides/ride.ts';
 import { dayMs, dayOf } from '../../../shared/usage/days.ts';
 import { isClosed, isSumDue, isSummed, noteSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
 import { countByDay } from '../../../shared/usage/sum-rides.ts';
-import { ridesByKey, usageOf, usageSummary } from '../../../shared/usage/usage.ts';
+import { noDays, ridesByKey, summaryOf, usageOf } from '../../../shared/usage/usage.ts';
 import { Ended } from '../../../workers/pace.ts';
 import { newRide } from '../../support/rides.ts';
 import { until as eventually } from '../../support/until.ts';
@@ -25,6 +25,8 @@ describe('the usage of an account', () => {
   after(() => ctx.close());
   beforeEach(() => UsageProgressModel.deleteMany({}));
 
+  const usageSummary = async (accountId: string, nowMs: number) =>
+    summaryOf((await usageOf(accountId, noDays, nowMs)).keys);
   const ridesOf = async ({ accountId, keyId }: Whose) => (await ridesByKey(accountId, [keyId], now)).get(keyId);
   /** The days that have rides. */
   const daysOf = async ({ accountId }: Whose, period = november) =>
