@@ -42,6 +42,13 @@ export const exactText = (at: Date, to: 's' | 'ms' = 's'): string =>
     .slice(0, to === 's' ? 19 : 23)
     .replace('T', ' ')} UTC`;
 
+/** A time to wait, such as `5 minutes`. */
+export function waitText(ms: number): string {
+  const minutes = Math.max(1, Math.ceil(ms / 60_000));
+  if (minutes > 120) return `${Math.ceil(minutes / 60)} hours`;
+  return minutes === 1 ? '1 minute' : `${minutes} minutes`;
+}
+
 /** `12.50 USD` */
 export const moneyText = (usd: number): string =>
   `${usd.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })} USD`;

@@ -45,7 +45,6 @@ export interface Creation {
 
 /** The log of the creations of each key or account, by its id. All windows are tested before the creation is added. */
 interface SlidingLog {
-  readonly windows: readonly Window[];
   charge(id: string, creation: Creation): Promise<WindowCounts> | WindowCounts;
   /** A request that was charged has failed: removes the creation, unless another request shares its charge. */
   refund(id: string, creation: Creation): Promise<unknown> | unknown;
@@ -114,7 +113,6 @@ export function redisLog(redis: RedisClient, windows: readonly Window[]): Slidin
   }
   const limits = windows.flatMap(({ limit, lengthMs }) => [limit, lengthMs]);
   return {
-    windows,
     async charge(id, creation) {
       const [result, ...numbers] = await redis.chargeCreation(
         ...keysOf(id, creation),
@@ -147,7 +145,6 @@ interface LoggedCreation {
 export function localLog(now: () => number, windows: readonly Window[]): SlidingLog {
   const logs = new Map<string, LoggedCreation[]>();
   return {
-    windows,
     charge(of, { id }) {
       const at = now();
       removeOld(logs, at);

@@ -47,7 +47,7 @@ export async function chargeMail(asked: AskedMail, perHour: number, nowMs: numbe
     waitFor(mailsForClient, client, nowMs, id),
     waitFor(mailsToAddress, of, nowMs, id),
   ]);
-  // What is counted for the address has been counted in all too.
+  // A mail that is counted for its address is counted in the total, too.
   const isCountedInAll = browser.device !== null || ofAddress.isCounted;
   const inAll = isCountedInAll ? null : { name: 'code-mails', most: perHour, perMs: hourMs };
   const inAllMs = inAll ? await waitForWindow(inAll, nowMs) : 0;

@@ -1,25 +1,28 @@
 import { timeLimit } from '../base/mongo/durability.ts';
 import { type ApiKey, KeyModel, keys } from './api-key.ts';
-import type { KeyFacts } from './manage-keys.ts';
+import { type KeyFacts, withoutSecrets } from './manage-keys.ts';
 
 /**
- * Lists of an account's keys for pages. Revoked keys stay for ever and can be many, so none of these reads them all. They use the
- * index of account, time of revocation and id.
+ * Lists of an account's keys for pages. Revoked keys can be many, so none of these reads all of them. They use the index of
+ * account, time of revocation and id.
  */
 
 interface AccountOwner {
   accountId: string;
 }
 
-const withoutSecrets = { hash: 0, signingSecret: 0, place: 0 } as const;
 /** Unlike `$exists: false`, this finds only entries of active keys in the index. */
 const active = { revokedAt: null } as const;
 const revoked = { revokedAt: { $gt: new Date(0) } } as const;
 
+/** Sorts keys by their creation, oldest first. */
+export const byCreation = (a: Pick<ApiKey, '_id' | 'createdAt'>, b: Pick<ApiKey, '_id' | 'createdAt'>): number =>
+  a.createdAt.getTime() - b.createdAt.getTime() || (a._id < b._id ? -1 : 1);
+
 /** The keys that are not revoked, oldest first. */
 export async function listActiveKeys({ accountId }: AccountOwner): Promise<KeyFacts[]> {
   const found = await KeyModel.find({ accountId, ...active }, withoutSecrets).lean();
-  return found.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || (a._id < b._id ? -1 : 1));
+  return found.sort(byCreation);
 }
 
 /** A page of the revoked keys, the one revoked last first: at most `limit` of those after `after`, a revoked key's id. */

@@ -35,7 +35,8 @@ interface KeyWish {
 
 /** A key as its owner sees it. */
 export type KeyFacts = Omit<ApiKey, 'hash' | 'signingSecret' | 'place'>;
-const withoutSecrets = { hash: 0, signingSecret: 0, place: 0 } as const;
+/** The projection of `KeyFacts`. */
+export const withoutSecrets = { hash: 0, signingSecret: 0, place: 0 } as const;
 
 /**
  * Creates a key of an account (contract, section 5). Throws `invalid_request` for a name that is not 1 to 100

@@ -53,8 +53,8 @@ const retiredIndexes = [{ model: RideModel, name: 'trackToken_1' }];
 const startLimitMs = 5_000;
 
 /**
- * Creates the missing indexes of the connected database, the feed's mark and the check value of these keys. Idempotent; can run while
- * the service runs. Throws ConfigError when the keys do not decrypt the stored secrets.
+ * Creates the missing indexes of the connected database, the feed's mark and the check value of these keys. Idempotent; can
+ * run while the service runs. Throws ConfigError when the keys do not decrypt the stored secrets.
  */
 export async function migrate(secretsKeys: SecretsKeys): Promise<void> {
   for (const model of models) {

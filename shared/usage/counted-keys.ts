@@ -1,5 +1,6 @@
 import { timeLimit } from '../base/mongo/durability.ts';
 import { type ApiKey, keys } from '../keys/api-key.ts';
+import { byCreation } from '../keys/list-keys.ts';
 import { summedThrough } from './progress.ts';
 import { rideSums } from './ride-sums.ts';
 
@@ -27,5 +28,5 @@ export async function keysThatCount(accountId: string): Promise<CountedKey[]> {
     ),
   );
   const byId = new Map(found.flat().map((key) => [key._id, key]));
-  return [...byId.values()].sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || (a._id < b._id ? -1 : 1));
+  return [...byId.values()].sort(byCreation);
 }

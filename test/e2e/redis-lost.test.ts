@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { RunningServer } from '../../dev/servers/processes.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
+import { poolNames } from '../../shared/base/queues.ts';
 import { createDriver, suspendDriver } from '../../shared/drivers/manage-drivers.ts';
 import { startSweeper } from '../../workers/periodic/sweeper/sweeper.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
@@ -101,6 +102,11 @@ describe('a test ride, while Redis', () => {
       await until(async () => (await cancelledBy(stalled.rideId)) === 'timeout');
       await until(async () => (await cancelledBy(driven.rideId)) === 'driver');
       await returns({ appendonly: true });
+      // BullMQ closes no worker that is about to connect again.
+      await until(async () => {
+        const clients = await ctx.redis.client('LIST').catch(() => '');
+        return `${clients}`.split('cmd=bzpopmin').length > poolNames.length;
+      });
     });
 
     for (const [data, appendonly] of [

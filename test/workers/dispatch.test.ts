@@ -235,10 +235,10 @@ describe('a dispatch round', () => {
     const rideId = await newRide(ctx, { pickup: place });
     await Promise.all([runDispatch(ctx, rideId), runDispatch(ctx, rideId)]);
     const asked = await askedFor(rideId);
-    expect(asked).to.have.length.within(1, 20);
+    expect(asked).to.have.length.at.most(20);
     expect(new Set(asked)).to.have.property('size', asked.length);
     expect(await storedRide(rideId)).to.include({ rounds: 1 });
-    // Whom the other run had taken is asked in the next rounds.
+    // The next rounds ask the drivers whom the other run had taken, perhaps all of them.
     for (let round = 0; round < 3; round++) await nextRound(rideId);
     expect(await askedFor(rideId)).to.have.members(drivers);
   });

@@ -24,7 +24,7 @@ for (const [title, offMs] of [
       Date.now = hostNow;
     });
 
-    it('keeps the lock of a job for as long as it runs', async () => {
+    it('dates the start of a job by its host, by whose clock BullMQ renews the lock of the job', async () => {
       const { ctx } = service;
       let startedAt = 0;
       const connection = connectWorkerRedis(ctx.config.secrets.redisUrl, ctx.log);

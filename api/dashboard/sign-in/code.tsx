@@ -12,6 +12,7 @@ import { derivedMailId } from '../../../shared/base/ids.ts';
 import { isMailStored, sendMail } from '../../../shared/mail/mail.ts';
 import { clientAddress, clientNetwork } from '../../http/forwarded.ts';
 import type { RequestContext } from '../../part.ts';
+import { waitText } from '../facts.tsx';
 import { ChangeForm, type Faults, TextField } from '../forms.tsx';
 import { outsidePage } from '../frame.tsx';
 import type { Answer } from '../page-routes.ts';
@@ -127,12 +128,6 @@ function limitPage({
       </>
     ),
   });
-}
-
-function waitText(ms: number): string {
-  const minutes = Math.max(1, Math.ceil(ms / 60_000));
-  if (minutes > 120) return `${Math.ceil(minutes / 60)} hours`;
-  return minutes === 1 ? '1 minute' : `${minutes} minutes`;
 }
 
 /** The page of a service without a mail server: no code can be sent. */
