@@ -1,6 +1,7 @@
+import { AppError } from '../../shared/base/errors.ts';
 import { type ActiveDriver, batchedFindDriver, hashOfDriverKey } from '../../shared/drivers/driver.ts';
 import type { Origin } from '../../shared/rides/ride-types.ts';
-import { readApiKey, unauthorized } from '../http/credentials.ts';
+import { readApiKey } from '../http/credentials.ts';
 import type { RequestContext } from '../part.ts';
 
 /** Finds the driver who made a request and notes the driver in the request's state, or throws a 401. */
@@ -21,7 +22,7 @@ export function authenticateByKey(): Authenticators {
     async (ctx) => {
       const keyHash = hashOfDriverKey(readApiKey(ctx));
       const driver = keyHash && (await find(keyHash));
-      if (!driver) throw unauthorized();
+      if (!driver) throw new AppError('unauthorized');
       ctx.state.driver = { driverId: driver.driverId, keyHash };
       return driver;
     };

@@ -1,4 +1,5 @@
 import type { Context } from '../../shared/base/context.ts';
+import { AppError } from '../../shared/base/errors.ts';
 import type { Point } from '../../shared/base/great-circle.ts';
 import type { Shape } from '../../shared/base/json-schema.ts';
 import { durableRead } from '../../shared/base/mongo/durable-read.ts';
@@ -6,7 +7,6 @@ import type { ActiveDriver } from '../../shared/drivers/driver.ts';
 import { goOnline as putOnline } from '../../shared/drivers/positions.ts';
 import { settleDriver } from '../../shared/rides/driver/settle-driver.ts';
 import { readJsonBody } from '../http/body.ts';
-import { unauthorized } from '../http/credentials.ts';
 import { bodySchema } from '../http/operation.ts';
 import { post } from '../http/route.ts';
 import { latitude, longitude, validate } from '../http/validate.ts';
@@ -47,6 +47,6 @@ async function goOnlineAt(service: Context, driver: ActiveDriver, place: Point):
     (settled) => settled.rideId === null && settled.isActive,
   );
   // Suspended since the request was authenticated, so offline again.
-  if (!isActive) throw unauthorized();
+  if (!isActive) throw new AppError('unauthorized');
   return rideId === null;
 }

@@ -8,9 +8,6 @@ export function readApiKey(ctx: RequestContext): string {
   return bearer ? (bearer[1] ?? '').trim() : ctx.get('x-api-key').trim();
 }
 
-/** The 401 of a request without a valid key. */
-export const unauthorized = () => new AppError('unauthorized', { headers: { 'WWW-Authenticate': 'Bearer' } });
-
 /** A cookie that no script can read and that no other site's form sends. In production browsers bind it to this very host. */
 export interface OwnCookie {
   read(ctx: RequestContext): string;

@@ -8,7 +8,7 @@ import { type ApiKey, admitted, type Caller, callerFields, findCaller, keys } fr
 import { isWellFormedKey } from '../../shared/keys/key-format.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Origin, Ride } from '../../shared/rides/ride-types.ts';
-import { readApiKey, unauthorized } from '../http/credentials.ts';
+import { readApiKey } from '../http/credentials.ts';
 import { rideIdOf } from '../http/route.ts';
 import type { RequestContext } from '../part.ts';
 
@@ -46,7 +46,7 @@ async function admit<Found extends { caller: Caller }>(
 ): Promise<Found> {
   const secretKey = readApiKey(ctx);
   const found = secretKey ? await find(secretKey) : null;
-  if (!found) throw unauthorized();
+  if (!found) throw new AppError('unauthorized');
   ctx.state.caller = found.caller;
   return found;
 }

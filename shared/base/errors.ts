@@ -98,7 +98,9 @@ export class AppError extends Error {
     this.name = 'AppError';
     this.code = code;
     this.status = status;
-    this.headers = { ...details.headers, [errorCodeHeader]: publicErrorOf(code).code };
+    // RFC 9110 requires the scheme with every 401, also where a driver is suspended in the midst of a request.
+    const scheme = status === 401 && { 'WWW-Authenticate': 'Bearer' };
+    this.headers = { ...scheme, ...details.headers, [errorCodeHeader]: publicErrorOf(code).code };
   }
 }
 

@@ -36,6 +36,11 @@ describe('errors', () => {
     expect(publicErrorOf('unconfirmed')).to.deep.equal(publicErrorOf('unavailable'));
   });
 
+  it('name the scheme of authentication with every 401', () => {
+    expect(new AppError('unauthorized').headers).to.include({ 'WWW-Authenticate': 'Bearer' });
+    expect(new AppError('ride_not_found').headers).not.to.have.property('WWW-Authenticate');
+  });
+
   it('have a code for every status that an answer can have without an error behind it', () => {
     for (const status of [400, 401, 403, 404, 405, 409, 413, 418, 422, 429, 500, 502, 503, 504]) {
       const code = codeOfStatus(status);

@@ -80,7 +80,7 @@ describe(`${count.toLocaleString('en')} races for one driver`, () => {
       fc.asyncProperty(batch, async (races) => {
         await Promise.all(races.map(run));
       }),
-      { seed, numRuns: Math.ceil(count / atOnce), endOnFailure: true },
+      { seed, numRuns: Math.ceil(count / atOnce), endOnFailure: true, includeErrorInReport: true },
     );
   });
 });
