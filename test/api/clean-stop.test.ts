@@ -3,7 +3,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
-import { type Serving, serve } from '../../api/http/serve.ts';
+import { type HttpServer, serve } from '../../api/http/serve.ts';
 import { useTestContext } from '../support/service.ts';
 
 /** Asks again and again on one kept connection, until it is turned away: every status, and what was turned away. */
@@ -26,7 +26,7 @@ async function askUntilRefused(port: number): Promise<{ statuses: number[]; turn
 
 describe('an API that stops', () => {
   const ctx = useTestContext();
-  let server: Serving;
+  let server: HttpServer;
   beforeEach(async () => {
     server = await serve(ctx, createApp(ctx));
   });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http, { type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
-import { type Serving, serve, silenceMs } from '../../api/http/serve.ts';
+import { type HttpServer, serve, silenceMs } from '../../api/http/serve.ts';
 import type { RequestContext } from '../../api/part.ts';
 import { type HeldRequest, HeldRequests } from '../../api/streams/held-requests.ts';
 import { useTestContext } from '../support/service.ts';
@@ -10,7 +10,7 @@ import { testPart } from '../support/test-part.ts';
 
 describe('a request that waits before it is answered', () => {
   const ctx = useTestContext();
-  let server: Serving;
+  let server: HttpServer;
   let requests: HeldRequests;
   let waiting: Promise<{ request: RequestContext; held: HeldRequest }>;
 

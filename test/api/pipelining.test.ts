@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
-import { type Serving, serve } from '../../api/http/serve.ts';
+import { type HttpServer, serve } from '../../api/http/serve.ts';
 import { accountOf } from '../../shared/accounts/account.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { createKey, type NewKey } from '../../shared/keys/manage-keys.ts';
@@ -15,7 +15,7 @@ import { useTestContext } from '../support/service.ts';
 
 describe('requests on one connection', () => {
   const ctx = useTestContext();
-  let server: Serving;
+  let server: HttpServer;
   let partner: NewKey;
 
   beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createApp, listenerOf } from '../../api/app.ts';
-import { type Serving, serve } from '../../api/http/serve.ts';
+import { type HttpServer, serve } from '../../api/http/serve.ts';
 import { operatorsParts } from '../../api/ops/operators-pages.tsx';
 import type { Part, RouteName } from '../../api/part.ts';
 import type { Context } from '../../shared/base/context.ts';
@@ -23,8 +23,8 @@ describe('a MongoDB that answers after 3 s', () => {
   let proxy: MongoProxy;
   let ctx: Context;
   let parts: readonly Part[];
-  let api: Serving;
-  let ops: Serving;
+  let api: HttpServer;
+  let ops: HttpServer;
   let signedInHeaders: (part: Part) => Record<string, string>;
 
   before(async () => {

@@ -4,7 +4,7 @@ import net from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
-import { type Serving, serve } from '../../api/http/serve.ts';
+import { type HttpServer, serve } from '../../api/http/serve.ts';
 import type { RequestContext } from '../../api/part.ts';
 import { createStreams, eventText, type Stream, type Streams } from '../../api/streams/streams.ts';
 import { call } from '../support/client.ts';
@@ -16,7 +16,7 @@ describe('the stream of a page', function () {
   this.timeout(10_000);
 
   const ctx = useTestContext();
-  let server: Serving;
+  let server: HttpServer;
   let stopped: Promise<void> | undefined;
   let streams: Streams;
   let opened: { stream: Stream; closed: Promise<void> }[];
