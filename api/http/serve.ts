@@ -74,8 +74,8 @@ export async function serve(ctx: Context, app: App, limits: Partial<typeof timeo
     port,
     close: async (drainMs = 0) => {
       const closed = once(server, 'close');
-      // Only stops listening. The close() of http also closes idle connections at once, and a request that a client sends
-      // at that moment would be lost. Instead the next response announces the close, after at most drainMs.
+      // Only stops listening. The close() of http also closes idle connections at once, and a request that a client
+      // sends at that moment would be lost. Instead the next response announces the close, after at most drainMs.
       NetServer.prototype.close.call(server);
       app.endHeld?.();
       for (const connection of connections.values()) connection.announceClose();

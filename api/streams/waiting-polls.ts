@@ -13,16 +13,16 @@ import { openLimits } from './open-limits.ts';
 import { type Watch, watch } from './watch.ts';
 
 const pollMs = 2_000;
-const failure = 'awaited events could not be looked for';
+const failure = 'events for long polls could not be read';
 const maxPolls = { perKey: 200, perAccount: 1_000 };
 
-/** Events of a key after a place of its feed, which was read up to `readUntil` (Unix ms) and had none. */
+/** Waits for events of a key after a place in its feed, which had none when it was read up to `readUntil` (Unix ms). */
 interface AfterPlace {
   after: Place | null;
   readUntil: number;
 }
 
-/** Events of a ride with a higher number. */
+/** Waits for events of a ride with a number above `afterSeq`. */
 interface AfterSeq {
   rideId: string;
   afterSeq: number;
@@ -31,18 +31,18 @@ interface AfterSeq {
 export type PollTarget = { keyId: string } & (AfterPlace | AfterSeq);
 
 export interface WaitingPolls {
-  /** The position up to which events are shown. */
+  /** The mark up to which the feed shows events. */
   feed: FeedMark;
   /**
-   * Resolves with true when there may be events to read, and with false after `ms`, at a stop, or when the client has
-   * gone. Throws `too_many_waiting`.
+   * Resolves with true when new events may exist, and with false after `ms`, at shutdown, or when the client
+   * disconnects. Throws `too_many_waiting`.
    */
   wait(ctx: RequestContext, target: PollTarget, ms: number): Promise<boolean>;
   endAll(): void;
   close(): void;
 }
 
-/** The requests of this process that wait for events. */
+/** The long polls of this process. */
 export function waitingPolls({ log, config }: Context, wake: Wake, { perKey, perAccount } = maxPolls): WaitingPolls {
   const feed = followFeedMark();
   const held = new HeldRequests();

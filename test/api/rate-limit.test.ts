@@ -262,7 +262,7 @@ describe('the limit on creations', () => {
       // A value of another type: the script fails.
       await ctx.redis.set(creationLog(keyId), 'damaged');
       for (let made = 0; made < 3; made++) await create();
-      expect(lines.filter(({ msg }) => msg === 'limit counted here alone')).to.have.length(outage);
+      expect(lines.filter(({ msg }) => msg === 'limit counted in this process only')).to.have.length(outage);
       await ctx.redis.del(creationLog(keyId));
       await create();
     }
