@@ -10,10 +10,10 @@ import { exampleEvent, feedEvent, presentEvent, waitFor, waitSeconds } from './e
 import { limit, opaque } from './fields.ts';
 import type { PartnerOperation } from './operation.ts';
 
-/** A cursor for this moment: only later events follow it. */
+/** The cursor of the current moment: only later events follow it. */
 const nowCursor = 'now';
 
-/** A time, and the end of a ride's id, which is empty if the cursor came from `now`. */
+/** A time and the second part of a ride's id; the latter is empty if the cursor came from `now`. */
 const cursorForm = /^(now|cur_[0-9A-Za-z]{8}([0-9A-Za-z]{24})?)$/;
 
 const query = Joi.object<{ after?: string; limit: number; waitSeconds: number }>({
@@ -21,20 +21,20 @@ const query = Joi.object<{ after?: string; limit: number; waitSeconds: number }>
     .pattern(cursorForm)
     .messages({ 'string.pattern.base': '{{#label}} must be the cursor of an earlier answer, or now' })
     .description(
-      'The `cursor` of an earlier answer, or `now` to begin with this moment. Without it: the first event ever.',
+      'The `cursor` of an earlier answer, or `now` to start with the current moment. Default: the first event of the key.',
     ),
-  limit: limit.default(100).description('How many events a page has.'),
+  limit: limit.default(100).description('The maximum number of events in a page.'),
   waitSeconds,
 });
 
 const answer = objectSchema(
   {
-    events: { type: 'array', items: feedEvent, description: 'By their time, and then by ride.' },
+    events: { type: 'array', items: feedEvent, description: 'Ordered by time, then by ride.' },
     cursor: {
       anyOf: [{ type: 'string' }, { type: 'null' }],
-      description: 'Where to go on: the `after` of your next request. `null` while there never was an event.',
+      description: 'The `after` of your next request. `null` until the key has its first event.',
     },
-    hasMore: { type: 'boolean', description: 'Whether the next page can be read at once.' },
+    hasMore: { type: 'boolean', description: 'True if you can read the next page immediately.' },
   },
   { title: 'EventPage' },
 );
@@ -46,12 +46,12 @@ export const listEvents: PartnerOperation<'GET'> = {
   path: '/events',
   summary: 'Read the event feed',
   description:
-    'Lists the events of all rides of this key, each 3 to 4 seconds after it happened. Keep the `cursor` of each answer, and go on from there with `after`: no event is skipped, and none comes twice.\n\nHow to catch up after an outage: [Webhooks](https://rides.example/docs/webhooks#when-you-missed-one).',
+    'Lists the events of all rides of this key, each 3 to 4 seconds after it happened. Keep the `cursor` of each answer, and continue from it with `after`: each event is returned exactly once.\n\nTo catch up after an outage, see [Webhooks](https://rides.example/docs/webhooks#when-you-missed-one).',
   tag: 'feed',
   query,
   answer: {
     status: 200,
-    description: 'A page of events, perhaps an empty one.',
+    description: 'A page of events; it may be empty.',
     schema: answer,
     example: {
       events: [exampleEvent],
@@ -91,7 +91,7 @@ export const listEvents: PartnerOperation<'GET'> = {
   },
 };
 
-/** A place in the feed as an opaque text. */
+/** Encodes a place in the feed as an opaque cursor. */
 export const cursorOf = (place: Place | null): string | null =>
   place && `cur_${toBase62(place.at, 8)}${place.rideId.replace(/^ride_/, '')}`;
 
@@ -107,10 +107,10 @@ interface PageRequest {
   limit: number;
 }
 
-/** A page, and the position (Unix ms) up to which it was read. */
+/** A page, and the time (Unix ms) up to which the feed was read. */
 type ReadPage = FeedPage & { readUntil: number };
 
-/** Requests that wait at one place are woken together and share one read. */
+/** Batches reads: requests that wait at the same place wake up together and share one read. */
 function sharedReads(feed: FeedMark): (request: PageRequest) => Promise<ReadPage> {
   return batch<PageRequest, ReadPage>(async (requests) => {
     const shownUntil = await feed.shownUntil();
