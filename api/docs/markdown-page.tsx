@@ -2,9 +2,7 @@ import type { MarkedToken, Token, Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
 import { blockInfo, type Heading, hrefOf, type ParsedPage, plainText } from './markdown.ts';
 
-/** Markdown as elements. Everything is escaped, and HTML in it is an error, except comments. */
-
-/** The page's elements. `children` stand under its first paragraph. */
+/** Renders Markdown; `children` go below the first paragraph. Text is escaped. HTML, except comments, throws. */
 export function Markdown({ page, children }: { page: ParsedPage; children?: ComponentChildren }) {
   const headings = [...page.headings];
   const lead = page.tokens.find(({ type }) => type === 'paragraph');
@@ -73,7 +71,7 @@ function Block({ token }: { token: MarkedToken }): ComponentChildren {
     case 'checkbox':
       return <span class="box" aria-hidden="true" />;
   }
-  throw new Error(`the pages of the documentation know no ${token.type}: ${token.raw}`);
+  throw new Error(`Markdown of type ${token.type} is not supported in the documentation: ${token.raw}`);
 }
 
 function List({ token }: { token: Tokens.List }) {
@@ -92,7 +90,7 @@ function List({ token }: { token: Tokens.List }) {
   );
 }
 
-/** On a phone each row is a card that repeats the column's names. A column without a name holds the names of the rows. */
+/** On a phone, each row is a card that repeats the column names. A first column without a name holds the row names. */
 function Table({ token: { header, rows } }: { token: Tokens.Table }) {
   const names = header.map(({ tokens }) => plainText(tokens));
   const hasHead = names.some((name) => name !== '');

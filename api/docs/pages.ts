@@ -3,7 +3,7 @@ import path from 'node:path';
 import { ConfigError } from '../../shared/base/config.ts';
 import { exampleBaseUrl } from './example-base-url.ts';
 
-/** The pages under `/docs`, in the order of the rail. Each is a file `docs/<name>.md`, or made from the OpenAPI document. */
+/** The pages under `/docs`, in sidebar order: files `docs/<name>.md`, or generated from the OpenAPI document. */
 export const sections = [
   { title: 'Start', names: ['index', 'quick-start', 'authentication', 'test-mode'] },
   { title: 'Build', names: ['webhooks', 'rides', 'fares', 'errors', 'limits', 'typed-client', 'going-live'] },
@@ -11,11 +11,11 @@ export const sections = [
   { title: 'For drivers', names: ['drivers', 'drivers-reference'] },
 ] as const;
 
-/** The pages that no one writes: they are made from the OpenAPI document. */
-export const madePages: readonly string[] = ['reference', 'drivers-reference'];
-export const isMade = (name: string): boolean => madePages.includes(name);
+/** The pages that are generated from the OpenAPI document. */
+export const generatedPages: readonly string[] = ['reference', 'drivers-reference'];
+export const isGenerated = (name: string): boolean => generatedPages.includes(name);
 
-/** In the rail, where a page's own title is too long for it. */
+/** Titles for the sidebar, if a page's own title is too long for it. */
 export const shortTitles: Readonly<Record<string, string>> = {
   index: 'Overview',
   contract: 'Contract',
@@ -49,18 +49,18 @@ const languages: Readonly<Record<string, string>> = {
   java: 'java',
 };
 
-/** `docs/`, beside package.json: what is compiled stands one folder deeper than the sources. */
+/** The folder `docs/`, next to package.json: compiled files are one folder deeper than the sources. */
 function docsFolder(): string {
   let folder = import.meta.dirname;
   while (!existsSync(path.join(folder, 'package.json'))) {
     const parent = path.dirname(folder);
-    if (parent === folder) throw new ConfigError('The folder docs/ is missing: it belongs beside package.json');
+    if (parent === folder) throw new ConfigError('The folder docs/ is missing: it must be next to package.json');
     folder = parent;
   }
   return path.join(folder, 'docs');
 }
 
-/** The pages that are files, as they were written. */
+/** The pages that are files, with the example address. */
 export function readPages(folder = docsFolder()): DocPage[] {
   const files = readdirSync(folder).filter((file) => file.endsWith('.md'));
   const texts = new Map(files.map((file) => [file.slice(0, -3), readFileSync(path.join(folder, file), 'utf8')]));
@@ -93,7 +93,7 @@ function withFiles(text: string, files: readonly DocFile[]): string {
   });
 }
 
-/** The text with the service's address in place of the example's. */
+/** Replaces the example address by the service's own. */
 export const withBaseUrl = (text: string, publicBaseUrl: string): string =>
   text.replaceAll(exampleBaseUrl, publicBaseUrl);
 

@@ -1,64 +1,68 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { type Audience, commonErrors } from './error-answers.ts';
 import type {
+  ApiResponse,
   Header,
   Media,
   OpenApiDocument,
   Parameter,
   PathOperation,
   Ref,
-  Response,
   Webhook,
 } from './openapi-types.ts';
 
-/** The page `reference`, in Markdown: everything that the OpenAPI document says to partners. */
+/** The page `reference`, in Markdown: the part of the OpenAPI document for partners. */
 export function referenceText(document: OpenApiDocument): string {
   const { servers, info, webhooks } = document;
   const operations = operationsFor(document, 'partner');
   return [
     '# API reference',
-    'Every operation, field, error and event. The same as an [OpenAPI 3.1 document](openapi.json), from which tools make [typed clients](typed-client.md).',
-    `Version ${info.version} ([changelog](changelog.md)), at \`${servers[0]?.url}\`. Each request carries a [key](authentication.md).`,
-    'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. Unknown fields are ignored: by us in requests, and by you in answers and events.',
+    'Every operation, field, error and event. Also available as an [OpenAPI 3.1 document](openapi.json), from which tools generate [typed clients](typed-client.md).',
+    `Version ${info.version} ([changelog](changelog.md)), at \`${servers[0]?.url}\`. Each request needs a [key](authentication.md).`,
+    'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. We ignore unknown fields in requests; ignore unknown fields in answers and events.',
     ...operations.flatMap((operation) => describe(document, operation)),
-    ...sharedByAll(document, operations, 'Beside those of each one. What to do about them: [Errors](errors.md).'),
+    ...commonParts(
+      document,
+      operations,
+      'Every operation can have these errors in addition to its own. [Errors](errors.md) explains what to do about them.',
+    ),
     '## Events',
-    'What we send to your webhook URL. How it is sent and verified: [Webhooks](webhooks.md).',
+    'The requests that we send to your webhook URL. For sending and verification, see [Webhooks](webhooks.md).',
     '### Headers of every event',
     parameterTable(Object.values(webhooks)[0]?.post.parameters ?? []),
     ...Object.entries(webhooks).flatMap(([name, { post }]) => describeEvent(document, name, post)),
   ].join('\n\n');
 }
 
-/** The page `drivers-reference`: what the document says to drivers. */
+/** The page `drivers-reference`, in Markdown: the part of the OpenAPI document for drivers. */
 export function driversReferenceText(document: OpenApiDocument): string {
   const operations = operationsFor(document, 'driver');
   return [
     "# Drivers' reference",
-    "Every operation, field and error of the [drivers' gateway](drivers.md). The same is in the [OpenAPI 3.1 document](openapi.json).",
-    `At \`${document.servers[0]?.url}\`. Each request carries a driver's key: \`Authorization: Bearer svc_driver_...\`, or \`X-Api-Key\`.`,
-    'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. Unknown fields are ignored: by us in requests, and by you in answers.',
+    "Every operation, field and error of the [drivers' gateway](drivers.md). Also part of the [OpenAPI 3.1 document](openapi.json).",
+    `At \`${document.servers[0]?.url}\`. Each request needs a driver's key: \`Authorization: Bearer svc_driver_...\`, or \`X-Api-Key\`.`,
+    'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. We ignore unknown fields in requests; ignore unknown fields in answers.',
     ...operations.flatMap((operation) => describe(document, operation)),
-    ...sharedByAll(document, operations, 'Beside those of each one.'),
+    ...commonParts(document, operations, 'Every operation can have these errors in addition to its own.'),
   ].join('\n\n');
 }
 
-interface Listed {
+interface OperationEntry {
   method: string;
   path: string;
   operation: PathOperation;
 }
 
-/** Operations without `security` of their own take partners' keys. */
-function operationsFor({ paths }: OpenApiDocument, audience: Audience): Listed[] {
+/** Operations without their own `security` need a partner's key. */
+function operationsFor({ paths }: OpenApiDocument, audience: Audience): OperationEntry[] {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
   );
   return all.filter(({ operation }) => (operation.security === undefined) === (audience === 'partner'));
 }
 
-/** The errors that every operation has, and the headers of answers. */
-function sharedByAll(document: OpenApiDocument, operations: readonly Listed[], text: string): string[] {
+/** The errors of every operation, and the headers of responses. */
+function commonParts(document: OpenApiDocument, operations: readonly OperationEntry[], text: string): string[] {
   const [any] = operations;
   const headers = Object.entries({ ...document.components.headers, ...ownHeaders(document, operations) })
     .map(([name, { description }]) => [code(name), statusesWith(document, operations, name), description])
@@ -74,10 +78,10 @@ function sharedByAll(document: OpenApiDocument, operations: readonly Listed[], t
 
 const isCommon = (error: string): boolean => (commonErrors as readonly string[]).includes(error);
 
-function describe(document: OpenApiDocument, { method, path, operation }: Listed): string[] {
+function describe(document: OpenApiDocument, { method, path, operation }: OperationEntry): string[] {
   const { summary, description, parameters, requestBody, responses } = operation;
   const [status = '', response] = Object.entries(responses).find(([code]) => code.startsWith('2')) ?? [];
-  const answer = resolved<Response>(document, response as Response);
+  const answer = resolve<ApiResponse>(document, response as ApiResponse);
   const ownErrors = errorRows(document, operation, (error) => !isCommon(error));
   return [
     `## ${summary}`,
@@ -96,7 +100,7 @@ function describe(document: OpenApiDocument, { method, path, operation }: Listed
   ];
 }
 
-function answerText(document: OpenApiDocument, { description, content = {} }: Response): string[] {
+function answerText(document: OpenApiDocument, { description, content = {} }: ApiResponse): string[] {
   const { 'application/json': json, 'text/event-stream': stream } = content;
   if (json) return bodyText(document, json, 'answer');
   return [description, ...(stream ? [`\`\`\`text example\n${stream.example}\n\`\`\``] : ['It has no body.'])];
@@ -106,7 +110,7 @@ function describeEvent(document: OpenApiDocument, name: string, { description, r
   const body = requestBody?.content['application/json'];
   return [
     `### ${name}`,
-    description.replace(/ How it is sent.*/, ''),
+    description.replace(/ For sending and verification.*/, ''),
     ...(body ? bodyText(document, body, 'event') : []),
   ];
 }
@@ -129,8 +133,8 @@ function fieldRows(document: OpenApiDocument, given: JsonSchema, use: Use, prefi
   const schema = objectIn(document, given);
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const isRequired = schema.required?.includes(name) ?? false;
-    const described = resolved<JsonSchema>(document, property);
-    const presence = use === 'request' ? (isRequired ? ', required' : '') : isRequired ? '' : ', not always';
+    const described = resolve<JsonSchema>(document, property);
+    const presence = use === 'request' ? (isRequired ? ', required' : '') : isRequired ? '' : ', optional';
     const path = prefix + name;
     const description = property.description ?? described.description ?? '';
     const row = [
@@ -143,27 +147,27 @@ function fieldRows(document: OpenApiDocument, given: JsonSchema, use: Use, prefi
   });
 }
 
-/** The schema whose properties count: what a reference names, or the object beside `null`. */
+/** The schema whose properties to list: the target of a reference, or the object in `object or null`. */
 function objectIn(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
-  const described = resolved<JsonSchema>(document, schema);
-  const members = described.anyOf?.map((member) => resolved<JsonSchema>(document, member)) ?? [];
+  const described = resolve<JsonSchema>(document, schema);
+  const members = described.anyOf?.map((member) => resolve<JsonSchema>(document, member)) ?? [];
   const objects = members.filter(({ properties }) => properties);
-  // Several kinds of objects stand by themselves elsewhere, as events do.
+  // Several alternatives, such as the events, have their own sections.
   return objects.length === 1 ? (objects[0] as JsonSchema) : described;
 }
 
 function typeText(document: OpenApiDocument, schema: JsonSchema): string {
   const { type, anyOf, items } = schema;
-  if (anyOf) return [...new Set(anyOf.map((member) => typeText(document, resolved(document, member))))].join(' or ');
-  if (items) return `list of ${typeText(document, resolved(document, items))}s`;
-  // Of an optional field of a body, `null` is said once for all.
+  if (anyOf) return [...new Set(anyOf.map((member) => typeText(document, resolve(document, member))))].join(' or ');
+  if (items) return `list of ${typeText(document, resolve(document, items))}s`;
+  // The page's introduction explains `null` for optional fields, so it is not repeated here.
   return [type]
     .flat()
     .filter((one) => one !== 'null' || type === 'null')
     .join(' or ');
 }
 
-/** What a schema demands, in words. */
+/** The constraints of a schema, as sentences. */
 function rules(schema: JsonSchema): string[] {
   const { enum: members, const: only, minimum, maximum, exclusiveMinimum, maxLength, maxProperties } = schema;
   const { default: fallback } = schema;
@@ -201,9 +205,9 @@ function errorRows(
   isShown: (error: string) => boolean,
 ): string[][] {
   return Object.entries(responses).flatMap(([status, response]) => {
-    const { description, content } = resolved<Response>(document, response as Response);
+    const { description, content } = resolve<ApiResponse>(document, response as ApiResponse);
     const causes = description.split('\n\n');
-    // Further texts of one error have a number behind its name.
+    // Skip the additional texts of an error: their names end with a number.
     const errors = Object.entries(content?.['application/json']?.examples ?? {}).filter(([name]) => !/-\d$/.test(name));
     return errors.flatMap(([name, { value }], index) =>
       isShown(name) ? [[status, code(name), code((value as { error: string }).error), causes[index] ?? '']] : [],
@@ -213,24 +217,26 @@ function errorRows(
 
 const errorTable = (rows: readonly string[][]): string => table(['status', 'code', 'text', 'when'], rows);
 
-/** The headers that answers describe without a component. */
-function ownHeaders(document: OpenApiDocument, operations: readonly Listed[]): Record<string, Header> {
+/** The headers that responses describe themselves, not by a reference to a component. */
+function ownHeaders(document: OpenApiDocument, operations: readonly OperationEntry[]): Record<string, Header> {
   const answers = operations.flatMap(({ operation }) => Object.values(operation.responses));
   const headers = answers.flatMap((answer) =>
-    Object.entries(resolved<Response>(document, answer as Response).headers ?? {}),
+    Object.entries(resolve<ApiResponse>(document, answer as ApiResponse).headers ?? {}),
   );
   return Object.fromEntries(headers.filter((entry): entry is [string, Header] => !('$ref' in entry[1])));
 }
 
-/** The statuses of the answers that have a header. */
-function statusesWith(document: OpenApiDocument, operations: readonly Listed[], header: string): string {
+/** The statuses of the responses that have a header. */
+function statusesWith(document: OpenApiDocument, operations: readonly OperationEntry[], header: string): string {
   const answers = operations.flatMap(({ operation }) => Object.entries(operation.responses));
-  const having = answers.filter(([, answer]) => resolved<Response>(document, answer as Response).headers?.[header]);
-  if (having.length === answers.length) return 'every answer';
-  return [...new Set(having.map(([status]) => status))].sort().join(', ');
+  const matching = answers.filter(
+    ([, answer]) => resolve<ApiResponse>(document, answer as ApiResponse).headers?.[header],
+  );
+  if (matching.length === answers.length) return 'every answer';
+  return [...new Set(matching.map(([status]) => status))].sort().join(', ');
 }
 
-function resolved<T extends object>(document: OpenApiDocument, value: T | Ref): T {
+function resolve<T extends object>(document: OpenApiDocument, value: T | Ref): T {
   if (!('$ref' in value) || typeof value.$ref !== 'string') return value as T;
   const names = value.$ref.split('/').slice(1);
   return names.reduce((at: unknown, name) => (at as Record<string, unknown>)[name], document) as T;
@@ -245,7 +251,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 
 const inCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
-/** JSON with two spaces, and small objects on one line. */
+/** JSON with an indent of two spaces; small objects stay on one line. */
 function jsonText(value: object): string {
   return JSON.stringify(value, null, 2).replace(/\{\n\s+[^{}[\]]{1,140}?\n\s*\}/g, (object) => {
     const line = object.replace(/\s*\n\s*/g, ' ');

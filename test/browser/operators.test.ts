@@ -24,7 +24,7 @@ describe('the operators’ pages', () => {
       await page.locator('input:focus').waitFor();
       await page.keyboard.type(opsToken);
       await page.keyboard.press('Enter');
-      await page.getByText('Read-only: MongoDB holds what is to be done').waitFor();
+      await page.getByText('Read-only: MongoDB decides what is pending').waitFor();
       await page.getByText('1 Job').first().waitFor();
       await page.screenshot({ path: `test/browser/shots/operators-queues-${viewport.width}.png` });
       expect(page.complaints).to.deep.equal([]);

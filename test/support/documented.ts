@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { documentation } from '../../api/docs/documentation.ts';
-import type { OpenApiDocument, PathOperation, Response } from '../../api/docs/openapi-types.ts';
+import type { ApiResponse, OpenApiDocument, PathOperation } from '../../api/docs/openapi-types.ts';
 import { type ErrorCode, errorCodeHeader, errorCodes, publicErrorOf } from '../../shared/base/errors.ts';
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 
@@ -111,7 +111,7 @@ const operationAt = (method: string, path: string): PathOperation | undefined =>
 function operationProblem(answered: Answered, operation: PathOperation): string | undefined {
   const response = operation.responses[answered.status];
   if (!response) return 'the status is not documented';
-  const { headers = {}, content } = resolved<Response>(response);
+  const { headers = {}, content } = resolved<ApiResponse>(response);
   return (
     headersProblem(answered, headers) ??
     (answered.method === 'HEAD' ? undefined : bodyProblem(answered, content?.['application/json']))
@@ -128,7 +128,7 @@ function unknownProblem({ status, body, method, header }: Answered): string | un
   return method === 'HEAD' ? undefined : schemaProblem('Error', body);
 }
 
-type Content = NonNullable<Response['content']>['application/json'];
+type Content = NonNullable<ApiResponse['content']>['application/json'];
 
 function bodyProblem({ status, body, header }: Answered, content?: Content): string | undefined {
   if (!content) return body === undefined ? undefined : 'a body that is not documented';

@@ -3,7 +3,7 @@ import Joi from 'joi';
 import { createApp } from '../../../api/app.ts';
 import { commonErrors, errorAnswers } from '../../../api/docs/error-answers.ts';
 import { jsonSchemaOf } from '../../../api/docs/joi-schema.ts';
-import type { Header, Media, Response } from '../../../api/docs/openapi-types.ts';
+import type { ApiResponse, Header, Media } from '../../../api/docs/openapi-types.ts';
 import { driverOperations } from '../../../api/drivers/routes.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
 import { type ErrorCode, errorCodeHeader, errorCodes, publicErrorOf } from '../../../shared/base/errors.ts';
@@ -66,7 +66,7 @@ describe('the OpenAPI document', () => {
         const template = (base + path).replace(/\/$/, '').replace(/:(\w+)/g, '{$1}');
         const { responses = {} } = openApi.paths[template]?.[method.toLowerCase()] ?? {};
         const documented = Object.entries(responses).flatMap(([status, response]) => {
-          const header = resolved<Response>(response).headers?.[errorCodeHeader] as Header | undefined;
+          const header = resolved<ApiResponse>(response).headers?.[errorCodeHeader] as Header | undefined;
           return (header?.schema.enum ?? []).map((code) => [Number(status), code, header?.required]);
         });
         const expected = [...commonErrors, ...errors].map((code) => [publicErrorOf(code).status, code, true]);
@@ -87,7 +87,7 @@ describe('the OpenAPI document', () => {
     ];
     const media = operations.flatMap(({ requestBody, responses }) => [
       requestBody?.content['application/json'],
-      ...Object.values(responses).map((response) => resolved<Response>(response).content?.['application/json']),
+      ...Object.values(responses).map((response) => resolved<ApiResponse>(response).content?.['application/json']),
     ]);
     let count = 0;
     for (const { schema, example, examples } of media.filter((one) => one !== undefined) as Media[]) {
@@ -103,7 +103,7 @@ describe('the OpenAPI document', () => {
     const operations = Object.values(openApi.paths).flatMap((methods) => Object.values(methods));
     for (const { operationId, responses } of operations) {
       for (const [status, response] of Object.entries(responses)) {
-        const headers = Object.keys(resolved<Response>(response).headers ?? {});
+        const headers = Object.keys(resolved<ApiResponse>(response).headers ?? {});
         expect(headers, `${operationId} ${status}`).to.include('X-Request-Id');
         expect(headers.includes('Retry-After'), `${operationId} ${status}`).to.equal(['429', '503'].includes(status));
         const isLimited = operationId === 'createRide' && ['201', '429'].includes(status);

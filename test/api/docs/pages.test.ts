@@ -6,7 +6,7 @@ import { lexer, type Tokens } from 'marked';
 import { documentation } from '../../../api/docs/documentation.ts';
 import { errorAnswers } from '../../../api/docs/error-answers.ts';
 import { blockInfo, hrefOf, parseMarkdown } from '../../../api/docs/markdown.ts';
-import { madePages, pageNames, readVerifiers, versionsOf } from '../../../api/docs/pages.ts';
+import { generatedPages, pageNames, readVerifiers, versionsOf } from '../../../api/docs/pages.ts';
 import { driverOperations } from '../../../api/drivers/routes.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
 import { warnings } from '../../../api/partner/warnings.ts';
@@ -59,7 +59,7 @@ describe('the documentation', () => {
     const others = ['operations.md', 'architecture.md'];
     expect([
       ...files.filter((file) => !others.includes(file)).map((file) => file.slice(0, -3)),
-      ...madePages,
+      ...generatedPages,
     ]).to.have.members([...pageNames]);
   });
 

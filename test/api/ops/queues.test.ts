@@ -75,7 +75,7 @@ describe('the queues at the operators’ port', () => {
   it('say on the page that they are read-only, and ask no other host for anything', async () => {
     const page = await board();
     const html = await page.text();
-    expect(html).to.include('Read-only: MongoDB holds what is to be done');
+    expect(html).to.include('Read-only: MongoDB decides what is pending');
     expect(html).not.to.match(/(href|src)="(https?:)?\/\//);
     expect(page.headers.get('content-security-policy')).to.include("default-src 'self'");
     expect(page.headers.get('cache-control')).to.equal('no-store');
