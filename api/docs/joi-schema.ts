@@ -11,8 +11,8 @@ type JoiExport = Omit<Draft, 'additionalProperties'> & {
 /**
  * Converts a Joi schema to JSON Schema: Joi's own export, plus the rules that the export lacks. Objects are open,
  * because unknown fields are ignored. Fields whose schema treats `null` as absent allow `null`. Numbers end at the
- * largest safe integer. Each `custom` rule, which is code, needs a `.meta({ openapi })` with its JSON Schema. `.meta({
- * isOpaque: true })` removes the pattern. Throws for a schema that it cannot describe correctly.
+ * largest safe integer. Each `custom` rule is code, so it needs its JSON Schema in `.meta({ openapi })`. The pattern is
+ * omitted with `.meta({ isOpaque: true })`. Throws for a schema that it cannot describe correctly.
  */
 export function jsonSchemaOf(schema: Joi.Schema): JsonSchema {
   return complete(schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }), schema.describe());
