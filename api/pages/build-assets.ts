@@ -20,8 +20,8 @@ const leafletAsModule: Plugin = {
 };
 
 /**
- * Bundles the stylesheet and the browser scripts (the files `api/<part>/browser/*-page.ts`) into a folder. Each name
- * contains a hash of the content. Adds compressed copies and a manifest.
+ * Bundles the stylesheet and the browser scripts into a folder, with a manifest and compressed copies. Each file name
+ * contains a hash of the content. Scripts are the files in `api/<part>/browser/` whose names end in `-page.ts`.
  */
 export async function buildAssets(folder = assetFolder): Promise<void> {
   const { outputFiles, metafile } = await build({
