@@ -65,7 +65,7 @@ function driverStep(
           // A driver's step leads to no other status.
           status: (await takeDriverStep(service, rideId, name, { driverId }, origin)) as StepTaken['status'],
         }),
-        present: (taken): StepTaken => taken,
+        present: (result): StepTaken => result,
       }),
   };
   return operation;

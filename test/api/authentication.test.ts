@@ -47,14 +47,14 @@ describe('authentication', () => {
   });
 
   for (const authorization of ['Basic dXNlcjpwYXNz', 'Digest x', 'Basic', 'BearerX', 'Token Bearer']) {
-    it(`uses X-Api-Key beside Authorization "${authorization}", and answers 401 to the latter by itself`, async () => {
+    it(`uses X-Api-Key in addition to Authorization "${authorization}", and answers 401 without it`, async () => {
       expect(await statusWith({ authorization, 'x-api-key': key })).to.equal(200);
       expect(await statusWith({ authorization })).to.equal(401);
     });
   }
 
   for (const authorization of ['Bearer', 'Bearer ', 'bearer   ']) {
-    it(`does not use X-Api-Key beside Authorization "${authorization}" without a token`, async () => {
+    it(`ignores X-Api-Key if Authorization is "${authorization}" without a token`, async () => {
       expect(await statusWith({ authorization, 'x-api-key': key })).to.equal(401);
     });
   }

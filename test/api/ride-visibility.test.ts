@@ -79,7 +79,7 @@ describe('rides of another key', () => {
 
   for (const base of bases) {
     for (const operation of operations) {
-      it(`${operation[0]} under ${base} answers the same 404 for another key's ride as for an unknown ride`, async () => {
+      it(`${operation[0]} under ${base} answers the same 404 for another key's ride as for an unknown one`, async () => {
         const [owner, stranger] = [await api.partner('live'), await api.partner('live')];
         const { rideId } = await rideIn(api.ctx, 'bidding', { by: owner });
         // Same length and form as a real id.

@@ -150,7 +150,7 @@ describe("the drivers' gateway", () => {
       ['equal to', 0],
       ['before', -1],
     ] as const) {
-      it(`a report with \`at\` ${title} that of the last report keeps the position`, async () => {
+      it(`a report with \`at\` ${title} the last one does not change the position`, async () => {
         const { driverId, get, put } = await newGatewayDriver(api);
         const last = somewhere();
         const at = api.ctx.now() - 10_000;
@@ -160,7 +160,7 @@ describe("the drivers' gateway", () => {
       });
     }
 
-    it('a report with `at` 1 ms after that of the last report changes the position', async () => {
+    it('a report with `at` 1 ms after the last one changes the position', async () => {
       const { driverId, get, put } = await newGatewayDriver(api);
       const at = api.ctx.now() - 10_000;
       await writeLastReport(driverId, { ...somewhere(), at: new Date(at) });

@@ -84,7 +84,7 @@ describe('state of a live map', () => {
     ['timeout', [at(1), at(10)], 'cancelled'],
     ['driver', [at(1), at(10)], 'cancelled'],
   ] as const) {
-    it(`endedBy is "${endedBy}" after a cancel by ${cancelledBy} as change ${statusesAt.length}, and there is no car`, () => {
+    it(`endedBy is "${endedBy}" for a cancel by ${cancelledBy} as change ${statusesAt.length}, without a car`, () => {
       const state = trackState(
         rideAfter(11, { status: 'cancelled', statusAt: at(10), statusesAt: [...statusesAt], cancelledBy }),
       );
