@@ -9,7 +9,7 @@ import { bodySchema } from '../http/operation.ts';
 
 /** The body that names an offer of the ride in the path. */
 export const offerChoice = bodySchema<{ offerId: string }>('AcceptOffer', {
-  offerId: Joi.string().required().description('An `offerId` of the list of offers.'),
+  offerId: Joi.string().required().description('An `offerId` from the list of offers.'),
 });
 
 /** The maximum number of entries in a page. */
