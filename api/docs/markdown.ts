@@ -26,13 +26,15 @@ interface BlockInfo {
   file?: string;
   /** Shown folded, under this label. */
   fold?: string;
+  /** `ts` or `python`: only for readers who use that language. */
+  reader?: string;
 }
 
 export function blockInfo(info = ''): BlockInfo {
   const [language = '', ...words] = info.split(' ');
   const values = new Map(words.map((word) => [word.replace(/=.*/, ''), word.replace(/^[^=]*=?/, '')]));
   const mark = words.find((word) => !word.startsWith('fold='))?.replace(/=.*/, '') ?? '';
-  return { language, mark, file: values.get('file'), fold: values.get('fold') };
+  return { language, mark, file: values.get('file'), fold: values.get('fold'), reader: values.get('for') };
 }
 
 /** Where a link of a page leads: `webhooks.md#headers` is `/docs/webhooks#headers`. */
