@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { lexer, type Tokens } from 'marked';
@@ -35,8 +35,7 @@ export class PageRun {
    * with the marks of the others.
    */
   async follow(markdown: string, language?: string): Promise<string[]> {
-    // The installed packages of an earlier run stay.
-    await mkdir(this.#folder, { recursive: true });
+    await this.#clear();
     const blocks = codeBlocksOf(markdown).filter(({ lang }) => [undefined, language].includes(blockInfo(lang).reader));
     const marks: string[] = [];
     try {
@@ -53,6 +52,13 @@ export class PageRun {
   /** The TypeScript files of the page, which the compiler checks too. */
   get files(): readonly string[] {
     return this.#files.map((file) => path.join(this.#folder, file));
+  }
+
+  /** What an earlier run stored must not show in this one. Its installed packages stay. */
+  async #clear(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true });
+    const old = (await readdir(this.#folder)).filter((name) => !/^node_modules$|^package(-lock)?\.json$/.test(name));
+    await Promise.all(old.map((name) => rm(path.join(this.#folder, name), { recursive: true })));
   }
 
   async #take({ lang, text: code }: Tokens.Code): Promise<void> {
