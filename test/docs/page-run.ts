@@ -31,8 +31,8 @@ export class PageRun {
   }
 
   /**
-   * Rejects at the first block that does not do what the page says. Skips the blocks for readers of another language. Resolves
-   * with the marks of the others.
+   * Rejects at the first block that does not do what the page says. Skips the blocks for readers of another language.
+   * Resolves with the marks of the others.
    */
   async follow(markdown: string, language?: string): Promise<string[]> {
     await this.#clear();
