@@ -149,10 +149,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       numbered(options.copies ?? 2).map((n) => inhabitant(first, `${first}-${n}`, [first, ...more])),
     ),
   );
-  await Promise.all([...apis, ...workers].map((process) => process.start()));
   let others = 0;
 
-  return {
+  const world: World = {
     config,
     env,
     mongo,
@@ -228,4 +227,11 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       return ends;
     },
   };
+  const starts = await Promise.allSettled([...apis, ...workers].map((process) => process.start()));
+  const failed = starts.find((start) => start.status === 'rejected');
+  if (failed) {
+    await world.stop({ keep: true });
+    throw failed.reason;
+  }
+  return world;
 }
