@@ -258,7 +258,7 @@ describe('signing in to the dashboard', () => {
     const stranger = await openPage(other, dashboard());
     await ask(stranger, email);
     await enter(stranger, code);
-    await stranger.getByText('This is not the code').first().waitFor();
+    await stranger.getByText('This code is wrong').first().waitFor();
     await enter(page, code);
     await signedIn(page);
   });

@@ -127,7 +127,7 @@ describe('the dashboard: usage in a browser', () => {
     await fullAccount();
     const page = await open('?month=2026-10');
     const label = await page.getByRole('img').getAttribute('aria-label');
-    expect(label).to.match(/^Rides a day, October 2026: \d+ rides, the most on \d+ October, \d+$/);
+    expect(label).to.match(/^Rides a day, October 2026: \d+ rides, the most on \d+ October: \d+$/);
     await page.getByText('The same as a table').press('Enter');
     expect(await page.getByRole('table', { name: 'Rides a day' }).getByRole('row').count()).to.equal(32);
     expect(await page.locator('[style]').count()).to.equal(0);

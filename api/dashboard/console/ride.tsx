@@ -118,7 +118,7 @@ function ridePage({ config, account, ride, keyName, webhookUrl, refusal }: RideP
   return dashboardPage({
     title: 'Test ride',
     account,
-    room: 'console',
+    section: 'console',
     test: true,
     hasErrors: refusal !== undefined,
     scripts: ['console-ride-page.js'],

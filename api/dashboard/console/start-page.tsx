@@ -27,7 +27,7 @@ export function startPage({ config, account, keys, values, faults = {}, refusal 
   return dashboardPage({
     title: 'Test console',
     account,
-    room: 'console',
+    section: 'console',
     test: true,
     hasErrors: refusal !== undefined || Object.keys(faults).length > 0,
     scripts: ['console-page.js'],

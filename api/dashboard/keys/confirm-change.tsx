@@ -62,7 +62,7 @@ export function confirmChangePage({
   return dashboardPage({
     title,
     account,
-    room: 'keys',
+    section: 'keys',
     test: key.mode === 'test',
     children: (
       <>

@@ -20,7 +20,7 @@ export function keyShownPage({ account, key, shownAt }: KeyShownPageProps): stri
   return dashboardPage({
     title,
     account,
-    room: 'keys',
+    section: 'keys',
     test: key.mode === 'test',
     scripts: ['secret-page.js'],
     children: (
@@ -63,7 +63,7 @@ export function shownBeforePage({ account, key, shownAt }: ShownBeforePageProps)
   return dashboardPage({
     title,
     account,
-    room: 'keys',
+    section: 'keys',
     test: key.mode === 'test',
     children: (
       <>
@@ -115,7 +115,7 @@ export function notReplacedPage({
   return dashboardPage({
     title: 'Nothing was changed',
     account,
-    room: 'keys',
+    section: 'keys',
     test: key.mode === 'test',
     hasErrors: true,
     children: (

@@ -45,7 +45,7 @@ export function keyPage({ account, key, ...props }: KeyPageProps): string {
   return dashboardPage({
     title: key.name,
     account,
-    room: 'keys',
+    section: 'keys',
     test: key.mode === 'test',
     hasErrors: Object.keys(faults).length > 0,
     scripts: signingSecret ? ['secret-page.js'] : [],

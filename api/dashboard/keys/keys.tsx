@@ -62,7 +62,7 @@ function keysPage(props: KeysPageProps): string {
   return dashboardPage({
     title: 'Keys',
     account,
-    room: 'keys',
+    section: 'keys',
     children: (
       <>
         <PageHead title="Keys" actions={active.length > 0 && <NewKey />}>

@@ -88,7 +88,7 @@ function newKeyPage({ account, typed, faults = {} }: NewKeyPageProps): string {
   return dashboardPage({
     title: 'New key',
     account,
-    room: 'keys',
+    section: 'keys',
     hasErrors: Object.keys(faults).length > 0,
     children: (
       <>
@@ -131,7 +131,7 @@ function fullPage({ account, most, hasErrors }: { account: Account; most: number
   return dashboardPage({
     title: 'New key',
     account,
-    room: 'keys',
+    section: 'keys',
     hasErrors,
     children: (
       <>
@@ -169,7 +169,7 @@ function newKeysPage({
   return dashboardPage({
     title: 'New key',
     account,
-    room: 'keys',
+    section: 'keys',
     hasErrors: true,
     children: (
       <>

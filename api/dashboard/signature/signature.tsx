@@ -25,7 +25,7 @@ function signaturePage(account: Account): string {
   return dashboardPage({
     title: 'Signature check',
     account,
-    room: 'console',
+    section: 'console',
     scripts: ['signature-page.js'],
     children: (
       <>

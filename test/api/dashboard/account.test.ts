@@ -120,7 +120,7 @@ describe('the dashboard: account', () => {
         'rotated a key',
         'renamed a key',
         'rolled the signing secret',
-        'looked at the signing secret',
+        'viewed the signing secret',
         'changed the webhook URL',
       ].map((what) => [what, 'Night desk', who, '203.0.113.7']),
     );

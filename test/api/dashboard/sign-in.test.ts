@@ -68,7 +68,7 @@ describe('signing in', () => {
     expect(foreign).to.include({ status: 422 });
     expect(foreign.html)
       .to.include('<title>Error: Enter the code - Ride Partner</title>')
-      .and.include('This is not the code');
+      .and.include('This code is wrong');
     await own.press('Sign in', { code });
     expect(await isSignedIn(own)).to.equal(true);
     const again = plainBrowser(api);
@@ -86,7 +86,7 @@ describe('signing in', () => {
       ...{ code: await codeSentTo(api.ctx, email), email, next: '', formId: randomBase62(22) },
     });
     expect(status).to.equal(422);
-    expect(html).to.include('This browser has asked for no code');
+    expect(html).to.include('This browser has not asked for a code');
     expect(await isSignedIn(other)).to.equal(false);
   });
 
@@ -119,7 +119,7 @@ describe('signing in', () => {
     ]) {
       expect((await browser.press('Sign in', { code: wrongCode(code) })).html).to.include(words);
     }
-    expect((await browser.press('Sign in', { code })).html).to.include('This code has ended');
+    expect((await browser.press('Sign in', { code })).html).to.include('This code no longer works');
     expect(await isSignedIn(browser)).to.equal(false);
     await browser.press('Send code', { email });
     // The pause after five wrong codes.
