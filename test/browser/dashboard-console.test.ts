@@ -132,7 +132,7 @@ describe('the test console in a browser', () => {
     await button('Start the trip').click();
     await button('Complete the trip').click();
     await entry(page, 'Trip completed').waitFor();
-    await page.getByRole('heading', { name: 'Step by hand' }).waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'Manual steps' }).waitFor({ state: 'detached' });
     expect((await storedRide(rideId)).status).to.equal('completed');
     expect(page.complaints).to.deep.equal([]);
   }).timeout(90_000);
@@ -285,7 +285,7 @@ describe('the test console in a browser', () => {
       const context = await profile();
       await context.addInitScript(() => Object.defineProperty(globalThis, 'isSecureContext', { value: false }));
       const page = await openPage(context, signatureUrl());
-      await page.getByText('only on pages that came over https').waitFor();
+      await page.getByText('only on pages that were loaded over https').waitFor();
       expect(await page.getByRole('button', { name: 'Check', exact: true }).isVisible()).to.equal(false);
     });
 

@@ -6,7 +6,7 @@ import { deliveryHealth } from '../../../shared/webhooks/delivery-health.ts';
 import { Figure, TableHead } from '../blocks.tsx';
 import { countText, ModePill } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
-import { type Failing, FailingBanner, FailingPill, Moment, RideCount } from '../keys/key-parts.tsx';
+import { FailingBanner, FailingPill, type FailureStreak, RideCount, WhenOrNever } from '../keys/key-parts.tsx';
 import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
 import { keyPath, keysPath } from '../paths.ts';
 import { FirstSteps, firstSteps, type StepFacts } from './first-steps.tsx';
@@ -43,7 +43,7 @@ export function overviewRoutes(service: Context): DashboardRoute[] {
 interface OverviewProps extends StepFacts {
   /** Rides created by key id. */
   rides: ReadonlyMap<string, number>;
-  health: ReadonlyMap<string, Failing>;
+  health: ReadonlyMap<string, FailureStreak>;
   now: number;
 }
 
@@ -134,7 +134,7 @@ function ActiveKeys({ keys, rides, health, now }: OverviewProps) {
                 <State apiKey={key} isFailing={health.has(key._id)} />
               </td>
               <td data-label="Last used">
-                <Moment at={key.lastUsedAt} now={now} />
+                <WhenOrNever at={key.lastUsedAt} now={now} />
               </td>
               <td class="number" data-label="Rides created">
                 <RideCount keyId={key._id} count={rides.get(key._id) ?? 0} />

@@ -7,7 +7,7 @@ import { paramOf } from '../../http/route.ts';
 import type { RequestContext } from '../../part.ts';
 import { ChangeForm } from '../forms.tsx';
 import { outsidePage } from '../frame.tsx';
-import { type Answer, type DashboardRoute, findSignedIn, formIdOf, respond, type SignedIn } from '../page-routes.ts';
+import { type Answer, type DashboardRoute, findSignedIn, formIdOf, type Person, respond } from '../page-routes.ts';
 import { linkPath, nextPage } from '../paths.ts';
 import { signInCookies } from './cookies.ts';
 import { startBrowserSession } from './start-session.ts';
@@ -61,7 +61,7 @@ export function linkRoutes(service: Context): DashboardRoute[] {
  * A link confirms a session only if it was sent to the address of the session's account. Otherwise a thief of the
  * session token could use it as the sign-in cookie, and ask for a link to the thief's own address.
  */
-const isOwn = (signedIn: SignedIn | null, email: string): boolean => !signedIn || signedIn.account.email === email;
+const isOwn = (signedIn: Person | null, email: string): boolean => !signedIn || signedIn.account.email === email;
 
 /**
  * The page behind the link. Opening it changes nothing. Its button signs in, or confirms the session of a signed-in

@@ -59,7 +59,7 @@ describe('a ride of the test console', () => {
       .and.include('Let the time run out');
     expect(html).not.to.include('Arrive at the pickup').and.not.include('Make an offer');
     await send('complete');
-    expect(await page()).not.to.include('Step by hand');
+    expect(await page()).not.to.include('Manual steps');
     expect((await storedRide(rideId)).status).to.equal('completed');
   });
 

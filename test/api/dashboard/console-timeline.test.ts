@@ -43,7 +43,7 @@ describe('the timeline of a test ride', () => {
     expect(wordsOf(arrived)).to.deep.equal([
       ['Ride requested', '25.00 USD for 5.3 km'],
       ['Offer received', 'Dana for 20.00 USD, 4 min away'],
-      ['Offer accepted', 'Dana comes for 20.00 USD'],
+      ['Offer accepted', 'Dana for 20.00 USD'],
       ['Driver at the pickup', ''],
     ]);
     const entries = historyOf(arrived, [], start);
