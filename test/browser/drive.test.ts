@@ -200,7 +200,7 @@ describe("the driver's page", () => {
     const { page, profile, rideId } = await chosen(somewhere());
     const sent = stepsSent(profile);
     await profile.setOffline(true);
-    await page.getByText('No connection. What you do is kept and sent later.').waitFor();
+    await page.getByText('No connection. Your actions are kept and sent later.').waitFor();
     await press(page, 'Arrived');
     await heading(page, 'Wait for the passenger');
     await press(page, 'Start trip');
