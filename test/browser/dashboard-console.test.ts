@@ -158,7 +158,7 @@ describe('the test console in a browser', () => {
     await page.getByLabel('E-mail').waitFor();
   }).timeout(60_000);
 
-  it('passes layout and accessibility checks: the empty, filled and invalid form, and a ride at each step', async () => {
+  it('passes layout and accessibility checks: empty, filled and invalid form, and a ride at each step', async () => {
     const options = stateOf(visitor);
     const fullPage = true;
     await lookAt('console-start', consoleUrl(), { options, fullPage });

@@ -57,7 +57,7 @@ describe('the live map', () => {
     }, hidden);
   const carOn = async (page: Page) => (await page.locator('#map').getAttribute('data-car'))?.split(',').map(Number);
 
-  it('passes layout and accessibility checks at each step', async () => {
+  it('the live map passes layout and accessibility checks at each step of a ride', async () => {
     const { url, accept, act, rideId } = await rideWithMap();
     await lookAt('track-bidding', url);
     await accept();
@@ -195,7 +195,7 @@ describe('the live map', () => {
     await page.getByRole('button', { name: 'Show all' }).waitFor();
   });
 
-  it('transfers less than 120 kB', async () => {
+  it('the live map transfers less than 120 kB', async () => {
     const { url } = await rideWithMap();
     const page = await (await openProfile()).newPage();
     const sizes: Promise<number>[] = [];
@@ -243,7 +243,7 @@ describe('the live map of an API that restarts', () => {
     await closeProfiles();
   });
 
-  it('resumes automatically after the API restarts', async () => {
+  it('the live map resumes automatically after the API restarts', async () => {
     const rideId = await newRide(ctx);
     const { trackToken } = await storedRide(rideId);
     const page = await openPage(await openProfile(), `${url}/track/${trackToken}`);

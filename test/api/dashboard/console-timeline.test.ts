@@ -106,7 +106,7 @@ describe('a creation as a curl command', () => {
     return stdout.split('\0').slice(0, -1);
   }
 
-  it('contains a variable instead of the key, and the scenario unless it is the default', () => {
+  it('the curl command contains a variable instead of the key, and the scenario unless it is the default', () => {
     const command = creationAsCurl({ apiUrl: 'https://rides.example/v1', scenario: 'default', body: { fare: 1 } });
     expect(command).to.include('"Authorization: Bearer $SVC_TEST_KEY"').and.not.include('Scenario');
     const stalls = creationAsCurl({ apiUrl: 'https://rides.example/v1', scenario: 'stalls', body: {} });

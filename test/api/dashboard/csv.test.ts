@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { csvRow } from '../../../api/dashboard/usage/statement-csv.ts';
 
 describe('a CSV row', () => {
-  it('contains its cells in order and ends with CRLF', () => {
+  it('a CSV row contains its cells in order and ends with CRLF', () => {
     expect(csvRow(['ride_1', '12.50', ''])).to.equal('ride_1,12.50,\r\n');
   });
 

@@ -198,7 +198,7 @@ describe('a repeated form of the dashboard', () => {
     }
   });
 
-  it('contains a form id on every page that shows it', async () => {
+  it('every form contains a form id on every page', async () => {
     const { visitor, key, rideId, failedRideId } = await newWorld();
     const keyPages = ['', '/rotate', '/revoke', '/roll-secret'].map((path) => `/keys/${key._id}${path}`);
     const ridePages = [`/console/${rideId}`, `/rides/${failedRideId}?entry=event-1`];
@@ -215,7 +215,7 @@ describe('a repeated form of the dashboard', () => {
   });
 
   for (const [route, { status }] of Object.entries(cases)) {
-    it(`takes effect once, even if MongoDB fails before or after any write: ${route}`, async function () {
+    it(`a repeated form takes effect once, even if MongoDB fails before or after any write: ${route}`, async function () {
       this.timeout(60_000);
       const calm = await formOf(route);
       const wanted = await answerOf(await calm.send(), calm.world);

@@ -82,7 +82,7 @@ describe("a ride's timeline", () => {
     }
   });
 
-  it('waits while an attempt is made, and then briefly until its record is stored', async () => {
+  it('the timeline waits while an attempt is made, and then briefly until its record is stored', async () => {
     const ride = await rideWith(['delivered', 'delivered', 'delivered', 'delivered']);
     expect(isWaiting(historyOf(ride, [], now))).to.equal(true);
     const all = await rideWith(['delivered', 'delivered', 'delivered', 'delivered', 'delivered']);

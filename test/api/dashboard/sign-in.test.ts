@@ -220,7 +220,7 @@ describe('sign-in', () => {
     expect(await reports()).to.have.length(2);
   });
 
-  it('adds an audit entry with the client address', async () => {
+  it('adds an audit entry with the client address at sign-in', async () => {
     const email = someone();
     await signedIn(email, plainBrowser(api, { address: '192.0.2.7' }));
     const [entry] = await auditOf((await accountOf(email))._id, 9);

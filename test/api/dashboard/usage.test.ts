@@ -139,7 +139,7 @@ describe('the usage pages', () => {
   });
 
   describe('a statement as CSV', () => {
-    it('contains a row per trip and one for the sum, in UTF-8 with CRLF', async () => {
+    it('the CSV contains a row per trip and one for the sum, in UTF-8 with CRLF', async () => {
       const key = await keyOf(visitor, 'Empfang "Süd", Tür 2');
       const [second] = await tripsAt(key, 0.2, at('2026-10-06 10:00'));
       const [first] = await tripsAt(key, 1_000.1, at('2026-10-05 14:03:22.123'));
@@ -161,7 +161,7 @@ describe('the usage pages', () => {
       expect(headers.get('cache-control')).to.equal('no-store');
     });
 
-    it('contains all of 2,345 trips, for an open and a closed month', async () => {
+    it('the CSV contains all of 2,345 trips, for an open and a closed month', async () => {
       const key = await keyOf(visitor, 'Lobby');
       const start = at('2026-10-05 10:00').getTime();
       const made = await tripsAt(key, 0.1, ...Array.from({ length: 2_345 }, (_, index) => new Date(start + index)));
@@ -173,12 +173,12 @@ describe('the usage pages', () => {
       }
     });
 
-    it('contains the header and a sum of 0.00 for a month without trips', async () => {
+    it('the CSV contains the header and a sum of 0.00 for a month without trips', async () => {
       expect((await csvOf(await signedIn(api), '2026-10')).slice(1)).to.deep.equal(['Sum,,,0 trips,0.00', '']);
     });
   });
 
-  it('escape the name of a key in HTML, and protect it from running as a spreadsheet formula', async () => {
+  it('escapes the name of a key in HTML, and keeps a spreadsheet from running it as a formula', async () => {
     const key = await keyOf(visitor, hostile);
     await ridesAt(key, at('2026-11-21 10:00'));
     await tripsAt(key, 5, at('2026-11-20 10:00'));
@@ -191,7 +191,7 @@ describe('the usage pages', () => {
     expect(row).to.include(`"'=1+1""><script>alert(1)</script>"`);
   });
 
-  it('contain no data of another account', async () => {
+  it('shows no usage of another account', async () => {
     const other = await signedIn(api);
     const key = await keyOf(other, 'Secret desk');
     const [rideId] = await tripsAt(key, 77.77, at('2026-11-05 10:00'));
@@ -204,7 +204,7 @@ describe('the usage pages', () => {
     }
   });
 
-  it('redirect to the sign-in page without a session, and back afterwards', async () => {
+  it('redirects to the sign-in page without a session, and back afterwards', async () => {
     for (const path of ['', '/2026-11', '/2026-11/statement.csv']) {
       const answer = await fetch(`${api.url}/dashboard/usage${path}`, { redirect: 'manual' });
       expect(answer.status).to.equal(303);
