@@ -215,7 +215,7 @@ describe('a repeated form of the dashboard', () => {
   });
 
   for (const [route, { status }] of Object.entries(cases)) {
-    it(`a repeated form takes effect once, even if MongoDB fails before or after any write: ${route}`, async function () {
+    it(`a repeated form takes effect once, even if MongoDB fails at any of its writes: ${route}`, async function () {
       this.timeout(60_000);
       const calm = await formOf(route);
       const wanted = await answerOf(await calm.send(), calm.world);

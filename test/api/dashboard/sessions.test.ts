@@ -10,7 +10,7 @@ describe('a session of the dashboard', () => {
   const { api, asked, signedIn, isSignedIn } = useSigningIn();
 
   describe('end of a session', () => {
-    it('a session ends on the server at sign-out: its cookie stops working, and Back shows the sign-in page', async () => {
+    it('a session ends at sign-out: its cookie stops working, and Back shows the sign-in page', async () => {
       const browser = await signedIn(someone());
       const session = browser.cookies.get('session') ?? '';
       const answer = await browser.press('Sign out');
