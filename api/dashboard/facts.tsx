@@ -110,7 +110,6 @@ export function OutcomePill({ outcome }: { outcome: DeliveryOutcome | 'waiting' 
   );
 }
 
-/** A key's mode. */
 export function ModePill({ mode }: { mode: Mode }) {
   return <span class={`mode ${mode}`}>{mode}</span>;
 }
@@ -140,7 +139,6 @@ export function RideLink({ rideId }: { rideId: string }) {
   );
 }
 
-/** A key's name as a link to its page, and its mode. */
 export function KeyName({ keyId, name = keyId, mode }: { keyId: string; name?: string; mode: Mode }) {
   return (
     <span class="key-name">

@@ -44,7 +44,7 @@ export interface FormRequest extends PageRequest {
    * a repeated form only completes what an interrupted first request left undone.
    */
   sent: SentForm;
-  /** When the request arrived. */
+  /** The time at which the request arrived. */
   arrivedAt: Date;
 }
 
@@ -100,7 +100,6 @@ export function signedInRoutes(service: Context) {
     ctx.body = '';
   };
   return {
-    /** A page. */
     page: (path: string, show: (request: PageRequest) => Answer | Promise<Answer>): DashboardRoute => ({
       method: 'GET',
       path,
@@ -198,7 +197,7 @@ function signInPath(ctx: RequestContext): string {
     : '/dashboard';
 }
 
-/** Who asked for an attempt, when a form does so. */
+/** The requester of an attempt that a form asks for. */
 export const askedBy = ({ owner, ctx, sent }: FormRequest): AskedBy => ({
   ...owner,
   requestId: ctx.state.requestId,

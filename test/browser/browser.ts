@@ -77,8 +77,8 @@ export async function openPage(profile: BrowserContext, url: string): Promise<Pa
 }
 
 /**
- * Each page is checked on a phone in light colours and on a desktop in dark colours. Colours do not depend on the
- * width, nor the structure on the colours, so the other two combinations would only take more time.
+ * Each page is checked on a phone in light colours and on a desktop in dark colours. Layout and colours do not depend
+ * on each other, so the other two combinations would only cost time.
  */
 const screens = [
   { name: '360-light', viewport: { width: 360, height: 740 }, hasTouch: true, colorScheme: 'light' },

@@ -61,7 +61,7 @@ export const validWords: Words = {
     'This secret signed exactly this body. If your code still refuses it, put the signature that your code computes into the header as v1 and check again: this page then shows what your code does differently.',
 };
 
-/** When a signature was made, in words: `Made 12 s ago.` */
+/** The age of a signature in words, such as `Made 12 s ago.` */
 export function ageWords({ ageSeconds }: Pick<Verdict, 'ageSeconds'>): string {
   if (ageSeconds === undefined) return '';
   if (ageSeconds === 0) return 'Made just now.';

@@ -227,7 +227,6 @@ function indented(json: string): string {
   }
 }
 
-/** Resends an event. */
 export function SendAgain({ rideId, seq }: { rideId: string; seq: number }) {
   return (
     <ChangeForm action={`${ridePath(rideId)}/events/${seq}/send-again`} class="send-again">

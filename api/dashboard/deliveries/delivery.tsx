@@ -8,7 +8,6 @@ import { type DashboardRoute, signedInRoutes } from '../page-routes.ts';
 import { entryPath } from '../paths.ts';
 import { AttemptDetail, SendAgain } from './attempt-detail.tsx';
 
-/** The page of one delivery. */
 export function deliveryRoutes(service: Context): DashboardRoute[] {
   const { page } = signedInRoutes(service);
   return [

@@ -16,7 +16,7 @@ export function readSendFailed(form: Form): { typed: SendFailedForm; since?: Dat
   const [key, typedSince] = [form.text('keyId'), form.text('since').trim()];
   const since = timeIn(typedSince, 'start');
   const faults: Faults = {
-    ...(!key && { keyId: 'Choose the key whose failed events to send again' }),
+    ...(!key && { keyId: 'Choose the key whose failed events you want to send again' }),
     ...(!since && { since: 'Enter a time in UTC: failed events since then are sent again' }),
   };
   return { typed: { key, since: typedSince, faults }, ...(key && since && { since }) };
@@ -46,8 +46,8 @@ export function SendFailed({ form, keys }: { form: SendFailedForm; keys: readonl
     <section class="section card send-failed" id="send-failed" aria-labelledby="send-failed-title">
       <h2 id="send-failed-title">Send failed events again</h2>
       <p class="quiet">
-        Use this after your receiver was down. All events of the key that have failed since the given time are sent
-        again, at most 500.
+        Use this after your receiver was down. It resends every event of the key that has failed since the given time,
+        at most 500.
       </p>
       <ChangeForm action={`${deliveriesPath}/send-again`} class="form inline">
         <KeyField name="keyId" keys={keys} value={form.key} all="Choose a key" faults={form.faults} />

@@ -14,7 +14,6 @@ import { FailingPill, type FailureStreak, lastFour, RideCount, revokedText, When
 
 const revokedAPage = 50;
 
-/** The list of the account's keys. */
 export function keysRoutes(service: Context): DashboardRoute[] {
   const { page } = signedInRoutes(service);
 

@@ -20,7 +20,6 @@ const newKeys = ({ newKeysPerDay: most }: Context['config']): Limit => ({
   perMs: 24 * 3_600_000,
 });
 
-/** The form for a new key. */
 export function newKeyRoutes(service: Context): DashboardRoute[] {
   const { config } = service;
   const { page, action } = signedInRoutes(service);
@@ -83,7 +82,6 @@ interface NewKeyPageProps {
   faults?: Faults;
 }
 
-/** The form for a new key. */
 function newKeyPage({ account, typed, faults = {} }: NewKeyPageProps): string {
   return dashboardPage({
     title: 'New key',

@@ -101,7 +101,6 @@ function DriverFacts({ driver, phone }: { driver: Driver; phone?: boolean }) {
   );
 }
 
-/** The partner's request. */
 function RequestFacts({ ride }: { ride: Ride }) {
   const { pickup, destination, passenger, notes, reference, metadata, webhookUrl, idempotency, scenario, autoAccept } =
     ride;

@@ -24,7 +24,6 @@ import { ridesPath } from '../paths.ts';
 const pageSize = 50;
 const modes = ['live', 'test'] as const;
 
-/** The list of the account's rides. */
 export function ridesRoutes(service: Context): DashboardRoute[] {
   const { page } = signedInRoutes(service);
 
@@ -65,7 +64,6 @@ interface RidesPageProps {
   now: number;
 }
 
-/** The list of an account's rides, newest first. */
 function ridesPage({ account, filters, rides, keys, hasOlder, after, id, now }: RidesPageProps): string {
   const { values, key, faults } = filters;
   const isFaulty = Object.keys(faults).length > 0;

@@ -13,7 +13,6 @@ import { csvPath, keyPath, keysPath, statementPath } from '../paths.ts';
 import { RidesChart } from './chart.tsx';
 import { chosenMonth, monthsSince, monthText, Periods, periodOf } from './periods.tsx';
 
-/** The account's usage. */
 export function usageRoutes(service: Context): DashboardRoute[] {
   const { page } = signedInRoutes(service);
   return [
