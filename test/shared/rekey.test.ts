@@ -71,7 +71,7 @@ describe('rekey', () => {
     const row = { _id: 'mail_1', state: 'waiting' as const, createdAt: new Date(), dueAt: new Date() };
     await mails.insertOne({ ...row, sealed: encrypt(JSON.stringify(mail), [old], row._id) });
     await mails.insertOne({ ...row, _id: 'mail_2', state: 'sent' });
-    expect(await refusal(next)).to.match(/^Setting SECRETS_KEY does not open the text of mail_1: /);
+    expect(await refusal(next)).to.match(/^Setting SECRETS_KEY does not decrypt the text of mail_1: /);
     expect(await rekeySecrets([next, old])).to.deep.equal({ rekeyed: 1, remaining: 0 });
     const stored = await mails.findOne({ _id: row._id });
     expect(stored && openMail(withKeys(next), stored)).to.deep.equal(mail);
