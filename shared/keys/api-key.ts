@@ -139,8 +139,8 @@ const notedAt = new Map<string, number>();
 
 /**
  * Writes `lastUsedAt` at most once per key, minute and process, because concurrent requests all read the same old
- * value. The request does not wait for the write. A lost write is harmless, since `lastUsedAt` is only displayed. The
- * next request retries a failed write.
+ * value. The request does not wait for the write. A lost write is harmless, since `lastUsedAt` only shows which keys
+ * are in use. The next request retries a failed write.
  */
 function noteUse(keyId: string, nowMs: number): void {
   for (const [id, at] of notedAt) {

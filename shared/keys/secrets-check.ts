@@ -41,7 +41,8 @@ export async function assertCheck(secretsKeys: SecretsKeys): Promise<void> {
   const check = await checks.findOne({ _id: checkId });
   if (!check) throw new NotMigrated('the check value of SECRETS_KEY');
   const problem = problemOf(check.value, checkId, secretsKeys);
-  if (problem) throw new ConfigError(`Setting SECRETS_KEY does not decrypt the check value of this database: ${problem}`);
+  if (problem)
+    throw new ConfigError(`Setting SECRETS_KEY does not decrypt the check value of this database: ${problem}`);
 }
 
 /**

@@ -120,7 +120,9 @@ describe('a start', () => {
     const keyId = await newKey([a]);
     for (const other of [b, c]) {
       await setSecret(keyId, encrypt('whsec_x', [other], keyId));
-      expect(await start(1)).to.match(/^Setting SECRETS_KEY does not decrypt the signing secret of key_.+ lacks the key /);
+      expect(await start(1)).to.match(
+        /^Setting SECRETS_KEY does not decrypt the signing secret of key_.+ lacks the key /,
+      );
       expect(await start(1, 2, 3)).to.equal('started');
     }
     await unname(keyId);
