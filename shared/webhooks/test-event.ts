@@ -1,4 +1,4 @@
-import { take } from '../accounts/limit.ts';
+import { charge } from '../accounts/limit.ts';
 import type { Context } from '../base/context.ts';
 import { AppError, limitReached } from '../base/errors.ts';
 import { newAttemptId } from '../base/ids.ts';
@@ -58,9 +58,9 @@ async function repeated(ctx: Context, earlier: PendingAttempt): Promise<string> 
 }
 
 async function countTestEvent(keyId: string, nowMs: number): Promise<void> {
-  const taken = await take(testEvents, keyId, nowMs);
-  if (!taken.isFull) return;
-  const seconds = Math.ceil(taken.freesMs / 1_000);
+  const charged = await charge(testEvents, keyId, nowMs);
+  if (!charged.isFull) return;
+  const seconds = Math.ceil(charged.freesMs / 1_000);
   throw limitReached('rate_limited', 'at most 10 test events a minute for each key', {
     'Retry-After': String(seconds),
   });
