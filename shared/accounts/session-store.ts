@@ -41,7 +41,7 @@ interface SessionStore<Owner> {
   finder(windowMs?: number): FindOwner<Owner>;
   /** Resolves with true if a session that was just read has not ended. Records its use. */
   use(session: Session, nowMs: number): Promise<boolean>;
-  /** Those of these tokens whose session has not ended. Does not count as a use. */
+  /** Resolves with the given tokens whose session has not ended. Does not count as a use. */
   living(tokens: readonly string[], nowMs: number): Promise<Set<string>>;
   /** Ends a session: its next request, to any process, is refused. */
   end(token: string): Promise<void>;

@@ -90,7 +90,7 @@ const activeDriverFields = {
 export const isActive = (driver: Pick<DriverRecord, 'suspendedAt' | 'revokedAt'>): boolean =>
   !driver.suspendedAt && !driver.revokedAt;
 
-/** Those of these drivers who are suspended or revoked. */
+/** The given drivers who are suspended or revoked. */
 export async function inactiveAmong(driverIds: readonly string[]): Promise<string[]> {
   if (driverIds.length === 0) return [];
   const found = await drivers

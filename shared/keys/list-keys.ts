@@ -45,7 +45,7 @@ export const mostCounted = 1_000;
 export const countRevokedKeys = ({ accountId }: AccountOwner): Promise<number> =>
   keys.countDocuments({ accountId, ...revoked }, { limit: mostCounted + 1, ...timeLimit() });
 
-/** Those of these keys that belong to the account, including revoked ones. */
+/** The given keys that belong to the account, including revoked ones. */
 export async function keysAmong<Field extends keyof ApiKey>(
   keyIds: Iterable<string>,
   { accountId }: AccountOwner,
@@ -59,7 +59,7 @@ export async function keysAmong<Field extends keyof ApiKey>(
     .toArray();
 }
 
-/** The names, by id, of those of these keys that belong to the account. */
+/** The names, by id, of the given keys that belong to the account. */
 export async function keyNames(keyIds: Iterable<string>, owner: AccountOwner): Promise<Map<string, string>> {
   return new Map((await keysAmong(keyIds, owner, ['name'])).map(({ _id, name }) => [_id, name]));
 }

@@ -50,7 +50,7 @@ const erasure = [
 ];
 
 /**
- * Erases the personal data of those of these rides that have ended and whose events are settled: passenger, notes,
+ * Erases the personal data of the given rides that have ended and whose events are settled: passenger, notes,
  * addresses, drivers' phones, the partner's reference and metadata, webhook URL, track token, last position, the bodies
  * of events, and the contents of attempts. Coordinates keep two decimals (about a kilometre). Price, `autoAccept`,
  * times and outcomes stay. No action changes an ended ride, so no other write conflicts. Attempts are erased first, so

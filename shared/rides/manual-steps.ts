@@ -9,7 +9,7 @@ import { type RideAction, transitionOf } from './transitions.ts';
 
 /** A manual step of a partner in a test ride. It replaces a step of the simulated driver, or a timeout. */
 export type ManualStep =
-  /** A missing price or ETA is that of the simulated driver. */
+  /** Without a price or an ETA, the value of the simulated driver is used. */
   | { step: 'offer'; price?: number; etaMinutes?: number }
   | { step: 'withdraw'; offerId: string }
   | { step: (typeof plainManualSteps)[number] };

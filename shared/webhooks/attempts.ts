@@ -6,7 +6,7 @@ import { timeLimit } from '../base/mongo/durability.ts';
 import type { Mode } from '../base/terms.ts';
 import type { DeliveryOutcome, EventName } from '../rides/ride-types.ts';
 
-/** `event` is the one automatic attempt of a ride's event. The other two are resends, which somebody requested. */
+/** `event` is the one automatic attempt of a ride's event. The other two are resends, which were requested manually. */
 export type AttemptKind = 'event' | 'test' | 'redelivery';
 
 /** The phases of an attempt, in order. `write` is the time from the open connection to the written request. */

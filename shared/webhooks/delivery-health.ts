@@ -14,8 +14,8 @@ interface FailingDeliveries {
 }
 
 /**
- * The keys, of these keys of the account, whose last 5 or more events all failed. Counts attempts of events, but not
- * resends or events without a URL. After a recovery it takes a moment until the key is missing here.
+ * The given keys of the account whose last 5 or more events all failed. Counts attempts of events, but not
+ * resends or events without a URL. After a recovery, a key disappears from the result with a short delay.
  */
 export async function deliveryHealth(
   keyIds: readonly string[],

@@ -18,7 +18,7 @@ export async function eraseAttempts(filter: mongoose.mongo.Filter<AttemptRecord>
 }
 
 /**
- * Erases the attempts of those of these rides that are erased. Call it after inserting attempts, because their ride may
+ * Erases the attempts of the given rides that are erased. Call it after inserting attempts, because their ride may
  * have been erased since. The erasure of a ride erases its attempts before and after it marks the ride, so no attempt
  * is missed in any order of the writes.
  */

@@ -155,7 +155,7 @@ export async function commitmentsOf(driverId: string): Promise<Commitment[]> {
   return [...[...moving.values()].map((rideId) => ({ rideId })), ...offered];
 }
 
-/** The rides among these that are still open for offers. */
+/** The given rides that are still open for offers. */
 export async function openRidesOf(rideIds: readonly string[], now: Date): Promise<Set<string>> {
   if (rideIds.length === 0) return new Set();
   const found = await rides
