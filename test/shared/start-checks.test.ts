@@ -162,7 +162,7 @@ describe('a start', () => {
       expect(await refused.start().catch((error) => error)).to.be.an('error');
       expect(await refused.ended()).to.equal('code 1');
       const printed = fs.readFileSync(path.join(logDir, `${refused.name}.log`), 'utf8');
-      expect(printed).to.match(/^(api|worker): Setting SECRETS_KEY does not open [^\n]+\n$/);
+      expect(printed).to.match(/^(api|worker): Setting SECRETS_KEY does not decrypt [^\n]+\n$/);
     });
     await Promise.all(refusals);
     fs.rmSync(logDir, { recursive: true });

@@ -39,7 +39,7 @@ describe('concernedDrivers', () => {
       ride({ status: 'cancelled', driver }),
       ['b'],
     ],
-    ['a change of a test ride concerns no driver', ride({ mode: 'test' }), ride({ mode: 'test', status: 'cancelled' }), []],
+    ['a test ride concerns no driver', ride({ mode: 'test' }), ride({ mode: 'test', status: 'cancelled' }), []],
   ];
   for (const [title, before, after, concerned] of changes) {
     it(title, () => {

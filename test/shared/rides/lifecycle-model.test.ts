@@ -45,7 +45,7 @@ describe('decide', () => {
     }) as unknown as RideState;
 
   /** Decides, and applies the change like the write in MongoDB. */
-  function applyCommand(ride: RideState, command: Command, at: Date): { outcome: string; ride: RideState; change?: Change } {
+  function perform(ride: RideState, command: Command, at: Date): { outcome: string; ride: RideState; change?: Change } {
     const before = structuredClone(ride);
     try {
       const change = decide(ride, command, at, timing);
@@ -74,7 +74,7 @@ describe('decide', () => {
             ride = { ...ride, biddingEndsAt: new Date(nowMs) };
             continue;
           }
-          const next = applyCommand(ride, commandOf(step, ride.offers, drivers), new Date(nowMs));
+          const next = perform(ride, commandOf(step, ride.offers, drivers), new Date(nowMs));
           ride = next.ride;
           expect(next.outcome, JSON.stringify(step)).to.equal(expected);
           if (next.change?.event) sent.push(next.change.event === 'ride.status' ? ride.status : next.change.event);

@@ -49,7 +49,7 @@ describe('every action in every status', () => {
       const legal = allowed[status][action];
       if (legal) {
         const [to, event] = legal;
-        it(`${action} moves a ride from ${status} to ${to} and creates ${event ? `one ${event} event` : 'no event'}`, async () => {
+        it(`${action} moves a ride from ${status} to ${to} and sends ${event ?? 'no event'}`, async () => {
           const { rideId, offers } = await rideIn(ctx, status, { offers: [{}, {}] });
           const before = await storedRide(rideId);
           const answered = await applyAction(ctx, rideId, commandOf(action, offers[1]?.offerId ?? ''), 'anyone');
