@@ -58,7 +58,7 @@ describe('failureReason', () => {
     expect(failureReason({ outcome: 'waiting' })).to.equal(null);
   });
 
-  it('has a unique name and a remedy of one sentence for each code', () => {
+  it('each failure code has a unique name and a remedy of one sentence', () => {
     const all = Object.values(failureReasons);
     for (const [, remedy] of all) expect(remedy).to.match(/^[A-Z][^.]*(1\.[123][^.]*)*\.$/);
     expect(new Set(all.map(([name]) => name)).size).to.equal(all.length);

@@ -19,7 +19,7 @@ describe('sendTestEvent', () => {
     return { keyId, owner: { accountId } };
   };
 
-  it('stores a pending attempt of the key, and adds a job that contains only ids', async () => {
+  it('a test event is stored as a pending attempt, with a job that contains only ids', async () => {
     const { keyId, owner } = await keyOf('test');
     const attemptId = await sendTestEvent(ctx, keyId, owner);
     const record = await attempts.findOne({ _id: attemptId });
@@ -27,13 +27,13 @@ describe('sendTestEvent', () => {
     expect((await jobFor(ctx, 'webhooks', { attemptId }))?.data).to.deep.equal({ attemptId, keyId });
   });
 
-  it('creates no ride', async () => {
+  it('a test event creates no ride', async () => {
     const { keyId, owner } = await keyOf();
     await sendTestEvent(ctx, keyId, owner);
     expect(await rides.countDocuments({ keyId })).to.equal(0);
   });
 
-  it('throws not_found for a key that is unknown, revoked or of another account', async () => {
+  it('sendTestEvent throws not_found for a key that is unknown, revoked or of another account', async () => {
     const { keyId, owner } = await keyOf();
     const other = await keyOf();
     expect(await outcomeOf(sendTestEvent(ctx, other.keyId, owner))).to.equal('not_found');
@@ -42,7 +42,7 @@ describe('sendTestEvent', () => {
     expect(await outcomeOf(sendTestEvent(ctx, keyId, owner))).to.equal('not_found');
   });
 
-  it('accepts exactly 10 test events a minute per key, even if they are concurrent', async () => {
+  it('a key can send exactly 10 test events a minute, even concurrently', async () => {
     const { keyId, owner } = await keyOf();
     const outcomes = await Promise.all(Array.from({ length: 25 }, () => outcomeOf(sendTestEvent(ctx, keyId, owner))));
     expect(outcomes.filter((outcome) => outcome === 'done')).to.have.length(10);
