@@ -25,17 +25,15 @@ export function ChangeForm({
 }
 
 /**
- * The one-time id of a form, random unless it is derived from a text: all who follow a ride are sent the same page, so
- * there the id follows from the ride.
+ * The one-time id of a form, random unless it is derived from a text: all who follow a ride are sent the same page, so there
+ * the id follows from the ride.
  */
 export function FormId({ from }: { from?: string }) {
   const bytes = from === undefined ? randomBytes(16) : Buffer.from(sha256(from), 'hex').subarray(0, 16);
   return <input type="hidden" name={formIdField} value={bytes.toString('base64url')} />;
 }
 
-/**
- * The faults of a form, with a link to each field. It has the focus when the page opens, so that it is read out first.
- */
+/** The faults of a form, with a link to each field. It has the focus when the page opens, so that it is read out first. */
 export function FaultSummary({ faults, title = 'Not saved yet' }: { faults: Faults; title?: string }) {
   const entries = Object.entries(faults);
   if (entries.length === 0) return null;

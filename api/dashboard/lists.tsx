@@ -29,8 +29,8 @@ export interface ListFilters {
 }
 
 /**
- * Reads the filters that every list has: key and time. `more` names those of this list. Throws the 404 of an unknown
- * key for a key of another account.
+ * Reads the filters that every list has: key and time. `more` names those of this list. Throws the 404 of an unknown key
+ * for a key of another account.
  */
 export async function readFilters({ owner, query }: PageRequest, more: readonly string[]): Promise<ListFilters> {
   const names = ['key', 'from', 'to', ...more];
@@ -136,10 +136,7 @@ function keyLabel({ name, mode, hint, revokedAt }: ListedKey): string {
   return `${name} (${mode}, …${hint.slice(-4)}${revokedAt ? ', revoked' : ''})`;
 }
 
-/**
- * A text field for a time in UTC. A time copied from a page can be pasted here; the browsers' own time fields refuse
- * it.
- */
+/** A text field for a time in UTC. A time copied from a page can be pasted here; the browsers' own time fields refuse it. */
 export function TimeField({
   name,
   label,

@@ -40,8 +40,8 @@ export interface PageRequest {
 export interface FormRequest extends PageRequest {
   form: Form;
   /**
-   * Names the form. The name is written together with the form's effect, and ids are derived from it, so that sending
-   * the form again only completes an interrupted first sending.
+   * Names the form. The name is written together with the form's effect, and ids are derived from it, so that sending the
+   * form again only completes an interrupted first sending.
    */
   sent: SentForm;
   /** When the request arrived. */
@@ -124,8 +124,7 @@ export function signedInRoutes(service: Context) {
       handle: (ctx) => answerScript(ctx, open),
     }),
     /**
-     * A form that changes something. Without its one-time id it is answered 400, and while the account is suspended
-     * 403.
+     * A form that changes something. Without its one-time id it is answered 400, and while the account is suspended 403.
      */
     action: (
       path: string,
@@ -186,8 +185,8 @@ export function formIdOf(form: Form): string {
 }
 
 /**
- * The redirect that asks for a code before a secret is shown or a live key made; null if the session has verified one
- * within the last 12 hours. It leads back to `next`, a page of the dashboard.
+ * The redirect that asks for a code before a secret is shown or a live key made; null if the session has verified one within
+ * the last 12 hours. It leads back to `next`, a page of the dashboard.
  */
 export const askForCode = (
   { session }: Pick<PageRequest, 'session'>,

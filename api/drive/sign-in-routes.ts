@@ -98,8 +98,8 @@ function tooMany(ctx: RequestContext, waitMs: number): void {
 export const driverCookie = (config: Pick<Config, 'environment'>): OwnCookie => ownCookie(config, 'driver_session');
 
 /**
- * Lets a driver in by the session's cookie. The session names the hash of the key that it was made with, and that key
- * is looked up anew each time: it must still be the driver's own, and the driver active.
+ * Lets a driver in by the session's cookie. The session names the hash of the key that it was made with, and that key is
+ * looked up anew each time: it must still be the driver's own, and the driver active.
  */
 export function authenticateBySession(service: Pick<Context, 'config' | 'now'>): Authenticators {
   const cookie = driverCookie(service.config);

@@ -9,8 +9,8 @@ const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'U
 export const money = (amount: number): string => dollars.format(amount);
 export const kilometers = (km: number): string => `${km.toFixed(1)} km`;
 /**
- * The address that calls a number, or undefined for a text without digits. Only digits and a leading `+` are kept: a
- * partner's text must not make the phone dial a service code.
+ * The address that calls a number, or undefined for a text without digits. Only digits and a leading `+` are kept: a partner's text
+ * must not make the phone dial a service code.
  */
 export function callAddress(phone: string): string | undefined {
   const [, plus = '', digits = ''] = /^[^\d+]*(\+?)(.*)$/s.exec(phone) ?? [];

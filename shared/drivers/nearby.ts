@@ -3,7 +3,7 @@ import { type Update, updateDocuments } from '../base/mongo/batch.ts';
 import { timeLimit } from '../base/mongo/durability.ts';
 import { type CarType, carTypes } from '../base/terms.ts';
 import { zonesAround } from './cells.ts';
-import { type DriverPosition, seenRecently, notJournaled, placesIndex, positions } from './positions.ts';
+import { type DriverPosition, notJournaled, placesIndex, positions, seenRecently } from './positions.ts';
 
 /** An available driver near a pickup. */
 export interface NearbyDriver {

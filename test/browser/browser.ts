@@ -77,8 +77,8 @@ export async function openPage(profile: BrowserContext, url: string): Promise<Pa
 }
 
 /**
- * Each page is looked at on a phone by day and on a desktop by night. The colours of a page do not depend on its width,
- * nor its structure on the colours, so the other two would only take as long again.
+ * Each page is looked at on a phone by day and on a desktop by night. The colours of a page do not depend on its width, nor
+ * its structure on the colours, so the other two would only take as long again.
  */
 const screens = [
   { name: '360-light', viewport: { width: 360, height: 740 }, hasTouch: true, colorScheme: 'light' },

@@ -16,8 +16,7 @@ describe('a developer who comes for the first time', () => {
   before(() => LimitModel.deleteMany({}));
   afterEach(closeProfiles);
 
-  // `npm run test:browser -- --grep "first time"` prints how long it takes, at the pace of somebody who types and
-  // reads.
+  // `npm run test:browser -- --grep "first time"` prints how long it takes, at the pace of somebody who types and reads.
   it('signs in, gets a key, is sent a test event and sends a ride, each by clicking', async () => {
     const profile = await openProfile();
     const email = `${randomBase62(10).toLowerCase()}@partner.example`;

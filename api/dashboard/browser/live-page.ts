@@ -1,9 +1,9 @@
 import { enhance } from './enhance.ts';
 
 /**
- * Keeps the part `data-live` of a page up to date: while an answer is expected (`data-waiting`), reads the page again
- * each second, and replaces the part when its version has changed. In a ride's timeline, links (`data-entry`) replace
- * the part without loading the page anew.
+ * Keeps the part `data-live` of a page up to date: while an answer is expected (`data-waiting`), reads the page again each
+ * second, and replaces the part when its version has changed. In a ride's timeline, links (`data-entry`) replace the part
+ * without loading the page anew.
  */
 const everyMs = 1_000;
 /** After this many reads an answer is not near: a worker may be down. */

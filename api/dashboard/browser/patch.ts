@@ -1,6 +1,6 @@
 /**
- * Makes an element like a fresh one, and leaves every part of it alone that has not changed, so that the focus and a
- * selection stay where they are. Elements that come and go among others have an id.
+ * Makes an element like a fresh one, and leaves every part of it alone that has not changed, so that the focus and a selection
+ * stay where they are. Elements that come and go among others have an id.
  */
 export function patch(old: Element, fresh: Element): void {
   if (old.isEqualNode(fresh)) return;

@@ -24,9 +24,7 @@ export interface Verdict {
   ageSeconds?: number;
 }
 
-/**
- * A receiver refuses a signature whose time differs from its own by this much or more (contract, section 6, rule 6).
- */
+/** A receiver refuses a signature whose time differs from its own by this much or more (contract, section 6, rule 6). */
 const maxAgeSeconds = 300;
 
 const headerForm = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/;
@@ -34,8 +32,8 @@ const bom = '\uFEFF';
 const prefix = 'whsec_';
 
 /**
- * Checks a signature as a receiver does (contract, section 6, rules 5 and 6). Where it does not match, tries what
- * commonly goes wrong with the body and the secret, and names what makes it match. Sends nothing anywhere.
+ * Checks a signature as a receiver does (contract, section 6, rules 5 and 6). Where it does not match, tries what commonly goes
+ * wrong with the body and the secret, and names what makes it match. Sends nothing anywhere.
  */
 export async function checkSignature({ header, body, secret }: Pasted, nowSeconds: number): Promise<Verdict> {
   const [, t, v1] = headerForm.exec(header.replace(/^\s*x-service-signature:/i, '').trim()) ?? [];

@@ -26,10 +26,7 @@ import { consoleState, LiveRide } from './live-ride.tsx';
 import { creationAsCurl, keyVariable } from './ride-request.ts';
 import { scenarioWords } from './start-page.tsx';
 
-/**
- * The page of a test ride: shows it live, lets its partner accept an offer or cancel, and steps it in place of its
- * driver.
- */
+/** The page of a test ride: shows it live, lets its partner accept an offer or cancel, and steps it in place of its driver. */
 export function consoleRideRoutes(service: Context, streams: ConsoleStreams): DashboardRoute[] {
   const { config } = service;
   const { page, action, data, stream } = signedInRoutes(service);
@@ -42,8 +39,8 @@ export function consoleRideRoutes(service: Context, streams: ConsoleStreams): Da
   }
 
   /**
-   * Changes the ride on behalf of its key. A refusal is shown on the ride's page, unless the ride has the change
-   * already: by an earlier sending of the form, or by the first of two clicks.
+   * Changes the ride on behalf of its key. A refusal is shown on the ride's page, unless the ride has the change already: by
+   * an earlier sending of the form, or by the first of two clicks.
    */
   async function act(
     request: FormRequest,

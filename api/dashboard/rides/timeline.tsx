@@ -32,8 +32,8 @@ export interface Chosen {
 }
 
 /**
- * The entry that the URL names. Without one, or for an unknown one: the last attempt of an event that has not arrived,
- * which is what most people look for, or else the latest entry.
+ * The entry that the URL names. Without one, or for an unknown one: the last attempt of an event that has not arrived, which
+ * is what most people look for, or else the latest entry.
  */
 export function chosenEntry(entries: readonly HistoryEntry[], id: string): Chosen {
   const all = entries.flatMap((entry): Chosen[] => [

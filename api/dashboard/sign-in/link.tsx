@@ -13,9 +13,8 @@ import { signInCookies } from './cookies.ts';
 import { startBrowserSession } from './start-session.ts';
 
 /**
- * The link of a mail with a code (contract, section 1). It shows a button, because mail scanners open links too; the
- * button signs in, or confirms the session of a person who is signed in. It works only in the browser that asked for
- * the mail.
+ * The link of a mail with a code (contract, section 1). It shows a button, because mail scanners open links too; the button
+ * signs in, or confirms the session of a person who is signed in. It works only in the browser that asked for the mail.
  */
 export function linkRoutes(service: Context): DashboardRoute[] {
   const { config } = service;
@@ -59,14 +58,14 @@ export function linkRoutes(service: Context): DashboardRoute[] {
 }
 
 /**
- * A link confirms a session for the address of its account only. A thief of a session's token could otherwise ask for a
- * link to an address of their own, with that token in the cookie of a browser that signs in.
+ * A link confirms a session for the address of its account only. A thief of a session's token could otherwise ask for a link
+ * to an address of their own, with that token in the cookie of a browser that signs in.
  */
 const isOwn = (signedIn: SignedIn | null, email: string): boolean => !signedIn || signedIn.account.email === email;
 
 /**
- * The page of a link in a mail. Opening it changes nothing, because mail scanners open links too. Its button signs in,
- * or confirms the session of a person who is signed in.
+ * The page of a link in a mail. Opening it changes nothing, because mail scanners open links too. Its button signs in, or
+ * confirms the session of a person who is signed in.
  */
 function linkPage({ email, link, isSignedIn }: { email: string; link: string; isSignedIn: boolean }): string {
   const title = isSignedIn ? 'Confirm that it is you' : 'Sign in';

@@ -65,9 +65,7 @@ export function signInRoutes(service: Context): DashboardRoute[] {
     return { html: signInPage({ next: nextPage(form.text('next')), open, faults, ...typed }), status: 422 };
   }
 
-  /**
-   * A form of the sign-in page. With a session, perhaps from the first of two clicks, it redirects to the next page.
-   */
+  /** A form of the sign-in page. With a session, perhaps from the first of two clicks, it redirects to the next page. */
   const post = (path: string, act: (ctx: RequestContext, form: Form) => Promise<Answer>): DashboardRoute => ({
     method: 'POST',
     path,

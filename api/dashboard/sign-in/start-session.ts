@@ -13,10 +13,10 @@ import { signInCookies } from './cookies.ts';
 import { newBrowserMail } from './mails.ts';
 
 /**
- * Starts the session of a browser that has proved a code or a link. The session's token, the audit entry and the mail
- * are derived from the form's id, so sending the form again only adds the missing ones. Resolves with false if the form
- * has signed in before and that session has ended. Creates the account of a new address: the code proves that the
- * address belongs to the person.
+ * Starts the session of a browser that has proved a code or a link. The session's token, the audit entry and the mail are
+ * derived from the form's id, so sending the form again only adds the missing ones. Resolves with false if the form has signed
+ * in before and that session has ended. Creates the account of a new address: the code proves that the address belongs to
+ * the person.
  */
 export async function startBrowserSession(
   service: Context,
@@ -67,9 +67,7 @@ const systems = [
   [/\bLinux\b/, 'Linux'],
 ] as const;
 
-/**
- * A browser's name for people, like `Firefox on Windows`. It has only words of this list, whatever the browser sent.
- */
+/** A browser's name for people, like `Firefox on Windows`. It has only words of this list, whatever the browser sent. */
 export function browserName(userAgent: string): string {
   const [browser, system] = [browsers, systems].map((names) => names.find(([form]) => form.test(userAgent))?.[1]);
   if (browser && system) return `${browser} on ${system}`;

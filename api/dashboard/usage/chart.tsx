@@ -107,9 +107,7 @@ function inWords(days: readonly DayUsage[]): string {
   return `${counted(all, 'ride')}, the most on ${dayText(most.day)}, ${countText(allOf(most))}`;
 }
 
-/**
- * The least of 1, 2, 4, 6, 10, 20, 40 ... that is not below the count, so that half of it is a round number as well.
- */
+/** The least of 1, 2, 4, 6, 10, 20, 40 ... that is not below the count, so that half of it is a round number as well. */
 function roundUp(count: number): number {
   if (count <= 1) return 1;
   const power = 10 ** Math.floor(Math.log10(count));

@@ -3,10 +3,7 @@ import { kilometers, kindOf, money, timeLeft } from '../words.ts';
 import { mapAddress, onTap, setShown, setText, settle } from './elements.ts';
 import { serverNow } from './gateway.ts';
 
-/**
- * A request that ended without an offer of this driver stays visible this long, so the list does not jump while
- * tapping.
- */
+/** A request that ended without an offer of this driver stays visible this long, so the list does not jump while tapping. */
 const goneForMs = 6_000;
 /** From the distance as the crow flies: a third more by road, at 30 km/h. */
 const minutesPerKm = 2.6;

@@ -152,9 +152,7 @@ function takeStep(step: Step): void {
   act({ kind: 'step', rideId: shown.rideId, step });
 }
 
-/**
- * Whether the driver is online, where only the service knows it: when the page opens, and after the ride it opened in.
- */
+/** Whether the driver is online, where only the service knows it: when the page opens, and after the ride it opened in. */
 async function learnAvailability(): Promise<void> {
   if (isOnline !== undefined) return;
   const me = (await call('GET', '/me'))?.body as { available?: boolean; rideId?: string } | undefined;

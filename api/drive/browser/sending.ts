@@ -18,8 +18,8 @@ interface Listener {
 }
 
 /**
- * Keeps the driver's actions in this browser first, and sends them in order as soon as the service can be reached. Each
- * is sent until there is an answer: a repeat of a step has no effect.
+ * Keeps the driver's actions in this browser first, and sends them in order as soon as the service can be reached. Each is
+ * sent until there is an answer: a repeat of a step has no effect.
  */
 export function createSending(driverId: string, { onChange, onDone, onRefused, onSignedOut }: Listener) {
   const place = `drive-actions-${driverId}`;

@@ -9,10 +9,7 @@ import { useTestApi } from '../../support/service.ts';
 
 type Route = { method: 'GET' | 'POST'; path: string };
 
-/**
- * What holds for every page and action of the dashboard, by its list of routes: a new room is tested without a line
- * here.
- */
+/** What holds for every page and action of the dashboard, by its list of routes: a new room is tested without a line here. */
 describe('every page of the dashboard', () => {
   const api = useTestApi({ TRUSTED_PROXY_HOPS: '1' });
   let owner: HostileAccount;

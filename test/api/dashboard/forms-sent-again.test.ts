@@ -18,10 +18,7 @@ import { useMongoProxy } from '../../support/mongo-proxy.ts';
 import { newDriver } from '../../support/rides.ts';
 import { useTestApi } from '../../support/service.ts';
 
-/**
- * An account with all that the forms change: two sessions, a key, a ride that is bidding with an offer, and one with a
- * failed event.
- */
+/** An account with all that the forms change: two sessions, a key, a ride that is bidding with an offer, and one with a failed event. */
 interface World {
   ctx: Context;
   visitor: Visitor;
@@ -43,10 +40,7 @@ interface FormCase {
   needsNoId?: true;
 }
 
-/**
- * Every form of a person who has signed in. The forms of signing in have a test of their own
- * (sign-in-repeated.test.ts).
- */
+/** Every form of a person who has signed in. The forms of signing in have a test of their own (sign-in-repeated.test.ts). */
 const cases: Record<string, FormCase> = {
   '/sign-out': { status: 303, needsNoId: true },
   '/sign-out-everywhere': { status: 303 },
