@@ -49,10 +49,10 @@ const idempotencyLifeMs = 24 * 3_600_000;
 
 /**
  * Creates a ride (contract, section 4.1). One call creates at most one ride, even if the connection to MongoDB breaks
- * during the insert, because every retry inserts the same `_id`. Resolves when the ride is durable; with the existing
- * ride if another request with the same Idempotency-Key was first. Throws `idempotency_conflict` if the Idempotency-Key
- * belongs to a different request of the API key, and `unavailable` or UnconfirmedRide after about 3 s without MongoDB.
- * The job of the first timer is added after the insert and cannot fail the creation.
+ * during the insert, because every retry inserts the same `_id`. Resolves when the ride is in MongoDB's journal; with
+ * the existing ride if another request with the same Idempotency-Key was first. Throws `idempotency_conflict` if the
+ * Idempotency-Key belongs to a different request of the API key, and `unavailable` or UnconfirmedRide after about 3 s
+ * without MongoDB. The job of the first timer is added after the insert and cannot fail the creation.
  */
 export async function createRide(ctx: Context, input: NewRide): Promise<CreationFields> {
   const ride = newDocument(ctx, input);

@@ -14,7 +14,7 @@ const fields = { suspendedAt: 1, revokedAt: 1, leavesSince: 1, left: 1 } as cons
  * Applies the consequences of a driver getting or losing a ride, or being suspended: withdraws the live offers of a
  * driver who is on a ride, ends the ride and the offers of a suspended or revoked driver, and marks the driver as free
  * or busy for dispatch. A resumed driver loses only the ride and offers from before the resume. Idempotent, and may run
- * late. Resolves with the id of the driver's moving ride (null if none) and the driver's state. Throws when MongoDB is
+ * late. Resolves with the id of the driver's moving ride (null if none), and with `isActive`. Throws when MongoDB is
  * unavailable.
  */
 export async function settleDriver(

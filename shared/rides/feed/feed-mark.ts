@@ -141,7 +141,7 @@ const activeMs = 200;
 const idleMs = 1_000;
 /** The feed counts as idle this long after its last use. */
 const idleAfterMs = 60_000;
-/** The mark reaches a feed time that is at most this far ahead without help. */
+/** The mark follows the clock to a feed time that is at most this far ahead, so it is not raised for it. */
 const soonMs = 2_000;
 
 /** Raises the mark until `close`: 5 times a second while requests read the feed, else once a second. */
