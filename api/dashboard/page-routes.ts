@@ -6,7 +6,7 @@ import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
 import { AppError, type ErrorCode, errorCodeHeader } from '../../shared/base/errors.ts';
 import type { Origin } from '../../shared/rides/ride-types.ts';
-import type { AskedBy } from '../../shared/webhooks/attempts.ts';
+import type { Requester } from '../../shared/webhooks/attempts.ts';
 import { type Form, readForm } from '../http/body.ts';
 import { type OwnCookie, ownCookie } from '../http/credentials.ts';
 import { paramOf } from '../http/route.ts';
@@ -198,7 +198,7 @@ function signInPath(ctx: RequestContext): string {
 }
 
 /** The requester of an attempt that a form asks for. */
-export const askedBy = ({ owner, ctx, sent }: FormRequest): AskedBy => ({
+export const askedBy = ({ owner, ctx, sent }: FormRequest): Requester => ({
   ...owner,
   requestId: ctx.state.requestId,
   form: sent.id,

@@ -1,4 +1,4 @@
-import { type Limit, take } from '../../shared/accounts/limit.ts';
+import { charge, type Limit } from '../../shared/accounts/limit.ts';
 import { sessionLifetimeMs } from '../../shared/accounts/session-store.ts';
 import type { Config } from '../../shared/base/config.ts';
 import type { Context } from '../../shared/base/context.ts';
@@ -46,13 +46,13 @@ export function signInRoutes(service: Context): PageRoute[] {
     const key = (await readForm(ctx)).text('key').trim();
     const client = clientNetwork(clientAddress(ctx, config.trustedProxyHops));
     // Counted before the key is checked, so that concurrent tries cannot exceed the limit.
-    const tried = await take(wrongDriverKeys, client, service.now());
+    const tried = await charge(wrongDriverKeys, client, service.now());
     if (tried.isFull) return tooMany(ctx, tried.freesMs);
     const keyHash = hashOfDriverKey(key);
     const driver = keyHash && (await findDriver(keyHash));
     // A redirect, because a reload of an answer to this form would offer to send the key again.
     if (!driver) return redirectTo(ctx, '/drive?wrong');
-    await tried.giveBack();
+    await tried.refund();
     await endOwnSession(ctx);
     const token = await driverSessions.start({ driverId: driver.driverId, keyHash }, service.now());
     cookie.write(ctx, token, sessionLifetimeMs);

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { AppError } from '../../../shared/base/errors.ts';
 import { maxOffers } from '../../../shared/rides/decide.ts';
-import { canStep, type HandStep, plainHandSteps } from '../../../shared/rides/manual-steps.ts';
+import { canStep, type ManualStep, plainManualSteps } from '../../../shared/rides/manual-steps.ts';
 import type { Offer } from '../../../shared/rides/ride-types.ts';
 import { nextSimulatedOffer } from '../../../shared/rides/simulation.ts';
 import { hasEnded } from '../../../shared/rides/transitions.ts';
@@ -14,7 +14,7 @@ import { consoleRidePath } from '../paths.ts';
 import type { ConsoleRide } from './console-ride.ts';
 import { numberIn } from './ride-request.ts';
 
-type Name = HandStep['step'];
+type Name = ManualStep['step'];
 
 const trip: readonly [Name, string][] = [
   ['arrive', 'Arrive at the pickup'],
@@ -117,17 +117,17 @@ function StepForm({
 }
 
 /** The manual step that a form requests, or the form's fault. Throws `not_found` for an unknown step. */
-export function handStepIn(name: string, form: Form): { step: HandStep } | { fault: string } {
+export function handStepIn(name: string, form: Form): { step: ManualStep } | { fault: string } {
   if (name === 'withdraw') return { step: { step: name, offerId: form.text('offerId') } };
   if (name === 'offer') return offerIn(form);
-  const step = plainHandSteps.find((known) => known === name);
+  const step = plainManualSteps.find((known) => known === name);
   if (!step) throw new AppError('not_found');
   return { step: { step } };
 }
 
 const labels: Record<string, string> = { price: 'The price', etaMinutes: 'The minutes until the pickup' };
 
-function offerIn(form: Form): { step: HandStep } | { fault: string } {
+function offerIn(form: Form): { step: ManualStep } | { fault: string } {
   const typed = { price: numberIn(form.text('price')), etaMinutes: numberIn(form.text('etaMinutes')) };
   const [fault] = Object.entries(faultsIn(manualOfferSchema, typed));
   if (fault) return { fault: `${labels[fault[0]]} ${fault[1]}` };

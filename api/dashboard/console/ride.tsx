@@ -6,7 +6,7 @@ import { greatCircleKm } from '../../../shared/base/great-circle.ts';
 import { findKey } from '../../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import type { Command } from '../../../shared/rides/decide.ts';
-import { takeHandStep } from '../../../shared/rides/manual-steps.ts';
+import { applyManualStep } from '../../../shared/rides/manual-steps.ts';
 import { CodeBlock } from '../blocks.tsx';
 import { Id } from '../facts.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
@@ -76,7 +76,7 @@ export function consoleRideRoutes(service: Context, streams: ConsoleStreams): Da
     const { step } = asked;
     return act(
       request,
-      (rideId, owner) => takeHandStep(service, rideId, step, owner, originOf(request)),
+      (rideId, owner) => applyManualStep(service, rideId, step, owner, originOf(request)),
       ({ offers }) =>
         step.step === 'withdraw' &&
         offers.some(({ offerId, withdrawnAt }) => offerId === step.offerId && withdrawnAt !== undefined),

@@ -1,6 +1,6 @@
 import type { Account } from '../../../shared/accounts/account.ts';
 import type { KeyFacts } from '../../../shared/keys/manage-keys.ts';
-import { seenSecret } from '../../../shared/keys/replace-secret.ts';
+import { secretVersion } from '../../../shared/keys/replace-secret.ts';
 import { ModePill } from '../facts.tsx';
 import { ChangeForm } from '../forms.tsx';
 import { dashboardPage, PageHead } from '../frame.tsx';
@@ -77,7 +77,7 @@ export function confirmChangePage({
           ))}
         </ul>
         <ChangeForm action={`${keyPath(key._id)}/${path}`} class="actions">
-          {question !== 'revoke' && <input type="hidden" name={seenField} value={seenSecret[question](key)} />}
+          {question !== 'revoke' && <input type="hidden" name={seenField} value={secretVersion[question](key)} />}
           <button class="btn destroys" type="submit">
             {button}
           </button>

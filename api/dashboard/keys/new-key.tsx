@@ -1,5 +1,5 @@
 import type { Account } from '../../../shared/accounts/account.ts';
-import { type Limit, take } from '../../../shared/accounts/limit.ts';
+import { charge, type Limit } from '../../../shared/accounts/limit.ts';
 import type { Context } from '../../../shared/base/context.ts';
 import type { Mode } from '../../../shared/base/terms.ts';
 import { listActiveKeys } from '../../../shared/keys/list-keys.ts';
@@ -54,11 +54,11 @@ export function newKeyRoutes(service: Context): DashboardRoute[] {
       const unconfirmed = mode === 'live' && askForCode(request, back, service.now());
       if (unconfirmed) return unconfirmed;
       const most = config.maxKeysPerAccount;
-      const today = await take(newKeys(config), account._id, service.now(), sent.id);
+      const today = await charge(newKeys(config), account._id, service.now(), sent.id);
       if (today.isFull) return tooManyNewKeys(request, today.freesMs);
       const made = await createKeyByForm(config, { accountId: account._id, name, mode, form: sent, most });
       if (made === 'full') {
-        await today.giveBack();
+        await today.refund();
         return { html: fullPage({ account, most, hasErrors: true }), status: 422 };
       }
       const key = await recordNewKey(request, 'created', made.keyId, made.at);

@@ -1,7 +1,7 @@
 import {
-  type EnteredCode,
+  type CodeResult,
+  codeRequestId,
   enterCode,
-  idOfAsked,
   newCode,
   type Proof,
   readCode,
@@ -31,7 +31,7 @@ export function codeSteps(service: Context) {
     /** Sends one mail per form, with a code and a link. Resolves with null, or with the page of a reached limit. */
     async send(ctx: RequestContext, asking: CodeRequest & { next: string }): Promise<Answer | null> {
       const now = service.now();
-      const mailId = derivedMailId('code', idOfAsked(asking));
+      const mailId = derivedMailId('code', codeRequestId(asking));
       // The mail is stored last, so a stored mail means that all steps are done.
       if (await isMailStored(mailId)) return null;
       const client = clientNetwork(clientAddress(ctx, config.trustedProxyHops));
@@ -63,7 +63,7 @@ export function codeSteps(service: Context) {
   };
 }
 
-function faultOf(entered: Extract<EnteredCode, { result: 'wrong' | 'no code' }>): string {
+function faultOf(entered: Extract<CodeResult, { result: 'wrong' | 'no code' }>): string {
   if (entered.result === 'no code') return 'This code no longer works: send a new one';
   const { triesLeft } = entered;
   if (triesLeft === 0) return 'This is the fifth wrong code: send a new one';
