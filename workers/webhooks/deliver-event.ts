@@ -6,7 +6,7 @@ import type { DeliveryJob } from '../../shared/base/queues.ts';
 import { timeOf } from '../../shared/rides/events.ts';
 import { enqueueNextDelivery } from '../../shared/rides/ride-jobs.ts';
 import type { Delivery } from '../../shared/rides/ride-types.ts';
-import { type Finished, type JobResult, type Run, withLine } from '../handler.ts';
+import { type Finished, type JobResult, type Run, withLogLine } from '../handler.ts';
 import { attempt, type Outgoing, readSettings } from './attempt.ts';
 import { claimClock } from './claim.ts';
 import { type ClaimedEvent, claimEvent, deliveryState } from './claim-event.ts';
@@ -77,7 +77,7 @@ function report(
   }
   recordAttempt(ctx, claimed, delivery, trace);
   const fields = { requestId: requestIdOf(claimed), ...job, event, outcome, reason, httpStatus, durationMs, pool };
-  return withLine(ctx.log, { result: outcome, event, httpStatus, reason, durationMs }, fields, 'delivery');
+  return withLogLine(ctx.log, { result: outcome, event, httpStatus, reason, durationMs }, fields, 'delivery');
 }
 
 async function endWithoutClaim(ctx: Context, { rideId, seq }: DeliveryJob): Promise<JobResult> {

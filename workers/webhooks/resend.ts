@@ -8,7 +8,7 @@ import type { Delivery, Ride, RideEvent } from '../../shared/rides/ride-types.ts
 import { enqueueNextRedeliveries, nextRedeliveries } from '../../shared/webhooks/attempt-jobs.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 import { eraseAttemptsOfErased } from '../../shared/webhooks/erase-attempts.ts';
-import { type Finished, type JobResult, type Run, withLine } from '../handler.ts';
+import { type Finished, type JobResult, type Run, withLogLine } from '../handler.ts';
 import { type AttemptReport, attempt, type Outgoing, readSettings, type SettingsOrOutcome } from './attempt.ts';
 import { claimClock } from './claim.ts';
 import { type ClaimedResend, claimResend, heldForMs, mayRedeliver, settleResend } from './claim-resend.ts';
@@ -140,7 +140,7 @@ function report(
 ): Finished {
   countDelivery(kind, pool, { outcome, durationMs });
   const fields = { requestId, ...job, kind, rideId, seq, event, outcome, reason, httpStatus, durationMs, pool };
-  return withLine(log, { result: outcome, event, httpStatus, reason, durationMs }, fields, 'attempt by hand');
+  return withLogLine(log, { result: outcome, event, httpStatus, reason, durationMs }, fields, 'attempt by hand');
 }
 
 /** Adds the job of the ride's next redelivery, also when an earlier run was cut off before it did. */
