@@ -59,7 +59,7 @@ async function handle(ctx: Context, handler: Handler<unknown>, job: Job, run: Ru
       return await handler(ctx, job.data, run);
     } catch (error) {
       const described = describeError(error);
-      if (isOutageOfMongo(error) && stopping.aborted) return { againInMs: outagePauseMs, why: 'MongoDB is unavailable' };
+      if (isOutageOfMongo(error) && stopping.aborted) return { againInMs: outagePauseMs, why: 'MongoDB unavailable' };
       if (isOutageOfMongo(error)) {
         ctx.log.debug({ pool, job: job.name, error: described }, 'MongoDB is unavailable: the job waits');
         await pause(outagePauseMs, stopping);

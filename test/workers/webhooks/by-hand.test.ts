@@ -187,7 +187,7 @@ describe('an attempt by hand', () => {
       const { rideId, keyId, owner } = await deliveredRide(1);
       const attemptId = await redeliver(ctx, { rideId, seq: 1 }, owner);
       await keys.updateOne({ _id: keyId }, { $set: { nextRedeliveryAt: new Date(Date.now() + 60_000) } });
-      expect(await deliverByHand(ctx, attemptId)).to.have.property('why', 'pace');
+      expect(await deliverByHand(ctx, attemptId)).to.have.property('why', 'throttled');
       expect(await stored(attemptId)).to.include({ state: 'waiting', tries: 0 });
       await keys.updateOne({ _id: keyId }, { $set: { nextRedeliveryAt: new Date(0) } });
       expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });

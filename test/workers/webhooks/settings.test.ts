@@ -76,7 +76,7 @@ describe('a rolled signing secret or a changed URL', () => {
       outbound.restore();
       return { port: Number(new URL(old.origin).port) };
     });
-    expect(await deliver(ctx, rideId, 1)).to.deep.equal({ againInMs: 100, why: 'just let go by another run' });
+    expect(await deliver(ctx, rideId, 1)).to.deep.equal({ againInMs: 100, why: 'just released by another run' });
     expect(outbound.dialled).to.have.length(1);
     expect((await storedRide(rideId)).events[0]).not.to.have.property('delivery');
     expect(await deliver(ctx, rideId, 1)).to.include({ result: 'delivered' });
