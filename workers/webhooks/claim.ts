@@ -40,7 +40,7 @@ export const newClaim = (token: string) => ({ token, at: '$$NOW', until: fromNow
 /** For an update pipeline: the time `ms` from now, by MongoDB's clock. */
 export const fromNow = (ms: number) => ({ $add: ['$$NOW', Math.ceil(ms)] });
 
-/** Keeps a claim that can be renewed while an attempt connects. */
+/** Tracks a claim, and renews it while an attempt connects. */
 export function renewableClaim(ctx: Pick<Context, 'nowBeforeSteps'>, held: HeldClaim) {
   let { claim, askedAt } = held;
   let answeredAt = readClocks();

@@ -15,8 +15,8 @@ const reportEveryMs = 60_000;
 const reports = new WeakMap<Logger, Map<string, number>>();
 
 /**
- * Releases the claim and runs the job again after a second. The run waits inside the job and so keeps its concurrency
- * slot busy: any other job in this process would meet the same fault.
+ * Releases the claim and runs the job again after a second. The run waits inside the job, so the process does not start
+ * another job in its place, which would meet the same fault.
  */
 export async function retryInPlace(
   ctx: Context,

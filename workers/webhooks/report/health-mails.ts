@@ -54,7 +54,7 @@ async function mailTo(ctx: Context, { _id, accountId }: ApiKey, mail: Mail): Pro
     if (account && account.email !== operatorEmail) await sendMail(ctx, { to: account.email, ...mail });
     return true;
   } catch (error) {
-    ctx.log.warn({ keyId: _id, error: describeError(error) }, 'mail about deliveries not sent');
+    ctx.log.warn({ keyId: _id, error: describeError(error) }, 'mail about delivery health not sent');
     return isOutageOfMongo(error) && !wasNeverSent(error);
   }
 }
@@ -64,11 +64,11 @@ function failureMail({ config }: Context, key: ApiKey, { inRow, since, reason }:
   return {
     subject: `Webhooks of your key "${oneLine(key.name)}" fail`,
     text: [
-      `The last ${inRow} events of your key "${oneLine(key.name)}" did not reach your webhook. The first of them failed at ${utc(since)}.`,
-      `Why the last one failed: ${name}.\nWhat to do: ${remedy}`,
-      'An event is sent once and not repeated by itself. When your receiver works again, you can send those that failed once more, here:',
+      `The last ${inRow} events of your key "${oneLine(key.name)}" did not reach your webhook. The first one failed at ${utc(since)}.`,
+      `Reason for the last failure: ${name}.\nWhat to do: ${remedy}`,
+      'Each event is sent once; there is no automatic retry. When your receiver works again, you can resend the failed events here:',
       linkTo(config, key._id),
-      'You get one more mail when an event arrives again.',
+      'We will send you another mail when an event is delivered again.',
     ].join('\n\n'),
   };
 }
@@ -77,8 +77,8 @@ function recoveryMail({ config }: Context, key: ApiKey, { inRow, since }: Failur
   return {
     subject: `Webhooks of your key "${oneLine(key.name)}" work again`,
     text: [
-      `An event of your key "${oneLine(key.name)}" has reached your webhook. Before that, ${inRow} had failed in a row since ${utc(since)}.`,
-      'They are not repeated by themselves. You can send them once more, here:',
+      `An event of your key "${oneLine(key.name)}" has reached your webhook. The ${inRow} events before it, since ${utc(since)}, failed.`,
+      'They are not retried automatically. You can resend them here:',
       linkTo(config, key._id),
     ].join('\n\n'),
   };
