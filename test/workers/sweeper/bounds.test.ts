@@ -8,7 +8,7 @@ import { rides } from '../../../shared/rides/ride.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/ride-jobs.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
-import { takeLease } from '../../../workers/periodic/lease.ts';
+import { acquireLease } from '../../../workers/periodic/lease.ts';
 import { progressKey } from '../../../workers/periodic/sweeper/progress.ts';
 import { startSweeper } from '../../../workers/periodic/sweeper/sweeper.ts';
 import { sweeperLeaseKey, takeSweepTurn } from '../../../workers/periodic/sweeper/turn.ts';
@@ -75,7 +75,7 @@ describe('the sweeper', () => {
 
   describe('keeps the lease', () => {
     it('to itself: a process that has lost it neither renews it nor ends it', async () => {
-      const lost = await takeLease(ctx.redis, { key: sweeperLeaseKey });
+      const lost = await acquireLease(ctx.redis, { key: sweeperLeaseKey });
       await ctx.redis.set(sweeperLeaseKey, 'another process', 'PX', 60_000);
       expect(await lost?.keep()).to.equal(false);
       await lost?.rest(1);
@@ -84,7 +84,7 @@ describe('the sweeper', () => {
     });
 
     it('for as long as it renews it', async () => {
-      const lease = await takeLease(ctx.redis, { key: sweeperLeaseKey });
+      const lease = await acquireLease(ctx.redis, { key: sweeperLeaseKey });
       await ctx.redis.pexpire(sweeperLeaseKey, 500);
       expect(await lease?.keep()).to.equal(true);
       expect(await ctx.redis.pttl(sweeperLeaseKey)).to.be.above(500);

@@ -210,11 +210,11 @@ describe('the sweeper', () => {
   }
 
   it('ends a trip without Redis, also one that has stalled since it looked at all of them', async () => {
-    const mayGoOn = async () => true;
-    const position = await sweepWithoutRedis(ctx, 'front', mayGoOn);
+    const mayContinue = async () => true;
+    const cursor = await sweepWithoutRedis(ctx, 'front', mayContinue);
     const { rideId } = await rideIn(ctx, 'arrived');
     await makeDue(rideId, 'stall', secondsAgo(1));
-    await sweepWithoutRedis(ctx, position, mayGoOn);
+    await sweepWithoutRedis(ctx, cursor, mayContinue);
     expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'timeout' });
   });
 
