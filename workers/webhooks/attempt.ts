@@ -22,10 +22,10 @@ import type { Trace } from './send/trace.ts';
 export type AttemptReport = Omit<Delivery, 'outcome' | 'at'> & { outcome: DeliveryOutcome | 'lost' | 'unable' };
 
 /** A key's settings, and when the query for them was sent: the settings are at most this old. */
-type ReadSettings = DeliverySettings & { askedAt: ClockReading };
+type TimedSettings = DeliverySettings & { askedAt: ClockReading };
 
 /** A key's settings, or the outcome of an attempt if they cannot be read or decrypted. */
-export type SettingsOrOutcome = ReadSettings | Pick<AttemptReport, 'outcome' | 'reason'>;
+export type SettingsOrOutcome = TimedSettings | Pick<AttemptReport, 'outcome' | 'reason'>;
 
 /**
  * Reads the settings of a key. Call it before the claim, so that a slow MongoDB does not use up the time in which the
@@ -44,7 +44,7 @@ export async function readSettings(ctx: Context, keyId: string): Promise<Setting
 }
 
 /** The event that an attempt sends, and its destination. */
-export interface Outgoing {
+export interface OutgoingEvent {
   keyId: string;
   event: EventName;
   eventId: string;
@@ -68,7 +68,7 @@ export interface Outgoing {
  */
 export async function attempt(
   ctx: Context,
-  outgoing: Outgoing,
+  outgoing: OutgoingEvent,
   held: HeldClaim,
   settings: SettingsOrOutcome,
   trace: Trace,
@@ -116,18 +116,18 @@ export async function attempt(
 }
 
 /** Settings that can be read again while an attempt connects. */
-function renewableSettings(config: Pick<Config, 'secrets'>, keyId: string, first: ReadSettings) {
+function renewableSettings(config: Pick<Config, 'secrets'>, keyId: string, first: TimedSettings) {
   let settings = first;
   let maxAgeMs = settingsMaxAgeMs;
   let reads = 0;
   return {
     /** The settings if they are fresh enough to write a request with, else null. */
-    ifFresh: (): ReadSettings | null => (ageMs(settings.askedAt) <= maxAgeMs ? settings : null),
+    ifFresh: (): TimedSettings | null => (ageMs(settings.askedAt) <= maxAgeMs ? settings : null),
     /**
      * Reads the settings again. A second renewal shows that MongoDB is slow: `holdDeliverySettings` then allows a
      * higher age. Throws what `deliverySettings` throws.
      */
-    async renew(): Promise<ReadSettings> {
+    async renew(): Promise<TimedSettings> {
       reads += 1;
       const isHeld = reads > 1;
       const askedAt = readClocks();
@@ -140,7 +140,7 @@ function renewableSettings(config: Pick<Config, 'secrets'>, keyId: string, first
 }
 
 /** The span does not contain the destination. */
-function spanEnd({ requestId, rideId, keyId, seq, event }: Outgoing, { outcome, ...sent }: SendResult): SpanEnd {
+function spanEnd({ requestId, rideId, keyId, seq, event }: OutgoingEvent, { outcome, ...sent }: SendResult): SpanEnd {
   return { hasFailed: outcome !== 'delivered', fields: { requestId, rideId, keyId, seq, event, outcome, ...sent } };
 }
 

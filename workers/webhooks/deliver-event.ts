@@ -7,7 +7,7 @@ import { timeOf } from '../../shared/rides/events.ts';
 import { enqueueNextDelivery } from '../../shared/rides/ride-jobs.ts';
 import type { Delivery } from '../../shared/rides/ride-types.ts';
 import { type Finished, type JobResult, type Run, withLogLine } from '../handler.ts';
-import { attempt, type Outgoing, readSettings } from './attempt.ts';
+import { attempt, type OutgoingEvent, readSettings } from './attempt.ts';
 import { claimClock } from './claim.ts';
 import { type ClaimedEvent, claimEvent, deliveryState } from './claim-event.ts';
 import { backoffMs, retryInPlace, retryUnderClaim, secretsKeyMissing, waitForClocks } from './postpone.ts';
@@ -52,7 +52,7 @@ export async function deliverEvent(ctx: Context, job: DeliveryJob, run: Run): Pr
 /** The request that caused the event, or else the one that created the ride. */
 const requestIdOf = ({ ride, event }: ClaimedEvent): string | undefined => event.requestId ?? ride.origin?.requestId;
 
-function outgoingOf(claimed: ClaimedEvent): Outgoing {
+function outgoingOf(claimed: ClaimedEvent): OutgoingEvent {
   const { _id: rideId, keyId, webhookUrl } = claimed.ride;
   const { event, seq, body } = claimed.event;
   const requestId = requestIdOf(claimed);

@@ -9,7 +9,7 @@ import { enqueueNextRedeliveries, nextRedeliveries } from '../../shared/webhooks
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 import { eraseAttemptsOfErased } from '../../shared/webhooks/erase-attempts.ts';
 import { type Finished, type JobResult, type Run, withLogLine } from '../handler.ts';
-import { type AttemptReport, attempt, type Outgoing, readSettings, type SettingsOrOutcome } from './attempt.ts';
+import { type AttemptReport, attempt, type OutgoingEvent, readSettings, type SettingsOrOutcome } from './attempt.ts';
 import { claimClock } from './claim.ts';
 import { type ClaimedResend, claimResend, heldForMs, mayRedeliver, settleResend } from './claim-resend.ts';
 import { backoffMs, retryUnderClaim, waitForClocks } from './postpone.ts';
@@ -82,7 +82,7 @@ const isNext = async (attemptId: string, rideId: string): Promise<boolean> =>
 async function outgoingOrReason(
   claimed: ClaimedResend,
   settings: SettingsOrOutcome,
-): Promise<Outgoing | { reason: string; body?: never }> {
+): Promise<OutgoingEvent | { reason: string; body?: never }> {
   const { record } = claimed;
   if (record.tries !== undefined && record.tries > mostTries) return { reason: 'interrupted' };
   if (isTooOld(claimed) && !('outcome' in settings)) return { reason: 'too_late' };
@@ -90,7 +90,7 @@ async function outgoingOrReason(
 }
 
 /** The event to send, or null if its body was erased. */
-async function outgoingOf(record: AttemptRecord): Promise<Outgoing | null> {
+async function outgoingOf(record: AttemptRecord): Promise<OutgoingEvent | null> {
   const { _id, keyId, kind, event, body, rideId, seq, requestId } = record;
   const asked = { keyId, event, rideId, requestId };
   if (kind === 'test' || rideId === undefined || seq === undefined) {
