@@ -16,7 +16,7 @@ const longestPauseMs = 60_000;
 /** Longer than one try. If the worker dies, another one retries the mail after this time. */
 const claimMs = 60_000;
 const recordAgainMs = 250;
-/** How long the row of a finished mail is kept. */
+/** The row of a finished mail is kept for this long. */
 const keepForMs = 30 * 24 * 3_600_000;
 
 /**

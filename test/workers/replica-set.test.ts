@@ -15,7 +15,7 @@ import { useNock } from '../support/webhook-nock.ts';
 describe('a worker on a replica set', () => {
   useNock(false);
   let commands: Document[] = [];
-  /** Whether the majority starts to lag as soon as the receiver has an event. */
+  /** The majority starts to lag as soon as the receiver has an event. */
   let lagsAfterReceipt = false;
   const replicaSet = useReplicaSet({ onCommand: (command) => commands.push(command) });
   const receiver = useReceiver({

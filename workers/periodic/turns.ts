@@ -20,10 +20,7 @@ export interface PacedWork {
   leaseKey: string;
   /** The time between two turns of all processes together. */
   intervalMs: number;
-  /**
-   * How often each process asks for a turn in an interval. After a process dies, another one continues that much
-   * sooner.
-   */
+  /** Each process asks this often for a turn in an interval: the more often, the sooner one replaces a dead process. */
   asksPerInterval: number;
   /** After each query, sleeps `perWork` times as long as the query took, at most `longestMs`. */
   rests: { perWork: number; longestMs: number };

@@ -69,7 +69,8 @@ const toleranceMs = 100;
 const outdatedMs = 120_000;
 
 /**
- * Whether a redelivery of this key may start now. Throttles over all processes, even if many late jobs are due at once.
+ * Resolves with true if a redelivery of this key may start now. Throttles over all processes, even if many late jobs
+ * are due at once.
  */
 export async function mayRedeliver(keyId: string): Promise<boolean> {
   const isOutdated = { $gt: ['$nextRedeliveryAt', fromNow(outdatedMs)] };

@@ -86,7 +86,7 @@ const forgetAfterMs = 3_600_000;
  */
 const seen = new Map<string, { claim: SeenClaim; since: number }>();
 
-/** Whether MongoDB's clock was set back after the claim was made. The claim's `until` is then meaningless. */
+/** True if MongoDB's clock was set back after the claim was made. The claim's `until` is then meaningless. */
 export const isAhead = ({ at }: Pick<SeenClaim, 'at'>, now: Date): boolean => at > now;
 
 /** Remembers a claim dated ahead of the clock. Returns the time after which to check it again (ms). */
@@ -108,7 +108,7 @@ export function noteAhead(id: string, claim: SeenClaim): number {
 export const earlier = (now: Date, endedBy = now): number => Math.min(now.getTime(), endedBy.getTime());
 
 /**
- * For an update pipeline: whether this run may claim the document. It may if the current claim is its own or has
+ * For an update pipeline: true if this run may claim the document. It may if the current claim is its own or has
  * expired, by MongoDB's clock and by `endedBy` too, which leaves out recent forward steps of that clock (`claimClock`).
  * A claim dated ahead of MongoDB's clock counts as expired once this process has seen it unchanged for its full
  * duration, measured by the monotonic clock.

@@ -100,8 +100,7 @@ async function endWithoutClaim(ctx: Context, { rideId, seq }: DeliveryJob): Prom
 
 /**
  * Postpones an attempt that a local fault prevented: a local fault is not an outcome. A missing SECRETS_KEY lasts until
- * a restart, so the job backs off. For other faults (no free descriptors or ports) it retries soon, because they are
- * short.
+ * a restart, so the job backs off. Other faults (no free descriptors or ports) are short, so the job retries soon.
  */
 function postpone(ctx: Context, job: DeliveryJob, run: Run, claimed: ClaimedEvent, reason = 'unknown') {
   if (reason !== secretsKeyMissing) return retryInPlace(ctx, job, run, reason, claimed);

@@ -21,8 +21,7 @@ interface RecordedDelivery {
 /**
  * Records an event's delivery on its ride and ends the claim. If MongoDB refuses the delivery, writes it once more
  * outside a batch, and then writes a delivery with only the reason `unrecordable`. Resolves with null if nothing was
- * recorded.
- * `isLast`: the ride had no newer event when this one was claimed.
+ * recorded. `isLast`: the ride had no newer event when this one was claimed.
  */
 export async function recordDelivery(
   ctx: Context,

@@ -51,7 +51,7 @@ export async function markSlow(ctx: Pick<Context, 'redis' | 'log' | 'now'>, keyI
   }
 }
 
-/** Whether a key is marked as slow. While Redis is unavailable, no key counts as slow. */
+/** Resolves with true if a key is marked as slow. While Redis is unavailable, no key counts as slow. */
 export async function isSlow(ctx: Pick<Context, 'redis' | 'now'>, keyId: string): Promise<boolean> {
   try {
     return (await markExpiry(ctx.redis)(keyId)) > ctx.now();

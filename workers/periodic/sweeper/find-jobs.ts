@@ -88,7 +88,7 @@ async function readLists(redis: RedisClient, queue: Queue, named: readonly Named
   return {
     scores: answerOf<(string | null)[]>(scores),
     head: headOf(answerOf<string[]>(list)),
-    /** Whether every job has its hash, and no two jobs share an id. */
+    /** Every job has its hash, and no two jobs share an id. */
     areConsistent: answerOf<number>(existing) === named.length && areUnique(jobIds),
   };
 }
@@ -156,5 +156,5 @@ export async function keepJobIdsUnique(redis: RedisClient, queue: Queue, nowMs: 
   if (Number(await redis.get(key)) < smallestUniqueId) await redis.incrby(key, Math.floor(nowMs));
 }
 
-/** Whether these ids come from a counter that `keepJobIdsUnique` started, so no other job has ever had one of them. */
+/** True if these ids come from a counter that `keepJobIdsUnique` started: no other job has ever had one of them. */
 const areUnique = (jobIds: readonly string[]): boolean => jobIds.every((id) => Number(id) >= smallestUniqueId);

@@ -21,7 +21,7 @@ import type { Walk } from '../walk.ts';
 import { addMissing, type NeededJob } from './add-missing.ts';
 import { alongDueTimers, type DueRide, endStalled, hasStalled } from './mongo-work.ts';
 
-/** What a sweep found and did. */
+/** The numbers of jobs, rides and drivers that a sweep added, changed or read. */
 export interface Findings {
   /** Missing jobs that were added. */
   timers: number;

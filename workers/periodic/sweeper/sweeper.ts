@@ -21,7 +21,7 @@ const reconnectMs = 2_500;
  */
 export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = {}): { stop(): Promise<void> } {
   const times = { lastLossAt: 0, redisReturnedAt: 0 };
-  /** Whether jobs may be lost, because Redis or MongoDB was unavailable since the last sweep. */
+  /** Jobs may be lost, because Redis or MongoDB was unavailable since the last sweep. */
   let mayHaveLostJobs = false;
   let hasRedisReturned = false;
   let cursor: WalkCursor = 'front';
@@ -41,8 +41,7 @@ export function startSweeper(ctx: Context, { intervalMs = defaultIntervalMs } = 
     hasRedisReturned = true;
     loop.wake();
   });
-  // A broken connection may have lost the reply to a successful write, so that no process added the jobs of that
-  // change.
+  // A broken connection may have lost the reply to a successful write, and then no process has added its jobs.
   const stopListening = onBrokenConnection(() => {
     mayHaveLostJobs = true;
   });

@@ -119,7 +119,7 @@ const farAddresses = [
   ['udp6', '2001:503:ba3e::2:30'],
 ] as const;
 
-/** Whether this host has a route to public addresses of at least one family. */
+/** Resolves with true if this host has a route to public addresses of at least one family. */
 export async function hasRoute(): Promise<boolean> {
   const routes = farAddresses.map(async ([family, address]) => {
     const socket = createSocket(family).on('error', () => {}); // A late error must not end the process.

@@ -22,8 +22,8 @@ const systemCodes = new Set([
 const resolverCodes = new Set(['ECONNREFUSED', 'ENOMEM', 'EFILE', 'ENOTINITIALIZED', 'EDESTRUCTION']);
 
 /**
- * Whether an error of resolving, connecting or writing is a local fault, which says nothing about the receiver. Read
- * errors do not count: the request was already sent, and must not be sent twice.
+ * Returns whether an error of resolving, connecting or writing is a local fault, which says nothing about the receiver.
+ * Read errors do not count: the request was already sent, and must not be sent twice.
  */
 export function isLocalFault(error: unknown): boolean {
   const { code, syscall, address } = (error ?? {}) as NodeJS.ErrnoException & { address?: string };
@@ -45,8 +45,8 @@ const connectCodes = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EADDRNOTAVAIL', 'E
 const queryCodes = new Set(['ESERVFAIL', 'EREFUSED', 'ETIMEOUT']);
 
 /**
- * Whether this host's network may have caused an attempt's error: no route, no permission to open sockets, or name
- * servers that do not answer. The receiver's network or DNS can cause the same errors, so `reachesOthers` decides.
+ * Returns whether this host's network may have caused an attempt's error: no route, no permission to open sockets, or
+ * name servers that do not answer. The receiver's network or DNS can cause the same errors, so `reachesOthers` decides.
  */
 export function isNetworkFault(error: unknown): boolean {
   const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException;
@@ -73,10 +73,10 @@ type AskNameServers = (name: string, signal: AbortSignal) => Promise<unknown>;
 const probes = new WeakMap<AskNameServers, Promise<boolean>>();
 
 /**
- * Whether this process reaches a host other than `host` (contract, section 6, rule 4). It does if it has connected to
- * one later than a second before `since` (ms, monotonic), or if its name servers answer for another name. Without a
- * route to any public address it reaches none, even if a local name server answers. Concurrent attempts share one probe
- * of the name servers, of at most `limitMs`.
+ * Resolves with whether this process reaches a host other than `host` (contract, section 6, rule 4). It does if it has
+ * connected to one later than a second before `since` (ms, monotonic), or if its name servers answer for another name.
+ * Without a route to any public address it reaches none, even if a local name server answers. Concurrent attempts share
+ * one probe of the name servers, of at most `limitMs`.
  */
 export async function reachesOthers(
   { host, since, resolver, limitMs }: { host: string; since: number; resolver: AskNameServers; limitMs: number },

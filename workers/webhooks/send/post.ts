@@ -56,8 +56,8 @@ export async function post(
 }
 
 /**
- * Whether a status line received before this error still counts. It counts if Node's parser rejects the rest of the
- * head or the connection ends within the head. It does not count after a time or size limit.
+ * Returns whether a status line received before this error still counts. It counts if Node's parser rejects the rest of
+ * the head or the connection ends within the head. It does not count after a time or size limit.
  */
 function mayUseStatusLine(error: unknown, signal: AbortSignal): boolean {
   const { code } = error as NodeJS.ErrnoException;

@@ -23,7 +23,7 @@ export interface Trace {
   headers: Record<string, string> | null;
   /** The first bytes of the answer's body. */
   answer: Buffer | null;
-  /** Whether the rest of the answer is being read. */
+  /** The rest of the answer is being read. */
   isDraining: boolean;
   onDrained: (() => void) | null;
 }
