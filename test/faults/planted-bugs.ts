@@ -66,7 +66,7 @@ const wrongOrder: readonly PlantedBug[] = [
         }`,
       },
     ],
-    caughtAs: /event 2 came first after a later one/,
+    caughtAs: /event 2 first arrived after a later one/,
   },
 ];
 
@@ -127,7 +127,7 @@ const wrongForDrivers: readonly PlantedBug[] = [
         replace: "'ride created for ' + ride.passenger?.phone",
       },
     ],
-    caughtAs: /a passenger's phone number stands in the log api-1\.log/,
+    caughtAs: /a passenger's phone number is in the log api-1\.log/,
   },
 ];
 
@@ -152,7 +152,7 @@ const wrongBeside: readonly PlantedBug[] = [
         replace: 'mark: {}',
       },
     ],
-    caughtAs: /the redelivery of evt_\w+ is recorded 1 times, and came 0 times/,
+    caughtAs: /the redelivery of evt_\w+ is recorded 1 times, and arrived 0 times/,
   },
   {
     what: 'sends a test event twice',
@@ -164,7 +164,7 @@ const wrongBeside: readonly PlantedBug[] = [
         const made =`,
       },
     ],
-    caughtAs: /the test of evt_\w+ was asked for 1 times, and came 2 times/,
+    caughtAs: /the test of evt_\w+ was requested 1 times, and arrived 2 times/,
   },
   {
     what: 'loses a mail',
@@ -177,7 +177,7 @@ const wrongBeside: readonly PlantedBug[] = [
         if (config.secrets.smtpUrl)`,
       },
     ],
-    caughtAs: /mail_\w+ is recorded as sent, but never came/,
+    caughtAs: /mail_\w+ is recorded as sent, but never arrived/,
   },
   {
     what: 'counts a ride too few',
@@ -204,7 +204,7 @@ const wrongBeside: readonly PlantedBug[] = [
   {
     what: 'does not erase notes',
     edits: [{ file: 'shared/retention/erase-rides.js', find: "'notes',", replace: '' }],
-    caughtAs: /ended 40 days ago and still holds 1 personal texts/,
+    caughtAs: /ended 40 days ago, but still contains 1 personal texts/,
   },
   {
     what: 'accepts offers that are too dear',

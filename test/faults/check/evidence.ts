@@ -11,13 +11,13 @@ import { type BesideEvidence, gatherBeside } from './beside.ts';
 import type { Evidence } from './checker.ts';
 import { redisText } from './redis-text.ts';
 
-/** What the simulated drivers are called stands in no log either. */
+/** The name and phone number of the simulated driver, which no log may contain either. */
 const simulated = { name: 'Alex Rivera', phone: '+12025550143' };
 
-/** What feed readers and people have noted, where the run had some. */
+/** The logs of feed readers and people, if the run had any. */
 type Seen = Partial<Pick<BesideEvidence, 'feeds' | 'presses'>>;
 
-/** Gathers what a run has left, before its world is stopped. */
+/** Gathers the evidence of a run. Must run before the world is stopped. */
 export async function gatherEvidence(
   world: World,
   {
@@ -84,6 +84,6 @@ function secretsOf(world: World): Evidence['secrets'] {
       { what: 'a signing secret', value: signingSecret },
     ]),
   ];
-  // A key that no page has shown is known by its signing secret only.
+  // A key that no page has shown has an empty value here.
   return secrets.filter(({ value }) => value !== '');
 }

@@ -1,14 +1,14 @@
 import type { Offer, Ride } from '../../../shared/rides/ride-types.ts';
 import type { Fault } from '../faults-log.ts';
 import type { Call, ManualStep } from '../load/request.ts';
-import { grouped } from './grouped.ts';
+import { groupBy } from './grouped.ts';
 import { biddingEndOf, isCalm, promptMs, timeOf, tripOf } from './live-history.ts';
 
 /** How auto-accept, raised fares and manual steps broke a promise (contract, sections 10.4 to 10.6). */
 export function termViolations(rides: readonly Ride[], journal: readonly Call[], faults: readonly Fault[]): string[] {
   const byId = new Map(rides.map((ride) => [ride._id, ride]));
   const ofFares = journal.filter(({ operation }) => operation === 'raise' || operation === 'retrieve');
-  const byRide = grouped(ofFares, ({ rideId = '' }) => rideId);
+  const byRide = groupBy(ofFares, ({ rideId = '' }) => rideId);
   return [
     ...rides.flatMap((ride) => [
       ...autoAcceptViolations(ride, rides),
