@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { compileService } from '../../dev/stack/compile-service.ts';
 import { wrapped } from '../../dev/terminal/style.ts';
 import { asksForHelp, parseCommandLine, UsageError } from '../../shared/process/command-line.ts';
-import type { FigureRun, Measured } from './figure.ts';
+import type { FigureResult, FigureRun } from './figure.ts';
 import { figures } from './figures.ts';
 import { fuzz } from './fuzz/fuzz.ts';
 import { runRounds } from './rounds/run-rounds.ts';
@@ -63,7 +63,7 @@ async function main(): Promise<number> {
   console.log(`seed: ${seed}\nbuild: ${await commit()}`);
   const build = await compileService();
   const run: FigureRun = { build, seed, short: values.short, say };
-  const parts: [name: string, goal: string, measure: () => Promise<Measured>][] = chosen.map((figure) => {
+  const parts: [name: string, goal: string, measure: () => Promise<FigureResult>][] = chosen.map((figure) => {
     return [figure.name, figure.goal, () => figure.measure(run)];
   });
   if (isRoundsAsked) {
@@ -98,7 +98,7 @@ async function commit(): Promise<string> {
 }
 
 /** Runs one part, prints its result, and resolves with its number of violations. A part that cannot end is one; the next one follows. */
-async function runPart(name: string, goal: string, measure: () => Promise<Measured>): Promise<number> {
+async function runPart(name: string, goal: string, measure: () => Promise<FigureResult>): Promise<number> {
   console.log(`\n== ${name}: ${goal}`);
   const { reached, violations } = await measure().catch((error: Error) => ({
     reached: 'not measured',

@@ -1,4 +1,4 @@
-import { type Fault, outside, type Stretch } from '../faults-log.ts';
+import { type Fault, outside, type TimeSpan } from '../faults-log.ts';
 
 /** The result of a run is worthless if the machine stood still for longer than this. */
 const mostMs = 15_000;
@@ -20,7 +20,7 @@ export function standstillSummary(standstills: readonly Fault[], made: readonly 
 
 /** The total of all standstills. Overlapping standstills of several servers count once. */
 function standstillTotal(standstills: readonly Fault[], made: readonly Fault[]): { ms: number; count: number } {
-  const merged: Stretch[] = [];
+  const merged: TimeSpan[] = [];
   const ofServers = standstills
     .filter(({ hit }) => hit !== 'machine')
     .flatMap((standstill) => outside(standstill, made))

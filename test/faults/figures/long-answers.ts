@@ -5,7 +5,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { nodeCommand } from '../../../dev/servers/processes.ts';
 import { startReceiver } from '../../support/receiver.ts';
-import type { Figure, FigureRun, Measured } from '../figure.ts';
+import type { Figure, FigureResult, FigureRun } from '../figure.ts';
 import type { SenderOrder, SenderReport } from './long-answers-sender.ts';
 
 const maxReadBytes = 65_536;
@@ -33,7 +33,7 @@ export const longAnswers: Figure = {
   measure,
 };
 
-async function measure(run: FigureRun): Promise<Measured> {
+async function measure(run: FigureRun): Promise<FigureResult> {
   const rounds = run.short ? 1 : 5;
   const violations: string[] = [];
   const [command = '', ...args] = nodeCommand(path.join(import.meta.dirname, 'long-answers-sender.ts'));

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import type { Figure, FigureRun, Measured } from '../figure.ts';
+import type { Figure, FigureResult, FigureRun } from '../figure.ts';
 import type { Receipt } from '../world/receivers.ts';
 import type { World } from '../world/world.ts';
 import { httpClient, smallRide } from './http-client.ts';
@@ -25,7 +25,7 @@ export const slowReceivers: Figure = {
   },
 };
 
-async function measureIn(world: World, { short, say }: FigureRun): Promise<Measured> {
+async function measureIn(world: World, { short, say }: FigureRun): Promise<FigureResult> {
   const seconds = short ? 8 : 30;
   const hanging = await Promise.all(numbers(hangingKeys).map(() => world.newKey({ manner: 'silent' })));
   const prompt = await Promise.all(numbers(promptKeys).map(() => world.newKey({ manner: 'prompt' })));
@@ -87,7 +87,7 @@ function waitsOf(receipts: Receipt[]): number[] {
 function judged(
   waits: number[],
   { hung, left, failures }: { hung: number; left: number; failures: string[] },
-): Measured {
+): FigureResult {
   const sorted = waits.toSorted((a, b) => a - b);
   const share = (part: number) => sorted[Math.ceil(sorted.length * part) - 1] ?? Number.NaN;
   const reached =

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import { anyRequest } from '../../support/any-request.ts';
-import type { FigureRun, Measured } from '../figure.ts';
+import type { FigureResult, FigureRun } from '../figure.ts';
 import { httpClient } from '../figures/http-client.ts';
 import { inWorld, withContext } from '../figures/in-world.ts';
 import type { World } from '../world/world.ts';
@@ -22,7 +22,7 @@ const settings = { LOG_LEVEL: 'warn', BIDDING_TIMEOUT_MS: '3600000' };
  * Sends so many generated requests over all routes to real API processes: none may be answered with a 5xx or out of the
  * contract's form, no process may end, and nothing of a refused one may be stored.
  */
-export async function fuzz(run: FigureRun & { cases: number }): Promise<Measured> {
+export async function fuzz(run: FigureRun & { cases: number }): Promise<FigureResult> {
   const { measured, crashes } = await inWorld({ build: run.build, pools: [], settings }, (world) =>
     withContext(world, async (ctx) => {
       const target = await fuzzTarget(world, ctx);

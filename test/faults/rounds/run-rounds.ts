@@ -6,7 +6,7 @@ import { repeatsAmong } from '../check/deliveries.ts';
 import { gatherEvidence } from '../check/evidence.ts';
 import { standstillSummary, standstillViolations } from '../check/standstills.ts';
 import type { Fault } from '../faults-log.ts';
-import type { FigureRun, Measured } from '../figure.ts';
+import type { FigureResult, FigureRun } from '../figure.ts';
 import { startCrowd } from '../load/crowd.ts';
 import { type Fleet, startFleet } from '../load/fleet.ts';
 import { startPartners } from '../load/partners.ts';
@@ -148,7 +148,7 @@ async function keysOfEveryManner(world: World) {
 export async function runRounds(
   run: FigureRun,
   { rounds, longestMs, replicated }: { rounds: number; longestMs: number; replicated: boolean },
-): Promise<Measured> {
+): Promise<FigureResult> {
   const kinds = replicated ? replicaSetFaults : roundFaults;
   const { evidence, violations } = await undergo({
     run,
