@@ -10,7 +10,7 @@ import { summaryOf, undergo } from '../rounds/run-rounds.ts';
 const answeredWithinMs = 3_000;
 const normalWithinMs = 5_000;
 
-/** Ways in which MongoDB goes away, and for how long (ms). */
+/** Kinds of outages of MongoDB, with their shortest and longest duration in ms. */
 const outages = {
   'killed and started at once': [0, 0],
   'killed, and away for a while': [500, 5_000],
@@ -21,7 +21,7 @@ type Outage = keyof typeof outages;
 
 export const mongoOutages: Figure = {
   name: 'mongo-outages',
-  promise: 'MongoDB away',
+  promise: 'An outage of MongoDB causes clean errors and a quick recovery',
   goal: 'JSON 5xx within 3 s, never a hang, no process ends; normal within 5 s of its return',
   async measure(run) {
     const once = Object.keys(outages) as Outage[];
@@ -38,37 +38,37 @@ export const mongoOutages: Figure = {
         }
       },
       judge(evidence) {
-        const { latest, slowestMs, lastRefusalMs } = measured(evidence);
+        const { latest, slowestMs, lastRefusalMs } = measuresOf(evidence);
         return [
-          ...(latest.ms > normalWithinMs ? [`work went on only ${latest.ms} ms after the return: ${latest.what}`] : []),
+          ...(latest.ms > normalWithinMs ? [`work resumed only ${latest.ms} ms after the return: ${latest.what}`] : []),
           ...(slowestMs > answeredWithinMs ? [`an answer took ${slowestMs} ms`] : []),
-          ...(lastRefusalMs > normalWithinMs ? [`a 5xx was asked for ${lastRefusalMs} ms after the return`] : []),
+          ...(lastRefusalMs > normalWithinMs ? [`a request ${lastRefusalMs} ms after the return got a 5xx`] : []),
         ];
       },
     });
-    const { meanwhile, slowestMs, lastRefusalMs, latest } = measured(evidence);
+    const { during, slowestMs, lastRefusalMs, latest } = measuresOf(evidence);
     const reached =
-      `${order.length} outages; ${meanwhile.length} requests meanwhile, ${meanwhile.filter(({ status }) => status >= 500).length} ` +
-      `of them answered 5xx, the slowest of all after ${slowestMs} ms; the last 5xx was asked ${lastRefusalMs} ms after the ` +
-      `return; the latest work resumed ${(latest.ms / 1_000).toFixed(1)} s after it; ${summaryOf(evidence)}`;
+      `${order.length} outages; ${during.length} requests during them, ${during.filter(({ status }) => status >= 500).length} ` +
+      `of them answered 5xx, the slowest after ${slowestMs} ms; the last request with a 5xx was sent ${lastRefusalMs} ms after ` +
+      `the return; the latest work resumed ${(latest.ms / 1_000).toFixed(1)} s after it; ${summaryOf(evidence)}`;
     return { reached, violations };
   },
 };
 
-function measured(evidence: Evidence) {
+function measuresOf(evidence: Evidence) {
   const { faults, journal } = evidence;
-  const isMeanwhile = ({ at, ms }: Evidence['journal'][number]) => faults.some((fault) => overlaps(fault, at, at + ms));
-  const meanwhile = journal.filter(isMeanwhile);
-  const refusals = journal.filter((entry) => entry.status >= 500 && !isMeanwhile(entry));
+  const isDuring = ({ at, ms }: Evidence['journal'][number]) => faults.some((fault) => overlaps(fault, at, at + ms));
+  const during = journal.filter(isDuring);
+  const refusals = journal.filter((entry) => entry.status >= 500 && !isDuring(entry));
   return {
-    meanwhile,
-    slowestMs: Math.max(0, ...meanwhile.map(({ ms }) => ms)),
+    during,
+    slowestMs: Math.max(0, ...during.map(({ ms }) => ms)),
     lastRefusalMs: Math.max(0, ...refusals.map(({ at }) => sinceReturn(faults, at))),
     latest: latestAfter(faults, workOfAll(evidence), normalWithinMs),
   };
 }
 
-/** So many ms after MongoDB's last return a time is; 0 while it is away. */
+/** The time since MongoDB's last return in ms; 0 during an outage. */
 function sinceReturn(faults: readonly Fault[], at: number): number {
   if (faults.some((fault) => overlaps(fault, at, at))) return 0;
   const since = faults.map(({ until }) => at - until).filter((ms) => ms >= 0);

@@ -8,11 +8,11 @@ import { summaryOf, undergo } from '../rounds/run-rounds.ts';
 
 const doneWithinMs = 10_000;
 
-/** FLUSHALL, while timers wait and attempts run. */
+/** Runs FLUSHALL while timers are pending and attempts are in flight. */
 export const redisEmptied: Figure = {
   name: 'redis-emptied',
-  promise: 'due work done after Redis is emptied',
-  goal: 'all, within 10 s',
+  promise: 'All due work is done after Redis is emptied',
+  goal: 'all due work done within 10 s',
   async measure(run) {
     const times = run.short ? 2 : 12;
     const latestIn = (evidence: Evidence) => latestAfter(evidence.faults, workOfAll(evidence), doneWithinMs);
