@@ -3,7 +3,7 @@ import path from 'node:path';
 import { rides } from '../../../shared/rides/ride.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { canaries } from '../load/canaries.ts';
-import type { Answered } from '../load/request.ts';
+import type { Answer } from '../load/request.ts';
 import { canaryOfUrls } from '../world/receivers.ts';
 import { redisUrlsOf } from '../world/redis-urls.ts';
 import { driverCanaries, type World } from '../world/world.ts';
@@ -57,7 +57,7 @@ async function logTexts(logDir: string): Promise<Evidence['texts']> {
   );
 }
 
-const errorBodies = (journal: readonly Answered[]): string =>
+const errorBodies = (journal: readonly Answer[]): string =>
   journal
     .filter(({ status }) => status >= 400)
     .map(({ text }) => text)

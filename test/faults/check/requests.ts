@@ -1,6 +1,6 @@
 import type { Ride } from '../../../shared/rides/ride-types.ts';
 import { type Fault, overlaps } from '../faults-log.ts';
-import type { Answered, Call } from '../load/request.ts';
+import type { Answer, Call } from '../load/request.ts';
 
 /** Without MongoDB, the API answers within 3 s. A busy machine needs a little longer; a hang takes much longer. */
 const hangMs = 5_000;
@@ -47,16 +47,16 @@ const expectedStatuses: Record<Call['operation'], readonly number[]> = {
 /**
  * The fault of any API answer: too slow, missing, a 5xx without an excuse, or no JSON. Undefined for a correct answer.
  */
-export function faultOf(call: Answered & { api: string }, faults: readonly Fault[], waitMs = 0): string | undefined {
+export function faultOf(call: Answer & { api: string }, faults: readonly Fault[], waitMs = 0): string | undefined {
   const fault = serverFaultOf(call, faults, waitMs);
   const isEmpty = call.status === 0 || call.status === 204;
   return fault ?? (!isEmpty && call.body === undefined ? `was answered ${call.status} without JSON` : undefined);
 }
 
-type Asked = Pick<Answered, 'status' | 'at' | 'ms'> & { api: string; text?: string };
+type TimedAnswer = Pick<Answer, 'status' | 'at' | 'ms'> & { api: string; text?: string };
 
 /** Like `faultOf`, but also for pages, which are not JSON. `waitMs` is the longest wait of a long poll. */
-export function serverFaultOf(call: Asked, faults: readonly Fault[], waitMs = 0): string | undefined {
+export function serverFaultOf(call: TimedAnswer, faults: readonly Fault[], waitMs = 0): string | undefined {
   if (call.ms - waitMs - standstillMs(call, faults) > hangMs) return `took ${call.ms} ms`;
   if (call.status === 0 && !isExcused(call, faults, 'api')) return `had no answer: ${call.text}`;
   if (call.status >= 500 && !isExcused(call, faults, 'mongo')) return `was answered ${call.status}`;
@@ -64,14 +64,14 @@ export function serverFaultOf(call: Asked, faults: readonly Fault[], waitMs = 0)
 }
 
 /** How long this process, which measures the call, stood still during the call, in ms. */
-function standstillMs({ at, ms }: Asked, faults: readonly Fault[]): number {
+function standstillMs({ at, ms }: TimedAnswer, faults: readonly Fault[]): number {
   return faults
     .filter((fault) => fault.hit === 'machine' && overlaps(fault, at, at + ms))
     .reduce((sum, { from, until }) => sum + Math.min(until, at + ms) - Math.max(from, at), 0);
 }
 
 /** The end of the called process excuses a missing answer; an outage of MongoDB excuses a 5xx. */
-function isExcused(call: Asked, faults: readonly Fault[], hit: 'api' | 'mongo'): boolean {
+function isExcused(call: TimedAnswer, faults: readonly Fault[], hit: 'api' | 'mongo'): boolean {
   return faults.some(
     (fault) =>
       (fault.hit === hit || (fault.hit === 'step' && hit === 'mongo')) &&

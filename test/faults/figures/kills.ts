@@ -3,7 +3,7 @@ import { longestStandstill, type Work, workOfAll } from '../check/lateness.ts';
 import type { Figure } from '../figure.ts';
 import { shuffled } from '../random.ts';
 import { allKills, killCycle } from '../rounds/kills.ts';
-import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
 
 const resumedWithinMs = 15_000;
 
@@ -15,7 +15,7 @@ export const kills: Figure = {
   async measure(run) {
     const cycles = run.short ? allKills.length : 200;
     const hits = new Map(allKills.map((kill) => [kill, 0]));
-    const { evidence, violations } = await undergo({
+    const { evidence, violations } = await runUnderFaults({
       run,
       // Long bidding, so that its end does not hide a late step.
       world: { settings: { BIDDING_TIMEOUT_MS: '30000' } },
@@ -26,7 +26,7 @@ export const kills: Figure = {
           if (await killCycle(arena, kill)) hits.set(kill, (hits.get(kill) ?? 0) + 1);
         }
       },
-      judge(evidence) {
+      check(evidence) {
         const ms = standstillIn(evidence);
         return ms > resumedWithinMs ? [`work made no progress for ${ms} ms`] : [];
       },

@@ -4,10 +4,10 @@ import { attempts } from '../../../shared/webhooks/attempts.ts';
 import type { SteppableMongo } from '../../support/steppable-mongo.ts';
 import type { Figure } from '../figure.ts';
 import { oneOf, shuffled } from '../random.ts';
-import { type Arena, awhile, making } from '../rounds/arena.ts';
+import { type Arena, makeFault, randomMs } from '../rounds/arena.ts';
 import { emptyRedis } from '../rounds/faults.ts';
 import { allKills, killCycle } from '../rounds/kills.ts';
-import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
 
 const hourMs = 3_600_000;
 
@@ -31,7 +31,7 @@ export const mongoClock: Figure = {
   goal: 'no violation, with steps of up to an hour in both directions: feeds show each event once, nothing is lost',
   async measure(run) {
     const times = run.short ? 1 : 3;
-    const { evidence, violations } = await undergo({
+    const { evidence, violations } = await runUnderFaults({
       run,
       world: { hasSteppableMongo: true },
       perSecond: 6,
@@ -56,10 +56,10 @@ const clockOf = ({ world }: Arena): SteppableMongo => world.mongo as SteppableMo
 async function runCourse(arena: Arena, course: readonly number[]): Promise<void> {
   const what = course.map((aheadMs) => `${aheadMs / 1_000} s`).join(', ');
   arena.say(`MongoDB's clock off by ${what}`);
-  await making(arena, { what: `MongoDB's clock off by ${what}`, hit: 'clock' }, async () => {
+  await makeFault(arena, { what: `MongoDB's clock off by ${what}`, hit: 'clock' }, async () => {
     for (const aheadMs of course) {
       await step(arena, aheadMs);
-      await setTimeout(awhile(arena, 3_000, 8_000));
+      await setTimeout(randomMs(arena, 3_000, 8_000));
     }
   });
   // Kills a process while the processes still estimate the clock differently.
@@ -70,19 +70,19 @@ async function runCourse(arena: Arena, course: readonly number[]): Promise<void>
 async function slowerPrimary(arena: Arena): Promise<void> {
   const { mongo } = arena.world;
   arena.say('MongoDB killed and restarted with a clock 20 s behind');
-  await making(arena, { what: "MongoDB's clock 20 s behind after a kill", hit: 'clock' }, async () => {
-    await making(arena, { what: 'MongoDB away', hit: 'mongo' }, async () => {
+  await makeFault(arena, { what: "MongoDB's clock 20 s behind after a kill", hit: 'clock' }, async () => {
+    await makeFault(arena, { what: 'MongoDB away', hit: 'mongo' }, async () => {
       await mongo.kill();
       await clockOf(arena).setClock(-20_000);
       await mongo.start();
     });
-    await setTimeout(awhile(arena, 5_000, 10_000));
+    await setTimeout(randomMs(arena, 5_000, 10_000));
     await step(arena, 0);
   });
 }
 
 const step = (arena: Arena, aheadMs: number): Promise<void> =>
-  making(arena, { what: `MongoDB's clock set to ${aheadMs / 1_000} s`, hit: 'step' }, () =>
+  makeFault(arena, { what: `MongoDB's clock set to ${aheadMs / 1_000} s`, hit: 'step' }, () =>
     clockOf(arena).setClock(aheadMs),
   );
 

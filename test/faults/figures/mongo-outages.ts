@@ -4,8 +4,8 @@ import { latestAfter, workOfAll } from '../check/lateness.ts';
 import { type Fault, overlaps } from '../faults-log.ts';
 import type { Figure } from '../figure.ts';
 import { between } from '../random.ts';
-import { type Arena, making } from '../rounds/arena.ts';
-import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+import { type Arena, makeFault } from '../rounds/arena.ts';
+import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
 
 const answeredWithinMs = 3_000;
 const normalWithinMs = 5_000;
@@ -28,7 +28,7 @@ export const mongoOutages: Figure = {
     const order: Outage[] = run.short
       ? ['killed and started at once', 'hung', 'killed, and away for a while']
       : [1, 2, 3].flatMap(() => [...once, 'killed and started at once', 'killed and started at once', 'hung']);
-    const { evidence, violations } = await undergo({
+    const { evidence, violations } = await runUnderFaults({
       run,
       world: { wired: false },
       async faults(arena) {
@@ -37,7 +37,7 @@ export const mongoOutages: Figure = {
           await setTimeout(normalWithinMs + 1_000);
         }
       },
-      judge(evidence) {
+      check(evidence) {
         const { latest, slowestMs, lastRefusalMs } = measuresOf(evidence);
         return [
           ...(latest.ms > normalWithinMs ? [`work resumed only ${latest.ms} ms after the return: ${latest.what}`] : []),
@@ -80,7 +80,7 @@ async function outage(arena: Arena, kind: Outage, longestMs: number): Promise<vo
   const [leastMs, mostMs] = outages[kind];
   const ms = Math.min(between(arena.random, leastMs, mostMs), longestMs);
   arena.say(`MongoDB ${kind}: ${(ms / 1_000).toFixed(1)} s`);
-  await making(arena, { what: `MongoDB ${kind}`, hit: 'mongo' }, async () => {
+  await makeFault(arena, { what: `MongoDB ${kind}`, hit: 'mongo' }, async () => {
     if (kind === 'hung') mongo.pause();
     else await (kind === 'away for 30 s' ? mongo.stop() : mongo.kill());
     await setTimeout(ms);

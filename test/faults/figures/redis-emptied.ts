@@ -4,7 +4,7 @@ import { latestAfter, workOfAll } from '../check/lateness.ts';
 import type { Figure } from '../figure.ts';
 import { between } from '../random.ts';
 import { emptyRedis } from '../rounds/faults.ts';
-import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
 
 const doneWithinMs = 10_000;
 
@@ -16,7 +16,7 @@ export const redisEmptied: Figure = {
   async measure(run) {
     const times = run.short ? 2 : 12;
     const latestIn = (evidence: Evidence) => latestAfter(evidence.faults, workOfAll(evidence), doneWithinMs);
-    const { evidence, violations } = await undergo({
+    const { evidence, violations } = await runUnderFaults({
       run,
       world: { wired: false },
       async faults(arena) {
@@ -26,7 +26,7 @@ export const redisEmptied: Figure = {
           await setTimeout(between(arena.random, 4_000, 12_000));
         }
       },
-      judge(evidence) {
+      check(evidence) {
         const { ms, what } = latestIn(evidence);
         return ms > doneWithinMs ? [`work was done only after ${ms} ms: ${what}`] : [];
       },

@@ -4,8 +4,8 @@ import type { Evidence } from '../check/checker.ts';
 import { latestAfter, workOfAll } from '../check/lateness.ts';
 import type { Figure } from '../figure.ts';
 import { between, oneOf } from '../random.ts';
-import { type Arena, making } from '../rounds/arena.ts';
-import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+import { type Arena, makeFault } from '../rounds/arena.ts';
+import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
 import { creationsDuring, missingWorkers } from './redis-outages.ts';
 
 const resumedWithinMs = 5_000;
@@ -24,7 +24,7 @@ function failovers(kind: RedisKind, what: string): Figure {
       const count = run.short ? kindsOfFailure.length : trials;
       const hung: string[] = [];
       const latestIn = (evidence: Evidence) => latestAfter(evidence.faults, workOfAll(evidence), resumedWithinMs);
-      const { evidence, violations } = await undergo({
+      const { evidence, violations } = await runUnderFaults({
         run,
         world: { wired: false, redis: kind },
         perSecond: 6,
@@ -36,7 +36,7 @@ function failovers(kind: RedisKind, what: string): Figure {
             if (missing > 0) hung.push(`${missing} workers hung after failover ${number + 1}`);
           }
         },
-        judge(evidence) {
+        check(evidence) {
           const { ms, what } = latestIn(evidence);
           const refused = creationsDuring(evidence).filter(({ status }) => status !== 201);
           return [
@@ -65,7 +65,7 @@ async function failover(arena: Arena, number: number): Promise<void> {
   const kind = kindsOfFailure[number % kindsOfFailure.length] ?? 'killed';
   const victim = oneOf(arena.random, await group.primaries());
   arena.say(`failover ${number + 1}: ${kind === 'all killed' ? 'all nodes killed' : `a primary ${kind}`}`);
-  await making(arena, { what: `Redis: ${kind}`, hit: 'redis' }, async () => {
+  await makeFault(arena, { what: `Redis: ${kind}`, hit: 'redis' }, async () => {
     if (kind === 'all killed') return allKilled(group, between(arena.random, 1_000, 5_000));
     if (kind === 'hung') victim.pause();
     else await victim.kill();

@@ -5,8 +5,8 @@ import { latestAfter, workOfAll } from '../check/lateness.ts';
 import { overlaps } from '../faults-log.ts';
 import type { Figure } from '../figure.ts';
 import { between } from '../random.ts';
-import { type Arena, making } from '../rounds/arena.ts';
-import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+import { type Arena, makeFault } from '../rounds/arena.ts';
+import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
 import { redisUrlsOf } from '../world/redis-urls.ts';
 import { sum } from './in-world.ts';
 
@@ -22,7 +22,7 @@ export const redisOutages: Figure = {
     const outages = run.short ? 4 : 50;
     const hung: string[] = [];
     const latestIn = (evidence: Evidence) => latestAfter(evidence.faults, workOfAll(evidence), resumedWithinMs);
-    const { evidence, violations } = await undergo({
+    const { evidence, violations } = await runUnderFaults({
       run,
       world: { wired: false },
       perSecond: 6,
@@ -36,7 +36,7 @@ export const redisOutages: Figure = {
           if (missing > 0) hung.push(`${missing} workers hung after outage ${number}`);
         }
       },
-      judge(evidence) {
+      check(evidence) {
         const { ms, what } = latestIn(evidence);
         const refused = creationsDuring(evidence).filter(({ status }) => status !== 201);
         return [
@@ -69,7 +69,7 @@ async function outage(arena: Arena, number: number, ms: number): Promise<void> {
   const { redis } = arena.world;
   const kind = (['stopped', 'killed', 'hung'] as const)[number % 3] ?? 'stopped';
   arena.say(`outage ${number}: Redis ${kind} for ${(ms / 1_000).toFixed(1)} s`);
-  await making(arena, { what: `Redis ${kind}`, hit: 'redis' }, async () => {
+  await makeFault(arena, { what: `Redis ${kind}`, hit: 'redis' }, async () => {
     if (kind === 'hung') redis.pause();
     else await (kind === 'stopped' ? redis.stop() : redis.kill());
     await setTimeout(ms);

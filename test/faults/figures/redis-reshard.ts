@@ -6,8 +6,8 @@ import type { Restartable } from '../../support/restartable.ts';
 import type { Evidence } from '../check/checker.ts';
 import { latestAfter, workOfAll } from '../check/lateness.ts';
 import type { Figure } from '../figure.ts';
-import { type Arena, making } from '../rounds/arena.ts';
-import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+import { type Arena, makeFault } from '../rounds/arena.ts';
+import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
 import { creationsDuring, missingWorkers } from './redis-outages.ts';
 
 /** If Redis refuses a job during a move, the sweeper adds it after a grace period of 10 s. */
@@ -25,7 +25,7 @@ export const redisReshard: Figure = {
     const hung: string[] = [];
     let moved = 0;
     const latestIn = (evidence: Evidence) => latestAfter(evidence.faults, workOfAll(evidence), resumedWithinMs);
-    const { evidence, violations } = await undergo({
+    const { evidence, violations } = await runUnderFaults({
       run,
       world: { wired: false, redis: 'cluster' },
       perSecond: 6,
@@ -39,7 +39,7 @@ export const redisReshard: Figure = {
           if (missing > 0) hung.push(`${missing} workers hung after resharding ${number}`);
         }
       },
-      judge(evidence) {
+      check(evidence) {
         const { ms, what } = latestIn(evidence);
         const refused = creationsDuring(evidence).filter(({ status }) => status !== 201);
         return [
@@ -66,7 +66,7 @@ async function moveQueues(arena: Arena): Promise<number> {
   const primaries = (await group.primaries()).map(connect);
   let moved = 0;
   try {
-    await making(arena, { what: 'Redis resharded', hit: 'redis' }, async () => {
+    await makeFault(arena, { what: 'Redis resharded', hit: 'redis' }, async () => {
       for (const pool of poolNames) moved += await moveSlot(primaries, queuePrefix(pool));
     });
   } finally {

@@ -5,7 +5,7 @@ import { repeatsAmong } from '../check/deliveries.ts';
 import type { Figure } from '../figure.ts';
 import { shuffled } from '../random.ts';
 import { restartInTurn, scale } from '../rounds/restarts.ts';
-import { summaryOf, undergo } from '../rounds/run-rounds.ts';
+import { runUnderFaults, summaryOf } from '../rounds/run-rounds.ts';
 
 /**
  * Restarts every process in turn and scales every pool, repeatedly, under load. Restarts count as no fault and excuse
@@ -19,7 +19,7 @@ export const rollingRestarts: Figure = {
     const turns = run.short ? 1 : 3;
     const eachMs = run.short ? 1_500 : 6_000;
     const endsMs: number[] = [];
-    const { evidence, violations } = await undergo({
+    const { evidence, violations } = await runUnderFaults({
       run,
       async faults(arena) {
         for (let turn = 1; turn <= turns; turn++) {
@@ -31,7 +31,7 @@ export const rollingRestarts: Figure = {
           }
         }
       },
-      judge(evidence) {
+      check(evidence) {
         const repeats = repeatsAmong(evidence.receipts);
         return [...(repeats > 0 ? [`${repeats} attempts were repeated`] : []), ...cutOff(evidence)];
       },

@@ -5,12 +5,12 @@ import type { RideStatus } from '../../../shared/rides/ride-types.ts';
 import { openEventStream } from '../../support/event-stream.ts';
 import { between, oneOf, type Random } from '../random.ts';
 import type { FleetDriver, World } from '../world/world.ts';
-import { type Answered, type Asked, request } from './request.ts';
+import { type Answer, type RequestOptions, request } from './request.ts';
 
 type Step = 'arrive' | 'start' | 'complete' | 'cancel';
 
 /** One request of a driver to the gateway, and its answer. */
-export interface DriverCall extends Answered {
+export interface DriverCall extends Answer {
   operation: 'online' | 'offline' | 'report' | 'requests' | 'ride' | 'offer' | 'withdraw' | Step;
   driverId: string;
   /** The name of the API process. */
@@ -84,7 +84,7 @@ export function driverAtWork(work: Work): DriverAtWork {
 
   async function call(
     operation: DriverCall['operation'],
-    method: Asked['method'],
+    method: RequestOptions['method'],
     path: string,
     { body, ...more }: { body?: unknown; rideId?: string; offerId?: string } = {},
   ): Promise<DriverCall> {

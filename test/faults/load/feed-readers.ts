@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { NewKey } from '../../../shared/keys/manage-keys.ts';
 import { oneOf, type Random } from '../random.ts';
 import type { World } from '../world/world.ts';
-import { type Answered, request } from './request.ts';
+import { type Answer, request } from './request.ts';
 
 /** One partner that follows the feed of its key, and all events that it received, in order. */
 export interface FeedReader {
@@ -13,7 +13,7 @@ export interface FeedReader {
   /** When its first cursor was answered, in Unix ms; 0 for a reader from the start. */
   beganAt: number;
   events: { rideId: string; seq: number; at: number; seenAt: number }[];
-  calls: (Answered & { api: string })[];
+  calls: (Answer & { api: string })[];
 }
 
 export interface FeedReaders {

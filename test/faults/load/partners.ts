@@ -165,12 +165,12 @@ const carFor = (random: Random) => ({
   passengerCount: 1 + Math.floor(random() * 6),
 });
 
-function pathOf({ operation, rideId, step }: Asked): string {
+function pathOf({ operation, rideId, step }: CallSpec): string {
   if (operation === 'create') return '/v1/rides';
   if (operation === 'step') return `/v1/test/rides/${rideId}/${step}`;
   if (operation === 'raise') return `/v1/rides/${rideId}/fare`;
   return `/v1/rides/${rideId}${operation === 'retrieve' ? '' : `/${operation}`}`;
 }
 
-type Asked = Pick<Call, 'operation' | 'tag' | 'rideId' | 'offerId' | 'fare' | 'step'>;
-type CallOf = (key: NewKey, asked: Asked, more?: More) => Promise<Call>;
+type CallSpec = Pick<Call, 'operation' | 'tag' | 'rideId' | 'offerId' | 'fare' | 'step'>;
+type CallOf = (key: NewKey, asked: CallSpec, more?: More) => Promise<Call>;
