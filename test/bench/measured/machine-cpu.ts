@@ -8,7 +8,7 @@ interface Times {
 }
 
 /**
- * Starts to watch the CPU use of all other processes on the machine. Returns a function that resolves the share of the
+ * Starts to watch the CPU use of all other processes on the machine. Returns a function that returns the share of the
  * CPU time of all cores, 0 to 1, that other processes have used since then.
  */
 export function watchOthers(pids: readonly number[]): () => number {

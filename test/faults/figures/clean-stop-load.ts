@@ -16,8 +16,8 @@ const manners: (Manner | 'none')[] = ['prompt', 'prompt', 'slow', 'failing', 'si
 
 /**
  * Starts partners that create and read rides almost without pauses, on both API processes. Rides whose receiver never
- * answers are cancelled immediately, so that every worker always has attempts in flight (8 s each) when it is told to
- * stop.
+ * answers are cancelled immediately, so that every worker always has attempts in flight (8 s each) when it gets
+ * SIGTERM.
  */
 export async function startLoad(world: World): Promise<Load> {
   const load = { created: new Set<string>(), unanswered: 0 };

@@ -61,7 +61,7 @@ export function startPartners(
   const rideMs = 20_000 / world.config.simulationSpeed;
   const inUse = new Set<Promise<void>>();
   let stopped = false;
-  let begun = 0;
+  let started = 0;
 
   const call: CallOf = async (key, asked, more = {}) => {
     const api = oneOf(random, world.apis);
@@ -139,8 +139,8 @@ export function startPartners(
     // Without keys there are no partners.
     while (!stopped && keys.length > 0) {
       while (inUse.size >= atOnce) await Promise.race(inUse);
-      begun += 1;
-      const use = useRide(`${areLive ? 'live' : 'request'}-${begun}`);
+      started += 1;
+      const use = useRide(`${areLive ? 'live' : 'request'}-${started}`);
       inUse.add(use);
       void use.finally(() => inUse.delete(use));
       await setTimeout((1_000 / partners.perSecond) * between(random, 0.5, 1.5));
