@@ -3,7 +3,13 @@ import type { Context } from '../shared/base/context.ts';
 import { dispatchRounds, driversAsked } from '../shared/base/metrics.ts';
 import type { PoolName, TimerJob } from '../shared/base/queues.ts';
 import { inactiveAmong } from '../shared/drivers/driver.ts';
-import { findNearby, maxRequests, type Nearby, type RequestSlot, takeSlots } from '../shared/drivers/nearby.ts';
+import {
+  addToRequestLists,
+  findNearby,
+  maxRequests,
+  type NearbyDriver,
+  type RequestList,
+} from '../shared/drivers/nearby.ts';
 import type { Change } from '../shared/rides/decide.ts';
 import { movingRidesOf, openRidesOf } from '../shared/rides/driver/driver-rides.ts';
 import { settleDriver } from '../shared/rides/driver/settle-driver.ts';
@@ -95,7 +101,7 @@ async function openToDrivers(ctx: Context, { ride, now }: ReadRide): Promise<Ask
     ]);
     const free = found.filter(({ driverId }) => !moving.has(driverId)).map((driver) => slotOf(driver, ride._id, open));
     const wanted = free.filter((slot) => slot.open.length < maxRequests).slice(0, roundSize - opened.length);
-    const taken = await takeSlots(ride._id, wanted, now);
+    const taken = await addToRequestLists(ride._id, wanted, now);
     opened.push(...found.flatMap(({ driverId, pickupKm }) => (taken.has(driverId) ? { driverId, pickupKm } : [])));
     passed.push(...found.map(({ driverId }) => driverId));
     if (found.length < limit) break;
@@ -104,7 +110,7 @@ async function openToDrivers(ctx: Context, { ride, now }: ReadRide): Promise<Ask
 }
 
 /** Without this ride itself: an earlier run that was cut off may have added it already. */
-const slotOf = ({ driverId, requests }: Nearby, rideId: string, open: ReadonlySet<string>): RequestSlot => ({
+const slotOf = ({ driverId, requests }: NearbyDriver, rideId: string, open: ReadonlySet<string>): RequestList => ({
   driverId,
   requests,
   open: requests.filter((request) => request !== rideId && open.has(request)),

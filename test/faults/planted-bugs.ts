@@ -137,8 +137,8 @@ const wrongBeside: readonly PlantedBug[] = [
     edits: [
       {
         file: 'shared/rides/feed/event-feed.js',
-        find: '.filter((event) => isShown(placeOf(event)))',
-        replace: '.filter((event) => isShown(placeOf(event)) && event.event.seq !== 2)',
+        find: '.filter((event) => isShown(toFeedCursor(event)))',
+        replace: '.filter((event) => isShown(toFeedCursor(event)) && event.event.seq !== 2)',
       },
     ],
     caughtAs: /the feed of key_\w+, read from start never showed ride_\w+_2/,

@@ -152,10 +152,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       numbered(options.copies ?? 2).map((n) => createProcess(first, `${first}-${n}`, [first, ...more])),
     ),
   );
-  await Promise.all([...apis, ...workers].map((process) => process.start()));
   let others = 0;
 
-  return {
+  const world: World = {
     config,
     env,
     mongo,
@@ -231,4 +230,11 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       return ends;
     },
   };
+  const starts = await Promise.allSettled([...apis, ...workers].map((process) => process.start()));
+  const failed = starts.find((start) => start.status === 'rejected');
+  if (failed) {
+    await world.stop({ keep: true });
+    throw failed.reason;
+  }
+  return world;
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { accountOf } from '../../../shared/accounts/account.ts';
 import { AuditModel, audit } from '../../../shared/accounts/audit.ts';
-import { take } from '../../../shared/accounts/limit.ts';
+import { charge } from '../../../shared/accounts/limit.ts';
 import { accountOfSession, SessionModel, startSession } from '../../../shared/accounts/session.ts';
 import { sessionLifetimeMs } from '../../../shared/accounts/session-store.ts';
 import { newCode, signInLifetimeMs } from '../../../shared/accounts/sign-in.ts';
@@ -223,7 +223,7 @@ describe('the retention', () => {
       );
       const _id = { accountId: 'acct_of_tests', formId: 'form' };
       await SubmissionModel.create({ _id, about: 'key', expiresAt: new Date(now + 1) });
-      await take({ name: 'test', most: 1, perMs: minuteMs }, 'somebody', now);
+      await charge({ name: 'test', most: 1, perMs: minuteMs }, 'somebody', now);
       const token = await startSession((await accountOf('ada@partner.example'))._id, now);
       await driverSessions.start({ driverId: 'drv_of_tests', keyHash: 'of a key' }, now);
       const sent = { _id: newMailId(now), state: 'sent' as const, createdAt: new Date(now), expiresAt: new Date(now) };
