@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { fromBase62, toBase62 } from '../../shared/base/ids.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { batch } from '../../shared/base/mongo/batch.ts';
-import { type FeedPage, type Place, placeOf, readFeed } from '../../shared/rides/feed/event-feed.ts';
+import { type FeedCursor, type FeedPage, readFeed, toFeedCursor } from '../../shared/rides/feed/event-feed.ts';
 import type { FeedMark } from '../../shared/rides/feed/feed-mark.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
@@ -80,7 +80,7 @@ export const listEvents: PartnerOperation<'GET'> = {
           },
         );
         const last = page.events.at(-1);
-        return { ...page, cursor: cursorOf(last ? placeOf(last) : after) };
+        return { ...page, cursor: cursorOf(last ? toFeedCursor(last) : after) };
       },
       present: ({ events, cursor, hasMore }): Shape<typeof answer> => ({
         events: events.map(({ rideId, event }) => presentEvent(rideId, event)),
@@ -92,10 +92,10 @@ export const listEvents: PartnerOperation<'GET'> = {
 };
 
 /** A place in the feed as an opaque text. */
-export const cursorOf = (place: Place | null): string | null =>
+export const cursorOf = (place: FeedCursor | null): string | null =>
   place && `cur_${toBase62(place.at, 8)}${place.rideId.replace(/^ride_/, '')}`;
 
-function placeIn(cursor: string | undefined): Place | null {
+function placeIn(cursor: string | undefined): FeedCursor | null {
   if (cursor === undefined) return null;
   const ride = cursor.slice(12);
   return { at: fromBase62(cursor.slice(4, 12)), rideId: ride && `ride_${ride}` };
@@ -103,7 +103,7 @@ function placeIn(cursor: string | undefined): Place | null {
 
 interface PageRequest {
   keyId: string;
-  after: Place | null;
+  after: FeedCursor | null;
   limit: number;
 }
 

@@ -2,7 +2,7 @@ import type { Context } from '../../shared/base/context.ts';
 import { pollsWaiting } from '../../shared/base/metrics.ts';
 import { committedReads } from '../../shared/base/mongo/durability.ts';
 import type { Wake } from '../../shared/base/wake.ts';
-import { isAfter, latestPlaces, type Place } from '../../shared/rides/feed/event-feed.ts';
+import { type FeedCursor, isAfter, latestCursors } from '../../shared/rides/feed/event-feed.ts';
 import { type FeedMark, followFeedMark } from '../../shared/rides/feed/feed-mark.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
@@ -18,7 +18,7 @@ const maxPolls = { perKey: 200, perAccount: 1_000 };
 
 /** Events of a key after a place of its feed, which was read up to `readUntil` (Unix ms) and had none. */
 interface AfterPlace {
-  after: Place | null;
+  after: FeedCursor | null;
   readUntil: number;
 }
 
@@ -53,7 +53,7 @@ export function waitingPolls({ log, config }: Context, wake: Wake, { perKey, per
       const polls = [...watched.values()].flat();
       const from = polls.reduce((earliest, { readUntil }) => Math.min(earliest, readUntil), Number.POSITIVE_INFINITY);
       const to = feed.shown();
-      const latest = await latestPlaces([...watched.keys()], from, to);
+      const latest = await latestCursors([...watched.keys()], from, to);
       for (const [keyId, waiting] of watched) {
         const place = latest.get(keyId);
         for (const poll of waiting) {

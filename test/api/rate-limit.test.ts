@@ -223,16 +223,16 @@ describe('the limit on creations', () => {
   it('keeps that of a ride that was made though its answer was lost', async () => {
     const error = await losingAnswers(true, () => newRide(api.ctx).catch((thrown) => thrown));
     expect(error).to.be.an.instanceOf(UnconfirmedRide);
-    expect(await error.isMade()).to.equal(true);
+    expect(await error.wasCreated()).to.equal(true);
   });
 
   it('keeps that of a ride which a server that hung inserts after the first look', async () => {
     const rideId = await newRide(api.ctx);
     const stored = await rides.findOneAndDelete({ _id: rideId });
-    const isMade = new UnconfirmedRide(rideId).isMade();
+    const wasCreated = new UnconfirmedRide(rideId).wasCreated();
     await setTimeout(1_500);
     await rides.insertOne(stored as Ride);
-    expect(await isMade).to.equal(true);
+    expect(await wasCreated).to.equal(true);
   });
 
   it('charges nothing where no connection to MongoDB was free', async () => {
