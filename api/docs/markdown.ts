@@ -24,13 +24,15 @@ interface BlockInfo {
   file?: string;
   /** The label of a block that is shown collapsed. */
   fold?: string;
+  /** `ts` or `python`: only for readers who use that language. */
+  reader?: string;
 }
 
 export function blockInfo(info = ''): BlockInfo {
   const [language = '', ...words] = info.split(' ');
   const values = new Map(words.map((word) => [word.replace(/=.*/, ''), word.replace(/^[^=]*=?/, '')]));
   const mark = words.find((word) => !word.startsWith('fold='))?.replace(/=.*/, '') ?? '';
-  return { language, mark, file: values.get('file'), fold: values.get('fold') };
+  return { language, mark, file: values.get('file'), fold: values.get('fold'), reader: values.get('for') };
 }
 
 /** The address of a link in a page: `webhooks.md#headers` becomes `/docs/webhooks#headers`. */

@@ -7,7 +7,7 @@ import { exampleBaseUrl } from './example-base-url.ts';
 export const sections = [
   { title: 'Start', names: ['index', 'quick-start', 'authentication', 'test-mode'] },
   { title: 'Build', names: ['webhooks', 'rides', 'fares', 'errors', 'limits', 'typed-client', 'going-live'] },
-  { title: 'Reference', names: ['reference', 'contract', 'changelog'] },
+  { title: 'Reference', names: ['reference', 'changelog'] },
   { title: 'For drivers', names: ['drivers', 'drivers-reference'] },
 ] as const;
 
@@ -18,7 +18,6 @@ export const isGenerated = (name: string): boolean => generatedPages.includes(na
 /** Titles for the sidebar, if a page's own title is too long for it. */
 export const shortTitles: Readonly<Record<string, string>> = {
   index: 'Overview',
-  contract: 'Contract',
   drivers: 'Gateway',
   'drivers-reference': 'Reference',
 };

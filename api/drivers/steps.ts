@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import type { ErrorCode } from '../../shared/base/errors.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { type DriverStep, takeDriverStep } from '../../shared/rides/driver/driver-actions.ts';
+import { applyDriverStep, type DriverStep } from '../../shared/rides/driver/driver-actions.ts';
 import { rideId } from '../../shared/rides/public-schemas.ts';
 import { readJsonBody } from '../http/body.ts';
 import { bodySchema } from '../http/operation.ts';
@@ -63,7 +63,7 @@ function driverStep(
         act: async ({ rideId, driverId, origin }) => ({
           rideId,
           // A driver's step leads to no other status.
-          status: (await takeDriverStep(service, rideId, name, { driverId }, origin)) as StepTaken['status'],
+          status: (await applyDriverStep(service, rideId, name, { driverId }, origin)) as StepTaken['status'],
         }),
         present: (result): StepTaken => result,
       }),

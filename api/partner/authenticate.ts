@@ -4,7 +4,7 @@ import { sha256 } from '../../shared/base/ids.ts';
 import { batch, batchedFind, oneOf } from '../../shared/base/mongo/batch.ts';
 import { committedReads, timeLimit } from '../../shared/base/mongo/durability.ts';
 import { NotYetCommitted } from '../../shared/base/mongo/outage.ts';
-import { type ApiKey, admitted, type Caller, callerFields, findCaller, keys } from '../../shared/keys/api-key.ts';
+import { type ApiKey, type Caller, callerFields, findCaller, keys, toActiveCaller } from '../../shared/keys/api-key.ts';
 import { isWellFormedKey } from '../../shared/keys/key-format.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Origin, Ride } from '../../shared/rides/ride-types.ts';
@@ -106,7 +106,7 @@ function batchedFindKeyAndRide<ProjectedRide extends Pick<Ride, '_id' | 'keyId'>
       findBoth({ hash: sha256(secretKey), rideId }),
       committedReads().readConcern ? findCommitted(rideId) : undefined,
     ]);
-    const caller = admitted(key, nowMs);
+    const caller = toActiveCaller(key, nowMs);
     if (!caller || ride?.keyId !== caller.keyId) return caller && { caller, ride: null };
     if (committed === null) throw new NotYetCommitted();
     return { caller, ride: committed ?? ride };

@@ -3,7 +3,7 @@ import type { Config } from '../../shared/base/config.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { Caller } from '../../shared/keys/api-key.ts';
 import type { CreationFields, NewRide } from '../../shared/rides/create-ride.ts';
-import { partnersOwn, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
+import { partnerFields, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
 import { fare, metadata, reference, rideId, testMode, trackUrl } from '../../shared/rides/public-schemas.ts';
 import { testScenarios } from '../../shared/rides/ride-types.ts';
 import { post } from '../http/route.ts';
@@ -145,7 +145,7 @@ function present({ trackBaseUrl }: Config, ride: CreationFields): Shape<typeof a
     distanceKm: ride.distanceKm,
     trackUrl: trackUrlOf(trackBaseUrl, ride),
     ...presentAutoAccept(ride),
-    ...partnersOwn(ride),
+    ...partnerFields(ride),
     ...presentTestMode(ride),
   };
 }

@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { fromBase62, toBase62 } from '../../shared/base/ids.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { batch } from '../../shared/base/mongo/batch.ts';
-import { type FeedPage, type Place, placeOf, readFeed } from '../../shared/rides/feed/event-feed.ts';
+import { type FeedCursor, type FeedPage, readFeed, toFeedCursor } from '../../shared/rides/feed/event-feed.ts';
 import type { FeedMark } from '../../shared/rides/feed/feed-mark.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
@@ -67,7 +67,7 @@ export const listEvents: PartnerOperation<'GET'> = {
       authenticate: findCaller,
       validate: (ctx, { keyId }) => ({ ctx, keyId, ...queryOf(query, ctx) }),
       async act({ ctx, keyId, after: cursor, limit, waitSeconds }) {
-        const after = cursor === nowCursor ? { at: await feed.shownUntil(), rideId: '' } : placeIn(cursor);
+        const after = cursor === nowCursor ? { at: await feed.shownUntil(), rideId: '' } : decodeCursor(cursor);
         const page = await waitFor(
           ctx,
           waitSeconds,
@@ -80,7 +80,7 @@ export const listEvents: PartnerOperation<'GET'> = {
           },
         );
         const last = page.events.at(-1);
-        return { ...page, cursor: cursorOf(last ? placeOf(last) : after) };
+        return { ...page, cursor: encodeCursor(last ? toFeedCursor(last) : after) };
       },
       present: ({ events, cursor, hasMore }): Shape<typeof answer> => ({
         events: events.map(({ rideId, event }) => presentEvent(rideId, event)),
@@ -91,11 +91,11 @@ export const listEvents: PartnerOperation<'GET'> = {
   },
 };
 
-/** Encodes a place in the feed as an opaque cursor. */
-export const cursorOf = (place: Place | null): string | null =>
-  place && `cur_${toBase62(place.at, 8)}${place.rideId.replace(/^ride_/, '')}`;
+/** Encodes a cursor as the opaque text that partners see. */
+export const encodeCursor = (cursor: FeedCursor | null): string | null =>
+  cursor && `cur_${toBase62(cursor.at, 8)}${cursor.rideId.replace(/^ride_/, '')}`;
 
-function placeIn(cursor: string | undefined): Place | null {
+function decodeCursor(cursor: string | undefined): FeedCursor | null {
   if (cursor === undefined) return null;
   const ride = cursor.slice(12);
   return { at: fromBase62(cursor.slice(4, 12)), rideId: ride && `ride_${ride}` };
@@ -103,14 +103,14 @@ function placeIn(cursor: string | undefined): Place | null {
 
 interface PageRequest {
   keyId: string;
-  after: Place | null;
+  after: FeedCursor | null;
   limit: number;
 }
 
 /** A page, and the time (Unix ms) up to which the feed was read. */
 type ReadPage = FeedPage & { readUntil: number };
 
-/** Batches reads: requests that wait at the same place wake up together and share one read. */
+/** Batches reads: requests that wait at the same cursor wake up together and share one read. */
 function sharedReads(feed: FeedMark): (request: PageRequest) => Promise<ReadPage> {
   return batch<PageRequest, ReadPage>(async (requests) => {
     const shownUntil = await feed.shownUntil();

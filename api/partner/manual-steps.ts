@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from '../../shared/base/errors.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
-import { type HandStep, type plainHandSteps, takeHandStep } from '../../shared/rides/manual-steps.ts';
+import { applyManualStep, type ManualStep, type plainManualSteps } from '../../shared/rides/manual-steps.ts';
 import { offerSchema, rideId, status } from '../../shared/rides/public-schemas.ts';
 import type { Offer, RideState, RideStatus } from '../../shared/rides/ride-types.ts';
 import { post, rideIdOf } from '../http/route.ts';
@@ -42,11 +42,11 @@ const presentOffer = ({ _id, offers }: RideState): Shape<typeof offerMade> => {
 };
 
 interface StepParts extends Pick<PartnerOperation, 'summary' | 'description' | 'body' | 'answer' | 'errors'> {
-  readStep(ctx: RequestContext): HandStep | Promise<HandStep>;
+  readStep(ctx: RequestContext): ManualStep | Promise<ManualStep>;
   present?(ride: RideState): object;
 }
 
-function manualStep(name: HandStep['step'], { readStep, present = presentStep, ...documented }: StepParts) {
+function manualStep(name: ManualStep['step'], { readStep, present = presentStep, ...documented }: StepParts) {
   const operation: PartnerOperation<'POST'> = {
     ...documented,
     id: `${name}ByHand`,
@@ -67,7 +67,7 @@ function manualStep(name: HandStep['step'], { readStep, present = presentStep, .
           keyId,
           origin: originOf(ctx),
         }),
-        act: ({ step, rideId, keyId, origin }) => takeHandStep(service, rideId, step, { keyId }, origin),
+        act: ({ step, rideId, keyId, origin }) => applyManualStep(service, rideId, step, { keyId }, origin),
         present,
       }),
   };
@@ -76,7 +76,7 @@ function manualStep(name: HandStep['step'], { readStep, present = presentStep, .
 
 /** A step without parameters: it ignores the request's body. */
 const plainStep = (
-  name: (typeof plainHandSteps)[number],
+  name: (typeof plainManualSteps)[number],
   after: RideStatus,
   { summary, description, errors }: { summary: string; description: string; errors: readonly ErrorCode[] },
 ) =>

@@ -1,6 +1,6 @@
 import type { Config } from '../../shared/base/config.ts';
 import { objectSchema } from '../../shared/base/json-schema.ts';
-import { partnersOwn, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
+import { partnerFields, trackUrl as trackUrlOf } from '../../shared/rides/events.ts';
 import {
   agreedPrice,
   cancelledBy,
@@ -127,7 +127,7 @@ export function presentFields({ trackBaseUrl }: Pick<Config, 'trackBaseUrl'>, ri
     trackUrl: trackUrlOf(trackBaseUrl, ride),
     ...(ride.cancelledBy && { cancelledBy: ride.cancelledBy }),
     ...presentAutoAccept(ride),
-    ...partnersOwn(ride),
+    ...partnerFields(ride),
     ...presentTestMode(ride),
   };
 }

@@ -93,7 +93,7 @@ const both = (one: Charge, other: Charge): Charge => ({
 
 /** With an Idempotency-Key, retries share this charge, so it is not refunded. */
 async function refundUnlessMade(error: UnconfirmedRide, input: NewRide, charged: Charge): Promise<void> {
-  if (input.idempotencyKey === undefined && !(await error.isMade())) await charged.refund();
+  if (input.idempotencyKey === undefined && !(await error.wasCreated())) await charged.refund();
 }
 
 function chargeCreations(

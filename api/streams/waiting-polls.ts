@@ -2,7 +2,7 @@ import type { Context } from '../../shared/base/context.ts';
 import { pollsWaiting } from '../../shared/base/metrics.ts';
 import { committedReads } from '../../shared/base/mongo/durability.ts';
 import type { Wake } from '../../shared/base/wake.ts';
-import { isAfter, latestPlaces, type Place } from '../../shared/rides/feed/event-feed.ts';
+import { type FeedCursor, isAfter, latestCursors } from '../../shared/rides/feed/event-feed.ts';
 import { type FeedMark, followFeedMark } from '../../shared/rides/feed/feed-mark.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
@@ -16,9 +16,9 @@ const pollMs = 2_000;
 const failure = 'events for long polls could not be read';
 const maxPolls = { perKey: 200, perAccount: 1_000 };
 
-/** Waits for events of a key after a place in its feed, which had none when it was read up to `readUntil` (Unix ms). */
-interface AfterPlace {
-  after: Place | null;
+/** Waits for events of a key after a cursor of its feed, which had none when it was read up to `readUntil` (Unix ms). */
+interface AfterCursor {
+  after: FeedCursor | null;
   readUntil: number;
 }
 
@@ -28,7 +28,7 @@ interface AfterSeq {
   afterSeq: number;
 }
 
-export type PollTarget = { keyId: string } & (AfterPlace | AfterSeq);
+export type PollTarget = { keyId: string } & (AfterCursor | AfterSeq);
 
 export interface WaitingPolls {
   /** The mark up to which the feed shows events. */
@@ -48,16 +48,16 @@ export function waitingPolls({ log, config }: Context, wake: Wake, { perKey, per
   const held = new HeldRequests();
   const limits = openLimits('too_many_waiting', config.streams.all);
 
-  const ofKeys: Watch<AfterPlace & { held: HeldRequest }> = watch({
+  const ofKeys: Watch<AfterCursor & { held: HeldRequest }> = watch({
     async look(watched) {
       const polls = [...watched.values()].flat();
       const from = polls.reduce((earliest, { readUntil }) => Math.min(earliest, readUntil), Number.POSITIVE_INFINITY);
       const to = feed.shown();
-      const latest = await latestPlaces([...watched.keys()], from, to);
+      const latest = await latestCursors([...watched.keys()], from, to);
       for (const [keyId, waiting] of watched) {
-        const place = latest.get(keyId);
+        const cursor = latest.get(keyId);
         for (const poll of waiting) {
-          if (place && isAfter(place, poll.after)) poll.held.release();
+          if (cursor && isAfter(cursor, poll.after)) poll.held.release();
           else poll.readUntil = to;
         }
       }

@@ -1,10 +1,10 @@
 import type { Backlog, QueueState } from '../../shared/process/ops/queue-states.ts';
-import type { Undelivered } from '../../shared/webhooks/redeliver.ts';
+import type { UndeliveredCount } from '../../shared/webhooks/redeliver.ts';
 import type { RideHistory } from '../../shared/webhooks/ride-history.ts';
 import { aligned, labelled, printable } from '../columns.ts';
 
 interface Resent {
-  keys: Undelivered[];
+  keys: UndeliveredCount[];
   sent: number;
 }
 

@@ -8,7 +8,7 @@ import { suspendDriver } from '../../shared/drivers/manage-drivers.ts';
 import { findKey, resumeKey, suspendKey } from '../../shared/keys/manage-keys.ts';
 import { resumeAccount, suspendAccount } from '../../shared/keys/suspend-account.ts';
 import { resumeDriver } from '../../shared/rides/driver/settle-driver.ts';
-import { mostAtOnce, redeliverFailed, type Stretch, type Undelivered } from '../../shared/webhooks/redeliver.ts';
+import { mostAtOnce, redeliverFailed, type TimeRange, type UndeliveredCount } from '../../shared/webhooks/redeliver.ts';
 
 export async function setPaused(
   ctx: Context,
@@ -62,8 +62,8 @@ const suspensions: Record<Suspendable['kind'], Suspension> = {
 /** Resends what failed in a stretch of time, key by key. Resolves with how many events are sent. */
 export async function resendAll(
   ctx: Context,
-  keys: readonly Undelivered[],
-  stretch: Stretch,
+  keys: readonly UndeliveredCount[],
+  stretch: TimeRange,
   by: string,
 ): Promise<number> {
   let sent = 0;
@@ -76,7 +76,7 @@ export async function resendAll(
 }
 
 /** One call sends 500 events at most; the next call leaves out what waits or has arrived. */
-async function resendOfKey(ctx: Context, keyId: string, stretch: Stretch, accountId: string): Promise<number> {
+async function resendOfKey(ctx: Context, keyId: string, stretch: TimeRange, accountId: string): Promise<number> {
   for (let sent = 0; ; ) {
     const batch = await redeliverFailed(ctx, keyId, stretch, { accountId });
     sent += batch;

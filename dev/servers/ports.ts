@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import net from 'node:net';
 
 const attempts = 5;
@@ -13,12 +14,15 @@ export async function onFreePort<Server>(start: (port: number) => Promise<Server
   }
 }
 
-/** A port of 127.0.0.1 that was free a moment ago. Another process may take it first, so retry a failed bind. */
+/**
+ * A port of 127.0.0.1 that was free a moment ago. It is below the range from which Linux and macOS choose the ports of
+ * outgoing connections, so only another server can bind it first: retry a failed bind.
+ */
 export async function freePort(): Promise<number> {
-  const server = await listen(0);
-  const { port } = server.address() as net.AddressInfo;
-  await close(server);
-  return port;
+  for (;;) {
+    const port = randomInt(16_000, 32_000);
+    if ((await portProblem(port, '127.0.0.1')) === undefined) return port;
+  }
 }
 
 /** The system's code if a port cannot be listened on (`EADDRINUSE`, `EADDRNOTAVAIL`), else undefined. */

@@ -145,7 +145,7 @@ export function readable(name: string, entry: LogEntry): string {
       return row(entry, `event ${entry.seq} ${entry.event}`, delivery(entry));
     case 'mail':
       return row(entry, 'mail', mailed(entry));
-    case 'attempt by hand':
+    case 'manual attempt':
       return row(entry, entry.kind === 'test' ? 'test event' : `event ${entry.seq} again`, delivery(entry));
     default:
       return row(entry, `${name}: ${[...fieldsOf(entry)].join(' ')}`, '', entry.level >= 50 ? 'bad' : 'slow');

@@ -80,18 +80,18 @@ describe('an erased ride', () => {
     const pages = [created, await visitor.get(`${path}?entry=event-3`), await visitor.get(`${path}?entry=delivery-3`)];
     for (const { status, html } of pages) {
       expect(status).to.equal(200);
-      expect(textOf(html)).to.include('What was personal in this ride was erased on').and.include('Trip completed');
+      expect(textOf(html)).to.include('The personal data of this ride was erased on').and.include('Trip completed');
       withoutPersonal(html);
       expect(hrefsIn(html).filter((href) => href.includes('/track/'))).to.deep.equal([]);
       expect(formIn(html, `${path}/events/3/send-again`)).to.equal(undefined);
     }
     expect(textOf(pages[1]?.html ?? '')).to.include('The body of this event is no longer kept.');
-    expect(textOf(pages[2]?.html ?? '')).to.include('What was sent and answered is no longer kept.');
+    expect(textOf(pages[2]?.html ?? '')).to.include('The request and the answer are no longer kept.');
     const sent = await visitor.post(`${path}/events/3/send-again`);
     expect(sent.status).to.equal(410);
     const attempt = await attempts.findOne({ rideId, seq: 3 });
     const delivery = await visitor.get(`/dashboard/deliveries/${attempt?._id}`);
-    expect(textOf(delivery.html)).to.include('What was sent and answered is no longer kept.');
+    expect(textOf(delivery.html)).to.include('The request and the answer are no longer kept.');
     const list = await visitor.get('/dashboard/rides');
     expect(hrefsIn(list.html)).to.include(path);
     expect((await storedRide(rideId)).seq).to.equal(before.seq);

@@ -223,16 +223,16 @@ describe('rate limit of creations', () => {
   it('the charge of an unconfirmed creation stays if the ride exists', async () => {
     const error = await losingAnswers(true, () => newRide(api.ctx).catch((thrown) => thrown));
     expect(error).to.be.an.instanceOf(UnconfirmedRide);
-    expect(await error.isMade()).to.equal(true);
+    expect(await error.wasCreated()).to.equal(true);
   });
 
   it('the charge of an unconfirmed creation stays if MongoDB inserts the ride after the first check', async () => {
     const rideId = await newRide(api.ctx);
     const stored = await rides.findOneAndDelete({ _id: rideId });
-    const isMade = new UnconfirmedRide(rideId).isMade();
+    const wasCreated = new UnconfirmedRide(rideId).wasCreated();
     await setTimeout(1_500);
     await rides.insertOne(stored as Ride);
-    expect(await isMade).to.equal(true);
+    expect(await wasCreated).to.equal(true);
   });
 
   it('a creation that gets no free connection to MongoDB is not charged', async () => {

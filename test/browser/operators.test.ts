@@ -9,9 +9,9 @@ describe('the operators’ pages', () => {
   before(() => newRide(operators.ctx, { mode: 'test' }));
   afterEach(closeProfiles);
 
-  it('look finished where the token is asked for', () => lookAt('operators-token', `${operators.url}/ops`));
+  it('passes page checks for the token form', () => lookAt('operators-token', `${operators.url}/ops`));
 
-  it('show the queues by keyboard alone, with the banner, and ask no other host', async () => {
+  it('shows the queues and the banner with only the keyboard, without requests to other hosts', async () => {
     for (const viewport of [
       { width: 360, height: 740 },
       { width: 1280, height: 800 },

@@ -31,7 +31,7 @@ describe('the log of npm run dev', () => {
       entry('ride changed', { rideId, status: 'bidding', fare: 27 }),
       delivery({ outcome: 'delivered', httpStatus: 204 }),
       entry('ride changed', { rideId, status: 'cancelled', event: 'ride.status', cancelledBy: 'partner' }),
-      entry('attempt by hand', {
+      entry('manual attempt', {
         kind: 'redelivery',
         rideId,
         seq: 2,
@@ -39,7 +39,7 @@ describe('the log of npm run dev', () => {
         httpStatus: 204,
         durationMs: 12,
       }),
-      entry('attempt by hand', { kind: 'test', outcome: 'failed', reason: 'status', httpStatus: 500, durationMs: 12 }),
+      entry('manual attempt', { kind: 'test', outcome: 'failed', reason: 'status', httpStatus: 500, durationMs: 12 }),
     );
     expect(lines).to.deep.equal([
       '        POST /v1/rides                201  5 ms',

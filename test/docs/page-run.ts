@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { lexer, type Tokens } from 'marked';
@@ -30,11 +30,13 @@ export class PageRun {
     this.#given = given;
   }
 
-  /** Rejects at the first block that does not do what the page says. Resolves with the marks of the blocks. */
-  async follow(markdown: string): Promise<string[]> {
-    // The installed packages of an earlier run stay.
-    await mkdir(this.#folder, { recursive: true });
-    const blocks = lexer(markdown).filter((token) => token.type === 'code') as Tokens.Code[];
+  /**
+   * Rejects at the first block that does not do what the page says. Skips the blocks for readers of another language.
+   * Resolves with the marks of the others.
+   */
+  async follow(markdown: string, language?: string): Promise<string[]> {
+    await this.#clear();
+    const blocks = codeBlocksOf(markdown).filter(({ lang }) => [undefined, language].includes(blockInfo(lang).reader));
     const marks: string[] = [];
     try {
       for (const block of blocks) {
@@ -47,9 +49,16 @@ export class PageRun {
     }
   }
 
-  /** The TypeScript files of the page, which its commands may have fetched or made. */
+  /** The TypeScript files of the page, which the compiler checks too. */
   get files(): readonly string[] {
     return this.#files.map((file) => path.join(this.#folder, file));
+  }
+
+  /** What an earlier run stored must not show in this one. Its installed packages stay. */
+  async #clear(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true });
+    const old = (await readdir(this.#folder)).filter((name) => !/^node_modules$|^package(-lock)?\.json$/.test(name));
+    await Promise.all(old.map((name) => rm(path.join(this.#folder, name), { recursive: true })));
   }
 
   async #take({ lang, text: code }: Tokens.Code): Promise<void> {
@@ -57,8 +66,8 @@ export class PageRun {
     switch (mark) {
       case 'file':
         if (fold) return;
-        if (language !== 'ts' || !file) throw new Error(`only TypeScript files can be followed, not ${lang}`);
-        this.#files.push(file);
+        if (!file || !['ts', 'python'].includes(language)) throw new Error(`no test can follow a file of ${lang}`);
+        if (language === 'ts') this.#files.push(file);
         return writeFile(path.join(this.#folder, file), code);
       case 'given':
         return this.#giveValues(code);
@@ -72,7 +81,7 @@ export class PageRun {
         this.#backgrounds.push(await Background.start(this.#folder, this.#filled(code), this.#values));
         return;
       case 'output':
-        return this.#expectOutput(code, this.#backgrounds[0]);
+        return this.#expectOutput(code, lang?.includes('output=background') ? this.#backgrounds[0] : undefined);
       case 'answer':
         return this.#expectAnswer(JSON.parse(code), lang?.replace(/^.*=/, '') ?? '');
       case 'example':
@@ -85,7 +94,7 @@ export class PageRun {
 
   #giveValues(code: string): void {
     for (const line of code.split('\n')) {
-      const [, name = '', value = ''] = /^([A-Z]+)=(\S+)$/.exec(line) ?? [];
+      const [, name = '', value = ''] = /^(?:export )?([A-Z]+)=(\S+)$/.exec(line) ?? [];
       if (!name) throw new Error(`not a value: ${line}`);
       this.#values[name] = this.#givenValue(name, value);
     }
@@ -107,13 +116,19 @@ export class PageRun {
   }
 
   async #run(code: string): Promise<string> {
-    const child = shell(this.#folder, this.#filled(code), this.#values);
+    const kept = path.join(this.#folder, '.values');
+    await rm(kept, { force: true });
+    const child = shell(this.#folder, `${this.#filled(code)}\n${keepValues(code)}`, this.#values);
     const [output, errors, [status]] = await Promise.all([
       text(child.stdout),
       text(child.stderr),
       once(child, 'close'),
     ]);
     if (status !== 0) throw new Error(`${code}\nended with ${status}\n${output}\n${errors}`);
+    for (const line of (await readFile(kept, 'utf8').catch(() => '')).split('\n')) {
+      const [, name, value = ''] = /^([A-Z]+)=(.*)$/.exec(line) ?? [];
+      if (name) this.#values[name] = value;
+    }
     return output;
   }
 
@@ -154,6 +169,16 @@ export class PageRun {
     const [had, showed] = [answer, shown].map((value) => fieldsIn(value).join(' '));
     if (had !== showed) throw new Error(`the page shows the fields ${showed}, and the answer has ${had}`);
   }
+}
+
+/** All blocks of code of a page, in order. */
+export const codeBlocksOf = (markdown: string): Tokens.Code[] =>
+  lexer(markdown).filter((token) => token.type === 'code') as Tokens.Code[];
+
+/** Commands that note the variables that a block sets: in a terminal they last until the next block. */
+function keepValues(code: string): string {
+  const names = new Set([...code.matchAll(/^(?:export )?([A-Z]+)=/gm)].map(([, name]) => name));
+  return [...names].map((name) => `printf '%s=%s\\n' ${name} "$${name}" >> .values`).join('\n');
 }
 
 function shell(folder: string, code: string, values: Readonly<Record<string, string>>) {

@@ -46,7 +46,7 @@ describe('the commands', () => {
   it('refuse a worker pool that there is not, as a wrong command line', async () => {
     const { code, stderr } = await run('workers/main', ['webhooks', 'nonsense']);
     expect(code).to.equal(2);
-    expect(stderr).to.match(/^worker: there is no worker pool nonsense\nUsage: /);
+    expect(stderr).to.match(/^worker: unknown worker pool nonsense\nUsage: /);
   });
 
   it('tell every wrong setting at once, in a line for each; migrate needs MONGO_URL and SECRETS_KEY alone', async () => {

@@ -107,7 +107,7 @@ describe('a start', () => {
 
   it('is refused with a SECRETS_KEY that does not open the check value, also before there is any key', async () => {
     await migrate([a]);
-    expect(await start(2)).to.match(/^Setting SECRETS_KEY does not open the check value/);
+    expect(await start(2)).to.match(/^Setting SECRETS_KEY does not decrypt the check value/);
     expect(await start(2, 3))
       .to.include('SECRETS_KEY')
       .and.not.include(setting(2));
@@ -120,7 +120,9 @@ describe('a start', () => {
     const keyId = await newKey([a]);
     for (const other of [b, c]) {
       await setSecret(keyId, encrypt('whsec_x', [other], keyId));
-      expect(await start(1)).to.match(/^Setting SECRETS_KEY does not open the signing secret of key_.+ lacks the key /);
+      expect(await start(1)).to.match(
+        /^Setting SECRETS_KEY does not decrypt the signing secret of key_.+ lacks the key /,
+      );
       expect(await start(1, 2, 3)).to.equal('started');
     }
     await unname(keyId);
@@ -160,7 +162,7 @@ describe('a start', () => {
       expect(await refused.start().catch((error) => error)).to.be.an('error');
       expect(await refused.ended()).to.equal('code 1');
       const printed = fs.readFileSync(path.join(logDir, `${refused.name}.log`), 'utf8');
-      expect(printed).to.match(/^(api|worker): Setting SECRETS_KEY does not open [^\n]+\n$/);
+      expect(printed).to.match(/^(api|worker): Setting SECRETS_KEY does not decrypt [^\n]+\n$/);
     });
     await Promise.all(refusals);
     fs.rmSync(logDir, { recursive: true });
@@ -179,7 +181,7 @@ describe('a start', () => {
       await migrate([a]);
       await unname(await newKey([a]));
       await mongoose.connection.collection('checks').deleteMany({});
-      expect(await migrated(b)).to.equal('Setting SECRETS_KEY opens none of the signing secrets of this database');
+      expect(await migrated(b)).to.equal('Setting SECRETS_KEY decrypts none of the signing secrets of this database');
       expect(await start(2)).to.include('run migrate');
       expect(await migrated(b, a)).to.equal('migrated');
       // The older key is in use until rekey has run.

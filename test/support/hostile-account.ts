@@ -24,7 +24,7 @@ export function expectNothingAlive(html: string, where: string): void {
 export interface HostileAccount {
   account: Account;
   visitor: Visitor;
-  /** What the parameters of the dashboard's paths are in this account. A room with others adds them here. */
+  /** Values of the parameters of the dashboard's paths, from this account. A new path parameter is added here. */
   params: Record<string, string>;
 }
 

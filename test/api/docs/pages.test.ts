@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
 import { lexer, type Tokens } from 'marked';
@@ -11,6 +11,7 @@ import { driverOperations } from '../../../api/drivers/routes.ts';
 import { partnerOperations } from '../../../api/partner/routes.ts';
 import { warnings } from '../../../api/partner/warnings.ts';
 import { type ErrorCode, errorCodes, publicErrorOf } from '../../../shared/base/errors.ts';
+import { settings } from '../../../shared/base/settings.ts';
 import { eventSchemas } from '../../../shared/rides/events.ts';
 import { testScenarios } from '../../../shared/rides/ride-types.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
@@ -56,7 +57,7 @@ describe('documentation', () => {
     const files = readdirSync(path.resolve(import.meta.dirname, '../../../docs')).filter((file) =>
       file.endsWith('.md'),
     );
-    const others = ['operations.md', 'architecture.md'];
+    const others = ['operations.md', 'architecture.md', 'contract.md'];
     expect([
       ...files.filter((file) => !others.includes(file)).map((file) => file.slice(0, -3)),
       ...generatedPages,
@@ -134,6 +135,18 @@ describe('documentation', () => {
       const { status } = await ask(target, { headers: { 'sec-fetch-site': 'same-origin' } });
       expect(status, target).to.be.oneOf([200, 303]);
     }
+  });
+
+  it('docs/contract.md has valid links, and names no decisions and no settings', () => {
+    const contract = readFileSync(path.resolve(import.meta.dirname, '../../../docs/contract.md'), 'utf8');
+    const anchors = parseMarkdown(contract).headings.map(({ id }) => `#${id}`);
+    for (const [, link = ''] of contract.matchAll(/\]\(([^)\s]+)\)/g)) {
+      expect([...anchors, ...pageNames.map((name) => `${name}.md`)]).to.include(link);
+    }
+    expect(contract).not.to.include('Decided');
+    const names = Object.keys(settings.describe().keys).filter((name) => name.includes('_'));
+    expect(names).to.have.length.above(20);
+    for (const name of names) expect(contract).not.to.include(name);
   });
 
   it('the headings of each page are different', () => {
