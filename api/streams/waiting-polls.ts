@@ -16,7 +16,7 @@ const pollMs = 2_000;
 const failure = 'events for long polls could not be read';
 const maxPolls = { perKey: 200, perAccount: 1_000 };
 
-/** Waits for events of a key after a cursor of its feed, which had none when it was read up to `readUntil` (Unix ms). */
+/** Waits for events of a key after a cursor of its feed, which had none when read up to `readUntil` (Unix ms). */
 interface AfterCursor {
   after: FeedCursor | null;
   readUntil: number;
