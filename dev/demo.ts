@@ -4,7 +4,7 @@ import { accountOf, operatorEmail } from '../shared/accounts/account.ts';
 import { ConfigError, readConfig } from '../shared/base/config.ts';
 import type { Mode } from '../shared/base/terms.ts';
 import { createKey } from '../shared/keys/manage-keys.ts';
-import { asksForHelp, said } from '../shared/process/command-line.ts';
+import { asksForHelp, prefixLines } from '../shared/process/command-line.ts';
 import { type Partner, partnerWith, type Receiver, startReceiver } from './demo/partner.ts';
 import { playLiveRide, playRide, trip } from './demo/play-ride.ts';
 import { createTimeline } from './demo/timeline.ts';
@@ -95,7 +95,7 @@ async function demo(): Promise<number> {
 
 function printFailure(error: Error): void {
   if (ending.aborted || error instanceof ConfigError) {
-    timeline.note(ending.aborted ? '\nThe demo was interrupted.' : `\n${said('demo', error.message)}`);
+    timeline.note(ending.aborted ? '\nThe demo was interrupted.' : `\n${prefixLines('demo', error.message)}`);
     return;
   }
   timeline.note(`\nThe demo failed: ${error.message}.`);

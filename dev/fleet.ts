@@ -1,6 +1,6 @@
 import fs from 'node:fs/promises';
 import { ConfigError } from '../shared/base/config.ts';
-import { asksForHelp, said, UsageError } from '../shared/process/command-line.ts';
+import { asksForHelp, prefixLines, UsageError } from '../shared/process/command-line.ts';
 import { type FleetArguments, readArguments, usage } from './fleet/arguments.ts';
 import { showFigures } from './fleet/figures.ts';
 import { startFleet } from './fleet/fleet.ts';
@@ -12,7 +12,7 @@ import { aborted, endSignal } from './stack/signals.ts';
 /** `npm run fleet`: simulated drivers on a running stack, or on another service with keys of its own. */
 process.exitCode = await main().catch((error: Error) => {
   const hint = error instanceof UsageError ? ' (npm run fleet -- --help)' : '';
-  console.error(said('fleet', problemOf(error)) + hint);
+  console.error(prefixLines('fleet', problemOf(error)) + hint);
   return error instanceof UsageError ? 2 : 1;
 });
 process.exit();

@@ -1,5 +1,5 @@
 import { keyHint } from '../shared/keys/key-format.ts';
-import { asksForHelp, said, UsageError } from '../shared/process/command-line.ts';
+import { asksForHelp, prefixLines, UsageError } from '../shared/process/command-line.ts';
 import { type ListenArguments, readArguments, usage } from './listen/arguments.ts';
 import { pagesOf } from './listen/feed.ts';
 import { eventLine, forward } from './listen/forward.ts';
@@ -11,7 +11,7 @@ import { styled } from './terminal/style.ts';
 /** `npm run listen`: brings the events of a key to a receiver on this machine. */
 process.exitCode = await main().catch((error: Error) => {
   const hint = error instanceof UsageError ? ' (npm run listen -- --help)' : '';
-  console.error(said('listen', error.message) + hint);
+  console.error(prefixLines('listen', error.message) + hint);
   return error instanceof UsageError ? 2 : 1;
 });
 process.exit();

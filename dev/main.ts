@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { said } from '../shared/process/command-line.ts';
+import { prefixLines } from '../shared/process/command-line.ts';
 
 const usage = `Usage: npm run dev -- [--port N] [--fresh] [--json]
        npm run dev -- status [--port N]
@@ -27,7 +27,7 @@ Examples
 try {
   process.exitCode = await command();
 } catch (error) {
-  console.error(said('dev', (error as Error).message));
+  console.error(prefixLines('dev', (error as Error).message));
   process.exitCode = 1;
 }
 process.exit();

@@ -134,7 +134,7 @@ describe('docs/operations.md, as it is written:', function () {
     const said = await procedure('redis');
     expect(said)
       .to.include('noeviction')
-      .and.match(/Looked at \d+ rides/)
+      .and.match(/Checked \d+ rides/)
       .and.include('Oldest event not sent');
     await completeOnce(made);
   });
@@ -143,7 +143,7 @@ describe('docs/operations.md, as it is written:', function () {
     const key = await newKey();
     const made = await createRides(key, 4);
     host.killMongo();
-    expect(await procedure('mongo')).to.match(/Looked at \d+ rides/);
+    expect(await procedure('mongo')).to.match(/Checked \d+ rides/);
     await until(() => isOver(made).catch(() => false), pollMs);
     for (const rideId of made) {
       const received = receivedOf(rideId);
@@ -160,7 +160,7 @@ describe('docs/operations.md, as it is written:', function () {
     const upgraded = procedure('upgrade');
     const made = await loadDuring(keys, upgraded);
     const said = await upgraded;
-    expect(said).to.include('indexes and the check value of SECRETS_KEY are in place');
+    expect(said).to.include('created the missing indexes and the check value of SECRETS_KEY');
     expect(made.length).to.be.at.least(5);
     expect(await rides.countDocuments({ keyId: { $in: keys.map(({ keyId }) => keyId) } })).to.equal(made.length);
     await completeOnce(made);
@@ -170,7 +170,7 @@ describe('docs/operations.md, as it is written:', function () {
     const [slow, well] = [await newKey(hanging.url), await newKey()];
     const made = await createRides(well, 2);
     await createRides(slow, 20);
-    const firstWaiting = async () => /EVENTS WAIT OF.*\n(\S+) +(\d+)/.exec(await procedure('slow'));
+    const firstWaiting = async () => /KEY WITH WAITING EVENTS.*\n(\S+) +(\d+)/.exec(await procedure('slow'));
     await until(async () => Number((await firstWaiting())?.[2] ?? 0) >= 10);
     expect((await firstWaiting())?.[1]).to.equal(slow.keyId);
     await completeOnce(made);
@@ -184,7 +184,7 @@ describe('docs/operations.md, as it is written:', function () {
     await until(async () => (await rides.findOne({ _id: inBackup }).catch(() => null)) !== null);
     const later = await createRide(key);
     await completeOnce([inBackup, later]);
-    expect(await procedure('restore')).to.match(/Looked at \d+ rides/);
+    expect(await procedure('restore')).to.match(/Checked \d+ rides/);
     expect(await rides.findOne({ _id: later })).to.equal(null);
     await until(() => isOver([inBackup]), pollMs);
     const ids = receiver.receipts
@@ -203,7 +203,7 @@ describe('docs/operations.md, as it is written:', function () {
       const keys = [await newKey(), await newKey(), await newKey()];
       const moved = procedure('move', { NEW_REDIS_URL: cluster.url });
       const made = await loadDuring(keys, moved);
-      expect(await moved).to.match(/Looked at \d+ rides/);
+      expect(await moved).to.match(/Checked \d+ rides/);
       await completeOnce([...made, ...(await createRides(keys[0] as NewKey, 2))]);
       const queues = await host.run(
         `redis-cli -c -u "redis://${NODE}" exists '{rides:webhooks}:webhooks:id'; redis-cli -u "redis://${NODE}" cluster nodes`,
