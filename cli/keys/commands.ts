@@ -175,7 +175,7 @@ remain.`,
 };
 
 function checkedEmail(email: string | undefined): string | undefined {
-  if (email !== undefined && !/^[^@\s]+@[^@\s]+$/.test(email)) throw new UsageError('--account must be an e-mail address');
+  if (email !== undefined && !/^[^@\s]+@[^@\s]+$/.test(email)) throw new UsageError('invalid e-mail in --account');
   return email;
 }
 

@@ -49,7 +49,7 @@ describe('commands', () => {
     expect(stderr).to.match(/^worker: there is no worker pool nonsense\nUsage: /);
   });
 
-  it('report all missing settings at once, one line each; migrate requires only MONGO_URL and SECRETS_KEY', async () => {
+  it('report all missing settings at once, one line each; migrate only needs MONGO_URL and SECRETS_KEY', async () => {
     const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
     const [refused, migrated] = await Promise.all([
       run('cli/migrate', []),
