@@ -20,21 +20,21 @@ const driver = {
   rating: 4.8,
 } as const;
 
-describe('what the documentation shows', () => {
+describe('the code of a documentation page', () => {
   let receiverPort: number;
   const api = useTestService(async () => {
     const port = await freePort();
     receiverPort = await freePort();
     return {
       PORT: String(port),
-      // The pages then show the address at which they are served.
+      // The pages show this address, at which they are served.
       PUBLIC_BASE_URL: `http://127.0.0.1:${port}`,
       WEBHOOK_LOCAL_TARGETS: `http://127.0.0.1:${receiverPort}`,
       SIMULATION_SPEED: '4',
     };
   });
 
-  /** Pages on which a test must find something to run: a broken search must not pass. */
+  /** The number of runnable blocks per page, so that a broken search cannot pass. */
   const runs: Readonly<Record<string, number>> = {
     'quick-start': 7,
     authentication: 3,
@@ -49,15 +49,15 @@ describe('what the documentation shows', () => {
 
   for (const name of pageNames) {
     const count = runs[name] ?? 0;
-    it(count > 0 ? `works as it stands: ${name}` : `is nothing to run: ${name}`, async function () {
+    it(count > 0 ? `runs unchanged: ${name}` : `has no runnable block: ${name}`, async function () {
       this.timeout(300_000);
       const markdown = await (await fetch(`${api.url}/docs/${name}.md`)).text();
-      // On a page with nothing to run, an answer is an example, which the tests of the pages compare with its schema.
+      // On a page without runnable blocks, a response is an example, and the tests of the pages check its schema.
       const isRunnable = /^```(sh|\w+ file=\S+$)/m.test(markdown);
       expect(isRunnable, name).to.equal(count > 0);
       if (!isRunnable) return;
 
-      // Real drivers see the rides of live keys alone.
+      // Real drivers only see rides of live keys.
       const { key, signingSecret } = await api.key(name === 'drivers' ? 'live' : 'test');
       const { key: driverKey } = await createDriver(driver);
       const page = new PageRun(name, {
@@ -73,7 +73,7 @@ describe('what the documentation shows', () => {
     });
   }
 
-  /** As strictly as a careful reader does. */
+  /** Compiles with strict options, like a careful reader. */
   async function compile(files: readonly string[]): Promise<void> {
     const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
     const further = ['--skipLibCheck', '--allowImportingTsExtensions', '--noUncheckedIndexedAccess', '--ignoreConfig'];
