@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'chai';
-import { circles, importsIn, readImports, wrongImports } from '../support/imports.ts';
+import { findCycles, importsIn, readImports, wrongImports } from '../support/imports.ts';
 
 describe('imports', () => {
   const imports = readImports();
@@ -9,7 +9,7 @@ describe('imports', () => {
   const planted = (file: string, statement: string) =>
     new Map([...imports, [file, [...(imports.get(file) ?? []), ...importsIn(file, statement)]]]);
 
-  it('go from api, workers and cli to shared, and in shared only down', () => {
+  it('lead from api, workers and cli to shared, and inside shared only to lower levels', () => {
     expect([...imports.keys()]).to.include.members([
       'api/app.ts',
       'shared/rides/decide.ts',
@@ -20,7 +20,7 @@ describe('imports', () => {
   });
 
   it('form no cycle of files and no cycle of subfolders', () => {
-    expect(circles(imports)).to.deep.equal({ ofFiles: [], ofRooms: [] });
+    expect(findCycles(imports)).to.deep.equal({ ofFiles: [], ofEntries: [] });
   });
 
   for (const [file, statement] of [
@@ -51,16 +51,18 @@ describe('imports', () => {
   }
 
   it('are reported if they form a cycle of files, also if they only import types', () => {
-    const { ofFiles } = circles(planted('shared/rides/transitions.ts', "import type { Change } from './decide.ts';"));
+    const { ofFiles } = findCycles(
+      planted('shared/rides/transitions.ts', "import type { Change } from './decide.ts';"),
+    );
     expect(ofFiles).to.have.lengthOf(1);
     expect(ofFiles[0]).to.include.members(['shared/rides/transitions.ts', 'shared/rides/decide.ts']);
   });
 
   it('are reported if they form a cycle of subfolders', () => {
     const file = 'workers/webhooks/slow-lane.ts';
-    const { ofFiles, ofRooms } = circles(planted(file, "import type { Lease } from '../periodic/lease.ts';"));
+    const { ofFiles, ofEntries } = findCycles(planted(file, "import type { Lease } from '../periodic/lease.ts';"));
     expect(ofFiles).to.deep.equal([]);
-    expect(ofRooms).to.deep.include(['workers/periodic', 'workers/webhooks']);
+    expect(ofEntries).to.deep.include(['workers/periodic', 'workers/webhooks']);
   });
 });
 

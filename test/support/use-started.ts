@@ -9,7 +9,7 @@ const open: Started[] = [];
 export function useStarted<Handle extends Started>(start: () => Promise<Handle>): Handle {
   const handle = {} as Handle;
   before(async () => void open.push(Object.assign(handle, await start())));
-  // The last one started is closed first: it may need those before it.
+  // Close in reverse order: later ones may need earlier ones.
   after(() => open.pop()?.close());
   return handle;
 }
