@@ -9,8 +9,8 @@ import { startReplicaSet } from './replica-set.ts';
 
 /**
  * Each mocha process has its own MongoDB engine and Redis, on free ports and in a new folder. Their addresses are in
- * TEST_MONGO_URL and TEST_REDIS_URL, where `testConfig` finds them. With TEST_MONGO=replica-set the engine is the primary
- * of a replica set. The service is compiled once into TEST_BUILD, from where `serviceProcess` starts processes.
+ * TEST_MONGO_URL and TEST_REDIS_URL, where `testConfig` finds them. With TEST_MONGO=replica-set, the engine is the
+ * primary of a replica set. The service is compiled once into TEST_BUILD, from where `serviceProcess` starts processes.
  */
 type Servers = { TEST_MONGO_URL: string; TEST_REDIS_URL: string };
 

@@ -3,8 +3,8 @@ type Started = { close(): unknown };
 const open: Started[] = [];
 
 /**
- * Starts something before the tests of the surrounding describe and closes it after them. The handle has its fields while
- * these tests run.
+ * Starts something before the tests of the surrounding describe and closes it after them. The handle has its fields
+ * while these tests run.
  */
 export function useStarted<Handle extends Started>(start: () => Promise<Handle>): Handle {
   const handle = {} as Handle;

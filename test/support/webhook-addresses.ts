@@ -4,7 +4,7 @@ export type Octets = [number, number, number, number];
 
 const octet = fc.integer({ min: 0, max: 255 });
 
-/** Addresses that are not public: private, shared, loopback, link-local, benchmarking, multicast, reserved, metadata. */
+/** Non-public addresses: private, shared, loopback, link-local, benchmarking, multicast, reserved, metadata. */
 export const notPublicIpv4: fc.Arbitrary<Octets> = fc.oneof(
   fc.tuple(fc.constantFrom(0, 10, 127), octet, octet, octet),
   fc.tuple(fc.constant(172), fc.integer({ min: 16, max: 31 }), octet, octet),
