@@ -1,4 +1,4 @@
-import { takesNoArguments } from '../shared/process/command-line.ts';
+import { rejectArguments } from '../shared/process/command-line.ts';
 import { start } from '../shared/process/start.ts';
 import { runApi } from './run-api.ts';
 
@@ -19,7 +19,7 @@ Example
 start(
   'api',
   async (args) => {
-    takesNoArguments(args);
+    rejectArguments(args);
     await runApi();
   },
   usage,

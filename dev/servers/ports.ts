@@ -3,7 +3,7 @@ import net from 'node:net';
 
 const attempts = 5;
 
-/** Starts a server on a free port, and on another one where a process takes that port before the server binds it. */
+/** Starts a server on a free port. Retries with another port if a process binds the first one before the server. */
 export async function onFreePort<Server>(start: (port: number) => Promise<Server>): Promise<Server> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -13,17 +13,17 @@ const baseUrl = Joi.string()
   });
 const httpsInProduction = (url: string, helpers: Joi.CustomHelpers) =>
   isProduction(helpers) && !url.startsWith('https://') ? helpers.error('production.https') : url;
-/** Shown settings must not contain a password. */
+/** This setting may be printed, so it must not contain a password. */
 const withoutUser = (url: string, helpers: Joi.CustomHelpers) =>
   /[@?#]/.test(url) ? helpers.error('traces.form') : url;
-/** The API's routes are below /v1 and /api/v1: links are built beside them. */
+/** The API's routes are below /v1 and /api/v1; other links are built from the address without them. */
 const withoutBase = (url: string, helpers: Joi.CustomHelpers) =>
   /\/v1(\/|$)/.test(new URL(url).pathname) ? helpers.error('baseUrl.v1') : url;
 const durationMs = Joi.number()
   .integer()
   .min(1)
   .max(30 * 24 * 3_600_000);
-/** The one duration that a timer of this process waits for: above 2^31 - 1 ms (24.8 days) Node would wait 1 ms. */
+/** The only duration that is passed to setTimeout: above 2^31 - 1 ms (24.8 days) Node would wait only 1 ms. */
 const graceMs = Joi.number()
   .integer()
   .min(1)
@@ -37,7 +37,7 @@ const days = (least: number) => Joi.number().integer().min(least).max(3_650);
 
 /** Every setting of the service, with its rules and its default. `readConfig` reads them. */
 export const settings = Joi.object({
-  // Closed by default: only dev/ says "development".
+  // The strict mode is the default: only dev/ sets "development".
   SERVICE_ENV: Joi.string().valid('production', 'development').default('production'),
   HOST: Joi.string().default('127.0.0.1'),
   PORT: Joi.number().integer().min(0).max(65_535).default(4100),
@@ -46,7 +46,7 @@ export const settings = Joi.object({
     'mongoUrl.database': '{{#label}} must name a database after its hosts, as in mongodb://HOST/rides',
   }),
   REDIS_URL: Joi.string().custom(checkRedisUrl).required().messages({
-    'redisUrl.scheme': '{{#label}} must begin with redis://, redis-cluster:// or redis-sentinel://, or rediss with TLS',
+    'redisUrl.scheme': '{{#label}} must begin with redis://, redis-cluster:// or redis-sentinel://, or rediss for TLS',
     'redisUrl.server': '{{#label}} must be like redis://USER:PASSWORD@HOST:PORT/DATABASE',
     'redisUrl.cluster': '{{#label}} must be like redis-cluster://USER:PASSWORD@HOST:PORT,HOST:PORT, without a database',
     'redisUrl.sentinel':
@@ -58,7 +58,7 @@ export const settings = Joi.object({
     .required()
     .when('SERVICE_ENV', { is: 'production', otherwise: Joi.string().optional().default(ownAddress) })
     .messages({ 'any.required': onlyHttps, 'baseUrl.v1': '{{#label}} must be the address without /v1' }),
-  TRACK_BASE_URL: baseUrl.custom(httpsInProduction).default(trackBeside),
+  TRACK_BASE_URL: baseUrl.custom(httpsInProduction).default(defaultTrackUrl),
   SECRETS_KEY: Joi.string().custom(readSecretsKeys).required().messages({
     'secretsKey.length':
       '{{#label}} must be 32 bytes in base64 (openssl rand -base64 32), or a comma-separated list of such keys',
@@ -76,22 +76,21 @@ export const settings = Joi.object({
       { radiusKm: 12, afterMs: 60_000 },
     ])
     .messages({
-      'rounds.form': '{{#label}} must be a comma-separated list of KM@SECONDS, both rising, like 3@0,6@20,12@60',
+      'rounds.form': '{{#label}} must be a comma-separated list of KM@SECONDS, both increasing, like 3@0,6@20,12@60',
     }),
   DISPATCH_REPEAT_MS: durationMs.default(30_000),
   WEBHOOK_LOCAL_TARGETS: Joi.string().custom(readOrigins).messages({
     'origins.form': '{{#label}} must be a comma-separated list of origins like http://127.0.0.1:4000',
-    'production.localTargets': '{{#label}} is for development: production refuses to start with it',
+    'production.localTargets': '{{#label}} is only for development: in production the process does not start with it',
   }),
   EGRESS_ADDRESSES: Joi.string().custom(readAddresses).default([]).messages({
     'addresses.form':
       '{{#label}} must be a comma-separated list of addresses and CIDR ranges like 203.0.113.10,2001:db8::/64',
   }),
   TRUSTED_PROXY_HOPS: Joi.number().integer().min(0).max(10).default(0),
-  TILE_URL: Joi.string().pattern(
-    /^https?:\/\/[^/{}]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})/,
-    'a host, and hold {z}, {x} and {y}',
-  ),
+  TILE_URL: Joi.string()
+    .pattern(/^https?:\/\/[^/{}]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})/, 'https://HOST/{z}/{x}/{y}.png')
+    .messages({ 'string.pattern.name': '{{#label}} must be an address like {{#name}}' }),
   TILE_ATTRIBUTION: Joi.string().default(''),
   MAX_STREAMS: count.default(10_000),
   MAX_STREAMS_PER_CLIENT: count.default(20),
@@ -100,9 +99,9 @@ export const settings = Joi.object({
   NEW_KEYS_PER_DAY: count.default(20),
   ACCOUNT_RIDES_PER_MINUTE: Joi.number().integer().min(0).max(1_000_000).default(0),
   SIGN_IN_MAILS_PER_HOUR: count.default(500),
-  // The link to a live map and an Idempotency-Key hold for 24 hours.
+  // The link to a live map and an Idempotency-Key are valid for 24 hours.
   ERASE_AFTER_DAYS: days(2).default(30),
-  // Two months, so that the last one is closed.
+  // Two months, so that the statement of the last full month is closed.
   DELETE_RIDES_AFTER_DAYS: days(62).default(396),
   DELETE_AUDIT_AFTER_DAYS: days(30).default(365),
   FARE_HINT_BASE: dollars.min(0),
@@ -110,18 +109,18 @@ export const settings = Joi.object({
     .greater(0)
     .required()
     .when('FARE_HINT_BASE', { is: Joi.exist(), otherwise: Joi.optional() })
-    .messages({ 'any.required': '{{#label}} must be set beside FARE_HINT_BASE' }),
+    .messages({ 'any.required': '{{#label}} must be set together with FARE_HINT_BASE' }),
   SHUTDOWN_GRACE_MS: graceMs.default(9_000),
   OPS_HOST: Joi.string().default('127.0.0.1'),
   OPS_PORT: Joi.number().integer().min(0).max(65_535),
-  // Long enough that nobody guesses it.
+  // Long enough that nobody can guess it.
   OPS_TOKEN: Joi.string()
     .pattern(/^[\x21-\x7e]{20,200}$/)
     .messages({
       'string.pattern.base': '{{#label}} must be 20 to 200 characters without spaces (openssl rand -hex 24)',
     }),
   OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl.custom(withoutUser).messages({
-    'traces.form': '{{#label}} must be an address without user and query: OTEL_EXPORTER_OTLP_HEADERS is for passwords',
+    'traces.form': '{{#label}} must be an address without user and query: put passwords in OTEL_EXPORTER_OTLP_HEADERS',
   }),
   OTEL_TRACES_SAMPLER_ARG: Joi.number().min(0).max(1).default(1),
   LOG_LEVEL: Joi.string().valid('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
@@ -139,7 +138,7 @@ export const settings = Joi.object({
     .required()
     .when('SMTP_URL', { is: Joi.exist(), otherwise: Joi.optional() })
     .messages({
-      'any.required': '{{#label}} must be set beside SMTP_URL',
+      'any.required': '{{#label}} must be set together with SMTP_URL',
       'string.pattern.base': '{{#label}} must be an address like rides@example.com, or Rides <rides@example.com>',
     }),
 });
@@ -150,11 +149,11 @@ function ownAddress({ HOST, PORT }: { HOST: string; PORT: number }): string {
   return `http://${isIPv6(HOST) ? `[${HOST}]` : HOST}:${PORT}`;
 }
 
-function trackBeside({ PUBLIC_BASE_URL = '' }: { PUBLIC_BASE_URL?: string }) {
+function defaultTrackUrl({ PUBLIC_BASE_URL = '' }: { PUBLIC_BASE_URL?: string }) {
   return `${PUBLIC_BASE_URL}/track`;
 }
 
-/** Without a database in its address the driver would use one called "test". */
+/** Without a database in the address, the driver would use a database named "test". */
 function readMongoUrl(url: string, helpers: Joi.CustomHelpers): unknown {
   if (!/^mongodb(\+srv)?:\/\//.test(url)) return helpers.error('mongoUrl.scheme');
   return /^[^:]+:\/\/([^@]*@)?[^/?]+\/[^?]+/.test(url) ? url : helpers.error('mongoUrl.database');
@@ -201,7 +200,7 @@ function readSecretsKeys(list: string, helpers: Joi.CustomHelpers): unknown {
   const bytes = list.split(',').map((entry) => Buffer.from(entry.trim(), 'base64'));
   if (bytes.some(({ length }) => length !== 32)) return helpers.error('secretsKey.length');
   const keys = bytes.map(secretsKey);
-  // A ciphertext names its key by this id.
-  const isClear = new Set(keys.map(({ id }) => id)).size === keys.length;
-  return isClear ? keys : helpers.error('secretsKey.twice');
+  // Ciphertexts name their key by this id.
+  const areDistinct = new Set(keys.map(({ id }) => id)).size === keys.length;
+  return areDistinct ? keys : helpers.error('secretsKey.twice');
 }

@@ -2,7 +2,7 @@ import type { SentForm } from '../accounts/sent-form.ts';
 import type { Config } from '../base/config.ts';
 import { decrypt, encrypt } from '../base/encryption.ts';
 import { AppError } from '../base/errors.ts';
-import { formsKeyId, newKeyId, sha256 } from '../base/ids.ts';
+import { derivedKeyId, newKeyId, sha256 } from '../base/ids.ts';
 import { mongoNow } from '../base/mongo/clock.ts';
 import type { Mode } from '../base/terms.ts';
 import { checkGivenTarget } from '../targets/given-target.ts';
@@ -66,7 +66,7 @@ export async function createKeyByForm(
   config: KeySettings,
   { form, most, ...spec }: KeySpec & { form: SentForm; most: number },
 ): Promise<KeyOfForm | 'full'> {
-  const keyId = formsKeyId(form.id);
+  const keyId = derivedKeyId(form.id);
   const [key] = apiKeysOf(config.secrets, keyId, spec.mode, form);
   const { record, made } = newRecord(config, spec, keyId, await mongoNow(), key);
   const at = record.createdAt;

@@ -1,6 +1,6 @@
 import type { Context } from '../base/context.ts';
 import { AppError } from '../base/errors.ts';
-import { formsOfferId } from '../base/ids.ts';
+import { derivedOfferId } from '../base/ids.ts';
 import { applyAction } from './change-ride.ts';
 import type { Command } from './decide.ts';
 import type { Origin, RideState, RideStatus } from './ride-types.ts';
@@ -47,7 +47,7 @@ function commandOf(ride: RideState, step: ManualStep, { form }: Origin): Command
         price: step.price ?? price,
         etaMinutes: step.etaMinutes ?? etaMinutes,
         // A form that is sent again gets the same offer.
-        ...(form && { newId: formsOfferId(form) }),
+        ...(form && { newId: derivedOfferId(form) }),
       };
     }
     case 'withdraw':

@@ -7,7 +7,7 @@ import { linesPerPart } from '../../shared/usage/statement-parts.ts';
 import { useVisitor } from '../support/dashboard.ts';
 import { ownDatabase } from '../support/own-database.ts';
 import { useTestApi } from '../support/service.ts';
-import { at, ridesAt, sumThrough, tripsAt, type Whose } from '../support/usage.ts';
+import { at, ridesAt, sumThrough, tripsAt, type UsageKey } from '../support/usage.ts';
 import { closeProfiles, lookAt, openPage, openProfile, shotFolder } from './browser.ts';
 
 const now = at('2026-11-21 12:00');
@@ -30,7 +30,7 @@ describe('the dashboard: usage in a browser', () => {
   const open = async (page: string, options: BrowserContextOptions = {}) =>
     openPage(await openProfile({ ...cookies(), ...options }), `${api.url}/dashboard/usage${page}`);
 
-  async function key(name: string, mode: Mode = 'live'): Promise<Whose> {
+  async function key(name: string, mode: Mode = 'live'): Promise<UsageKey> {
     const { keyId } = await createKey(api.ctx.config, { accountId: visitor.account._id, name, mode });
     return { accountId: visitor.account._id, keyId, mode };
   }
@@ -55,7 +55,7 @@ describe('the dashboard: usage in a browser', () => {
           await ridesAt(other, ...many(2 + ((daysAgo * 7) % 5)));
       }
     }
-    await revokeKey((others[3] as Whose).keyId, { accountId: visitor.account._id });
+    await revokeKey((others[3] as UsageKey).keyId, { accountId: visitor.account._id });
     await sumThrough(at('2026-11-21 00:00'));
   }
 

@@ -10,10 +10,10 @@ import { schemaProblem } from '../support/documented.ts';
 const root = path.resolve(import.meta.dirname, '../..');
 const clientFolder = path.join(import.meta.dirname, 'client');
 
-/** What a reader puts in for the values of a page (`KEY=svc_test_...`). */
+/** The values that a reader inserts into a page (`KEY=svc_test_...`). */
 export type GivenValues = Readonly<Record<'KEY' | 'DRIVER' | 'SECRET' | 'RECEIVER' | 'PORT', string>>;
 
-/** Follows a page of the documentation as a reader does, in a folder of its own: block after block, in the page's order. */
+/** Follows a page of the documentation like a reader, in a separate folder: all blocks, in the page's order. */
 export class PageRun {
   readonly #folder: string;
   readonly #given: GivenValues;
@@ -22,7 +22,7 @@ export class PageRun {
   /** Everything that the commands of the page have printed so far. */
   #printed = '';
   #last = '';
-  /** The first one is the receiver, whose output the page shows. */
+  /** The first one is the receiver. The page shows its output. */
   readonly #backgrounds: Background[] = [];
 
   constructor(name: string, given: GivenValues) {
@@ -89,7 +89,7 @@ export class PageRun {
       case 'schema':
         return;
     }
-    throw new Error(`no test knows what to do with \`\`\`${lang}`);
+    throw new Error(`no test handles code blocks with \`\`\`${lang}`);
   }
 
   #giveValues(code: string): void {
@@ -100,17 +100,17 @@ export class PageRun {
     }
   }
 
-  /** A value with dots is the reader's own, or stands in what was printed: the last one that looks like it. */
+  /** A value with dots is the reader's own, or the last printed text that matches it. */
   #givenValue(name: string, shown: string): string {
     const own = (this.#given as Record<string, string>)[name];
     if (own) return own;
     if (!shown.endsWith('...')) return shown;
     const printed = this.#printed.match(new RegExp(`\\b${shown.replace('...', '\\w+')}`, 'g'))?.at(-1);
-    if (!printed) throw new Error(`nothing printed looks like ${shown}`);
+    if (!printed) throw new Error(`no printed text matches ${shown}`);
     return printed;
   }
 
-  /** Ports are chosen by the test. */
+  /** Replaces the port: the test chooses a free one. */
   #filled(code: string): string {
     return code.replaceAll(/\b4000\b/g, this.#given.PORT);
   }
@@ -132,7 +132,7 @@ export class PageRun {
     return output;
   }
 
-  /** Installs what a page says, at the versions of test/docs/client: a new release must not break a run. */
+  /** Installs the packages of a page in the versions of test/docs/client, so that a new release cannot break a run. */
   async #install(code: string): Promise<void> {
     const { dependencies, devDependencies } = JSON.parse(
       await readFile(path.join(clientFolder, 'package.json'), 'utf8'),
@@ -143,7 +143,7 @@ export class PageRun {
       .flatMap((line) => line.replace(/^npm install( --save-dev)? /, '').split(' '))
       .map((word) => word.replace(/@\d+$/, ''))
       .sort();
-    if (String(named) !== String(installed)) throw new Error(`${named} are named, and ${installed} are locked`);
+    if (String(named) !== String(installed)) throw new Error(`the page names ${named}, but ${installed} are locked`);
     const lock = await readFile(path.join(clientFolder, 'package-lock.json'), 'utf8');
     const here = path.join(this.#folder, 'node_modules/.installed');
     if ((await readFile(here, 'utf8').catch(() => '')) === lock) return;
@@ -157,17 +157,17 @@ export class PageRun {
     const pattern = patternOf(this.#filled(shown));
     if (background) return background.printed(pattern);
     if (!pattern.test(this.#last.trim()))
-      throw new Error(`the page shows\n${shown}\nand this was printed:\n${this.#last}`);
+      throw new Error(`the page shows\n${shown}\nbut the command printed:\n${this.#last}`);
   }
 
-  /** The last line that was printed is an answer of this schema, with the fields that the page shows. */
+  /** Checks that the last printed line is a response of this schema, with the fields that the page shows. */
   #expectAnswer(shown: unknown, schema: string): void {
     const line = this.#last.trim().split('\n').at(-1) ?? '';
     const answer = JSON.parse(line);
     const problem = schemaProblem(schema, answer) ?? schemaProblem(schema, shown);
     if (problem) throw new Error(problem);
     const [had, showed] = [answer, shown].map((value) => fieldsIn(value).join(' '));
-    if (had !== showed) throw new Error(`the page shows the fields ${showed}, and the answer has ${had}`);
+    if (had !== showed) throw new Error(`the page shows the fields ${showed}, but the response has ${had}`);
   }
 }
 
@@ -183,7 +183,7 @@ function keepValues(code: string): string {
 
 function shell(folder: string, code: string, values: Readonly<Record<string, string>>) {
   const env = { ...process.env, ...values };
-  // A process group of its own, so that everything that the command starts ends with it.
+  // In its own process group, so that everything that the command starts can be ended with it.
   return spawn('bash', ['-euo', 'pipefail', '-c', code], {
     cwd: folder,
     env,
@@ -192,10 +192,10 @@ function shell(folder: string, code: string, values: Readonly<Record<string, str
   });
 }
 
-/** Only ends a hang. */
+/** Time limit for a command that hangs. */
 const silenceMs = 30_000;
 
-/** A command that goes on while the reader does more: it has begun when it has printed its first line. */
+/** A command that keeps running while the reader continues. It has started when it has printed its first line. */
 class Background {
   readonly #child: ChildProcess;
   readonly #news = new EventEmitter();
@@ -224,13 +224,13 @@ class Background {
     return background;
   }
 
-  /** Resolves when all that it has printed matches. */
+  /** Resolves when the whole output matches. */
   async printed(pattern: RegExp): Promise<void> {
     while (!pattern.test(this.#output.trim())) {
       const shown = `it had printed\n${this.#output}\n${this.#errors}`;
-      if (this.#hasEnded) throw new Error(`it ended; ${shown}`);
+      if (this.#hasEnded) throw new Error(`the command ended; ${shown}`);
       await once(this.#news, 'news', { signal: AbortSignal.timeout(silenceMs) }).catch(() => {
-        throw new Error(`it has been silent for ${silenceMs} ms; ${shown}`);
+        throw new Error(`the command has printed nothing for ${silenceMs} ms; ${shown}`);
       });
     }
   }
@@ -243,7 +243,7 @@ class Background {
   }
 }
 
-/** `ride_...` is any id, `ride_1...` the same one each time, and a line of three dots any number of lines. */
+/** `ride_...` matches any id, `ride_1...` always the same one, and a line of three dots any number of lines. */
 function patternOf(shown: string): RegExp {
   const seen = new Set<string>();
   const source = shown

@@ -22,14 +22,14 @@ const driver = {
   rating: 4.8,
 } as const;
 
-describe('what the documentation shows', () => {
+describe('the code of a documentation page', () => {
   let receiverPort: number;
   const api = useTestService(async () => {
     const port = await freePort();
     receiverPort = await freePort();
     return {
       PORT: String(port),
-      // The pages then show the address at which they are served.
+      // The pages show this address, at which they are served.
       PUBLIC_BASE_URL: `http://127.0.0.1:${port}`,
       WEBHOOK_LOCAL_TARGETS: `http://127.0.0.1:${receiverPort}`,
       SIMULATION_SPEED: '4',
@@ -98,7 +98,7 @@ describe('what the documentation shows', () => {
     }
   }
 
-  /** As strictly as a careful reader does. */
+  /** Compiles with strict options, like a careful reader. */
   async function compile(files: readonly string[]): Promise<void> {
     const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
     const further = ['--skipLibCheck', '--allowImportingTsExtensions', '--noUncheckedIndexedAccess', '--ignoreConfig'];

@@ -150,7 +150,7 @@ describe('the command line of keys', () => {
     const keyId = lines[0]?.match(/^Key id {10}(key_\w+)$/)?.[1] ?? '';
     expect(lines).to.include('Name            Front desk');
     expect((await run('roll-secret', keyId)).out.join('\n')).to.match(/not shown again[^\n]*$/);
-    expect((await run('revoke', keyId)).out.join('\n')).to.match(/Its rides go on\.$/);
+    expect((await run('revoke', keyId)).out.join('\n')).to.match(/Its rides continue\.$/);
   });
 
   it('roll-secret and set-webhook finish when no request uses the old settings any more', async () => {

@@ -5,7 +5,7 @@ import { linesPerPart } from '../../../shared/usage/statement-parts.ts';
 import { signedIn, useVisitor, type Visitor } from '../../support/dashboard.ts';
 import { ownDatabase } from '../../support/own-database.ts';
 import { useTestApi } from '../../support/service.ts';
-import { at, ridesAt, sumThrough, tripsAt, type Whose } from '../../support/usage.ts';
+import { at, ridesAt, sumThrough, tripsAt, type UsageKey } from '../../support/usage.ts';
 
 const hostile = `=1+1"><script>alert(1)</script>`;
 
@@ -17,7 +17,7 @@ describe('the usage pages', () => {
     api.ctx.now = () => at('2026-11-21 12:00').getTime();
   });
 
-  async function keyOf({ account }: Visitor, name: string, mode: Mode = 'live'): Promise<Whose> {
+  async function keyOf({ account }: Visitor, name: string, mode: Mode = 'live'): Promise<UsageKey> {
     const { keyId } = await createKey(api.ctx.config, { accountId: account._id, name, mode });
     return { accountId: account._id, keyId, mode };
   }

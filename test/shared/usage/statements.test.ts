@@ -7,7 +7,7 @@ import { tripSums } from '../../../shared/usage/trip-sums.ts';
 import type { TripLine } from '../../../shared/usage/trips.ts';
 import { TurnOverError } from '../../../workers/periodic/turns.ts';
 import { rideIn } from '../../support/rides.ts';
-import { at, newKey, ridesAt, sumThrough, tripsAt, useUsageContext, type Whose } from '../../support/usage.ts';
+import { at, newKey, ridesAt, sumThrough, tripsAt, type UsageKey, useUsageContext } from '../../support/usage.ts';
 
 const now = at('2026-11-21 12:00').getTime();
 const afterOctober = at('2026-11-01 00:00');
@@ -15,15 +15,15 @@ const afterOctober = at('2026-11-01 00:00');
 describe('statements', () => {
   const ctx = useUsageContext();
 
-  const october = ({ accountId }: Whose, page = 1) => readStatement(accountId, '2026-10', page, now);
-  async function linesOf({ accountId }: Whose, month = '2026-10'): Promise<TripLine[]> {
+  const october = ({ accountId }: UsageKey, page = 1) => readStatement(accountId, '2026-10', page, now);
+  async function linesOf({ accountId }: UsageKey, month = '2026-10'): Promise<TripLine[]> {
     const lines: TripLine[] = [];
     for await (const some of allLines(accountId, month)) lines.push(...some);
     return lines;
   }
 
   /** Trips in October and in the neighbouring months. More trips end at the same time than one part contains. */
-  async function manyTrips(count = 2 * linesPerPart + 3): Promise<Whose> {
+  async function manyTrips(count = 2 * linesPerPart + 3): Promise<UsageKey> {
     const key = await newKey();
     const start = at('2026-10-01 00:00').getTime();
     const moments = Array.from({ length: count }, (_, index) => {

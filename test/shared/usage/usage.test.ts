@@ -18,9 +18,9 @@ import {
   newKey,
   ridesAt,
   sumThrough,
+  type UsageKey,
   usageSummary,
   useUsageContext,
-  type Whose,
 } from '../../support/usage.ts';
 
 const now = at('2026-11-21 12:00').getTime();
@@ -30,9 +30,9 @@ describe('the usage of an account', () => {
   const ctx = useUsageContext();
   beforeEach(() => UsageProgressModel.deleteMany({}));
 
-  const ridesOf = async ({ accountId, keyId }: Whose) => (await ridesByKey(accountId, [keyId], now)).get(keyId);
+  const ridesOf = async ({ accountId, keyId }: UsageKey) => (await ridesByKey(accountId, [keyId], now)).get(keyId);
   /** The days that have rides. */
-  const daysOf = async ({ accountId }: Whose, period = november) =>
+  const daysOf = async ({ accountId }: UsageKey, period = november) =>
     (await usageOf(accountId, period, now)).days.filter(({ live, test }) => live + test > 0);
 
   describe('counting of rides', () => {

@@ -6,7 +6,7 @@ import { rideSums } from '../../../shared/usage/ride-sums.ts';
 import { startPacedWork, takePacedTurn } from '../../../workers/periodic/turns.ts';
 import { usageSums } from '../../../workers/periodic/usage/sum-usage.ts';
 import { until } from '../../support/until.ts';
-import { at, isSummed, newKey, ridesAt, useUsageContext, type Whose } from '../../support/usage.ts';
+import { at, isSummed, newKey, ridesAt, type UsageKey, useUsageContext } from '../../support/usage.ts';
 
 describe('usage sums', () => {
   const ctx = useUsageContext();
@@ -22,7 +22,7 @@ describe('usage sums', () => {
   const clockAt = (text: string): Context => ({ ...ctx, now: () => at(text).getTime() });
   const turn = (service: Context, signal = new AbortController().signal) => takePacedTurn(service, usageSums, signal);
   const intervalIsOver = () => ctx.redis.del(usageSums.leaseKey);
-  const summedOf = async ({ keyId }: Whose) => (await rideSums.findOne({ _id: keyId }))?.rides;
+  const summedOf = async ({ keyId }: UsageKey) => (await rideSums.findOne({ _id: keyId }))?.rides;
 
   /** Counts how often all keys are read. */
   function watchRounds(): { count: number } {
