@@ -13,10 +13,10 @@ const baseUrl = Joi.string()
   });
 const httpsInProduction = (url: string, helpers: Joi.CustomHelpers) =>
   isProduction(helpers) && !url.startsWith('https://') ? helpers.error('production.https') : url;
-/** Shown settings must not contain a password. */
+/** This setting may be printed, so it must not contain a password. */
 const withoutUser = (url: string, helpers: Joi.CustomHelpers) =>
   /[@?#]/.test(url) ? helpers.error('traces.form') : url;
-/** The API's routes are below /v1 and /api/v1: links are built beside them. */
+/** The API's routes are below /v1 and /api/v1; other links are built from the address without them. */
 const withoutBase = (url: string, helpers: Joi.CustomHelpers) =>
   /\/v1(\/|$)/.test(new URL(url).pathname) ? helpers.error('baseUrl.v1') : url;
 const durationMs = Joi.number()
@@ -24,7 +24,7 @@ const durationMs = Joi.number()
   .min(1)
   .max(30 * 24 * 3_600_000)
   .unit('ms');
-/** The one duration that a timer of this process waits for: above 2^31 - 1 ms (24.8 days) Node would wait 1 ms. */
+/** The only duration that is passed to setTimeout: above 2^31 - 1 ms (24.8 days) Node would wait only 1 ms. */
 const graceMs = Joi.number()
   .integer()
   .min(1)
@@ -43,7 +43,7 @@ const days = (least: number) => Joi.number().integer().min(least).max(3_650).uni
  */
 export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.Schema>>>> = {
   'Environment and servers': {
-    // Closed by default: only dev/ says "development".
+    // The strict mode is the default: only dev/ sets "development".
     SERVICE_ENV: Joi.string()
       .valid('production', 'development')
       .default('production')
@@ -64,7 +64,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .required()
       .messages({
         'redisUrl.scheme':
-          '{{#label}} must begin with redis://, redis-cluster:// or redis-sentinel://, or rediss with TLS',
+          '{{#label}} must begin with redis://, redis-cluster:// or redis-sentinel://, or rediss for TLS',
         'redisUrl.server': '{{#label}} must be like redis://USER:PASSWORD@HOST:PORT/DATABASE',
         'redisUrl.cluster':
           '{{#label}} must be like redis-cluster://USER:PASSWORD@HOST:PORT,HOST:PORT, without a database',
@@ -111,7 +111,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .tag('API', 'workers', 'ops'),
     TRACK_BASE_URL: baseUrl
       .custom(httpsInProduction)
-      .default(trackBeside)
+      .default(defaultTrackUrl)
       .description("The address of live maps: every ride's `trackUrl` begins with it.")
       .example('https://HOST/track')
       .meta({ default: 'PUBLIC_BASE_URL/track' })
@@ -151,10 +151,10 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
         { radiusKm: 12, afterMs: 60_000 },
       ])
       .messages({
-        'rounds.form': '{{#label}} must be a comma-separated list of KM@SECONDS, both rising, like 3@0,6@20,12@60',
+        'rounds.form': '{{#label}} must be a comma-separated list of KM@SECONDS, both increasing, like 3@0,6@20,12@60',
       })
       .description('The dispatch rounds of a live ride: the radius around the pickup, and the time since its creation.')
-      .note('Both rise, to at most 500 km and 3600 s.', 'A ride between cities starts with the last radius.')
+      .note('Both increase, to at most 500 km and 3600 s.', 'A ride between cities starts with the last radius.')
       .example('KM@SECONDS,KM@SECONDS')
       .meta({ default: '3@0,6@20,12@60' })
       .tag('dispatch'),
@@ -172,7 +172,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .greater(0)
       .required()
       .when('FARE_HINT_BASE', { is: Joi.exist(), otherwise: Joi.optional() })
-      .messages({ 'any.required': '{{#label}} must be set beside FARE_HINT_BASE' })
+      .messages({ 'any.required': '{{#label}} must be set together with FARE_HINT_BASE' })
       .description('The price per km in your tariff, which the fare hint uses where too few rides are known.')
       .note('Without it there is no hint in that case.')
       .tag('API'),
@@ -193,10 +193,11 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .custom(readOrigins)
       .messages({
         'origins.form': '{{#label}} must be a comma-separated list of origins like http://127.0.0.1:4000',
-        'production.localTargets': '{{#label}} is for development: production refuses to start with it',
+        'production.localTargets':
+          '{{#label}} is only for development: in production the process does not start with it',
       })
       .description('Exact origins that may receive webhooks although they are neither HTTPS nor public.')
-      .note('Production refuses to start with it.')
+      .note('In production the process does not start with it.')
       .example('http://127.0.0.1:4000,http://127.0.0.1:4001')
       .tag('API', 'webhooks', 'webhooks-slow', 'keys'),
   },
@@ -214,7 +215,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .required()
       .when('SMTP_URL', { is: Joi.exist(), otherwise: Joi.optional() })
       .messages({
-        'any.required': '{{#label}} must be set beside SMTP_URL',
+        'any.required': '{{#label}} must be set together with SMTP_URL',
         'string.pattern.base': '{{#label}} must be an address like rides@example.com, or Rides <rides@example.com>',
       })
       .description('The sender of all mails.')
@@ -268,12 +269,12 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .tag('API'),
   },
   Retention: {
-    // The link to a live map and an Idempotency-Key hold for 24 hours.
+    // The link to a live map and an Idempotency-Key are valid for 24 hours.
     ERASE_AFTER_DAYS: days(2)
       .default(30)
       .description("Days after a ride's end until its [personal data](operations.md#retention) is erased.")
       .tag('workers'),
-    // Two months, so that the last one is closed.
+    // Two months, so that the statement of the last full month is closed.
     DELETE_RIDES_AFTER_DAYS: days(62)
       .default(396)
       .description("Days after a ride's end until it is deleted.")
@@ -329,7 +330,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .description("The operators' port of each process: `/healthz`, `/readyz`, `/metrics`, and in the API `/ops`.")
       .note('Without it there is no such port; 0 means any free port, which the log names.')
       .tag('API', 'workers'),
-    // Long enough that nobody guesses it.
+    // Long enough that nobody can guess it.
     OPS_TOKEN: Joi.string()
       .pattern(/^[\x21-\x7e]{20,200}$/)
       .messages({
@@ -342,7 +343,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .custom(withoutUser)
       .messages({
         'traces.form':
-          '{{#label}} must be an address without user and query: OTEL_EXPORTER_OTLP_HEADERS is for passwords',
+          '{{#label}} must be an address without user and query: put passwords in OTEL_EXPORTER_OTLP_HEADERS',
       })
       .description('The OpenTelemetry collector that receives the [traces](operations.md#traces).')
       .note('Without it there are none.')
@@ -371,11 +372,11 @@ function ownAddress({ HOST, PORT }: { HOST: string; PORT: number }): string {
   return `http://${isIPv6(HOST) ? `[${HOST}]` : HOST}:${PORT}`;
 }
 
-function trackBeside({ PUBLIC_BASE_URL = '' }: { PUBLIC_BASE_URL?: string }) {
+function defaultTrackUrl({ PUBLIC_BASE_URL = '' }: { PUBLIC_BASE_URL?: string }) {
   return `${PUBLIC_BASE_URL}/track`;
 }
 
-/** Without a database in its address the driver would use one called "test". */
+/** Without a database in the address, the driver would use a database named "test". */
 function readMongoUrl(url: string, helpers: Joi.CustomHelpers): unknown {
   if (!/^mongodb(\+srv)?:\/\//.test(url)) return helpers.error('mongoUrl.scheme');
   return /^[^:]+:\/\/([^@]*@)?[^/?]+\/[^?]+/.test(url) ? url : helpers.error('mongoUrl.database');
@@ -422,7 +423,7 @@ function readSecretsKeys(list: string, helpers: Joi.CustomHelpers): unknown {
   const bytes = list.split(',').map((entry) => Buffer.from(entry.trim(), 'base64'));
   if (bytes.some(({ length }) => length !== 32)) return helpers.error('secretsKey.length');
   const keys = bytes.map(secretsKey);
-  // A ciphertext names its key by this id.
-  const isClear = new Set(keys.map(({ id }) => id)).size === keys.length;
-  return isClear ? keys : helpers.error('secretsKey.twice');
+  // Ciphertexts name their key by this id.
+  const areDistinct = new Set(keys.map(({ id }) => id)).size === keys.length;
+  return areDistinct ? keys : helpers.error('secretsKey.twice');
 }
