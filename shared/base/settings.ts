@@ -247,7 +247,8 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
   },
   'Live maps and streams': {
     TILE_URL: Joi.string()
-      .pattern(/^https?:\/\/[^/{}]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})/, 'a host, and hold {z}, {x} and {y}')
+      .pattern(/^https?:\/\/[^/{}]+\/(?=.*\{z\})(?=.*\{x\})(?=.*\{y\})/, 'https://HOST/{z}/{x}/{y}.png')
+      .messages({ 'string.pattern.name': '{{#label}} must be an address like {{#name}}' })
       .description('The map tiles of the live map; without them its background is plain.')
       .example('https://HOST/{z}/{x}/{y}.png')
       .tag('API'),

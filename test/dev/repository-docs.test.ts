@@ -46,15 +46,15 @@ async function wordsOf(command: string, variables: NodeJS.ProcessEnv): Promise<s
   return stdout.split('\0').slice(0, -1);
 }
 
-describe('README.md', () => {
+describe('the README', () => {
   const api = useTestApi();
   const partner = usePartner(api);
 
-  it('has at most 150 lines', () => {
+  it('README.md has at most 150 lines', () => {
     expect(read('README.md').trimEnd().split('\n')).to.have.length.at.most(150);
   });
 
-  it('shows a curl command that creates a ride', async () => {
+  it('the curl command in README.md creates a ride', async () => {
     const [block = ''] = commandBlocks('README.md').filter((text) => text.includes('curl'));
     const [, url = '', ...words] = await wordsOf(block.slice(block.indexOf('curl')), { KEY: partner.key });
     expect(url).to.equal('http://127.0.0.1:4100/v1/rides');
@@ -66,12 +66,12 @@ describe('README.md', () => {
   });
 });
 
-describe('docs/settings.md', () => {
-  it('is the text that npm run docs:settings writes', () => {
+describe('the page of settings', () => {
+  it('docs/settings.md is the text that npm run docs:settings writes', () => {
     expect(read('docs/settings.md')).to.equal(settingsPage());
   });
 
-  it('describes every setting', () => {
+  it('docs/settings.md describes every setting', () => {
     const described = Object.values(settingTopics).flatMap((settings) =>
       Object.entries(settings).map(([name, setting]) => [name, setting.describe().flags]),
     );
@@ -82,7 +82,7 @@ describe('docs/settings.md', () => {
 
 describe('documents for operators and contributors', () => {
   for (const file of documents) {
-    it(`have links that lead to a file and an anchor: ${file}`, () => {
+    it(`${file} links only to files and anchors that exist`, () => {
       for (const [, link = ''] of read(file).matchAll(/\]\(([^)\s]+)\)/g)) {
         if (/^https?:/.test(link)) continue;
         const [name = '', anchor] = link.split('#');
@@ -92,7 +92,7 @@ describe('documents for operators and contributors', () => {
       }
     });
 
-    it(`have blocks of commands that bash and zsh accept as a whole: ${file}`, async () => {
+    it(`${file} has only command blocks that bash and zsh accept as a whole`, async () => {
       for (const block of commandBlocks(file)) {
         await run('bash', ['-n', '-c', block]);
         // An interactive zsh does not accept comments.
@@ -100,7 +100,7 @@ describe('documents for operators and contributors', () => {
       }
     });
 
-    it(`name npm scripts that exist: ${file}`, () => {
+    it(`${file} names only npm scripts that exist`, () => {
       const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
       for (const [, name = ''] of read(file).matchAll(/\bnpm run (?:-s )?([\w:-]+)/g)) {
         expect(scripts, file).to.have.property(name);
@@ -108,7 +108,7 @@ describe('documents for operators and contributors', () => {
     });
   }
 
-  it('name files and folders of the code that exist: docs/contributing.md', () => {
+  it('docs/contributing.md names only files and folders that exist', () => {
     const examples = ['test/api/withdrawn-offer.test.ts', 'test/browser/shots/'];
     const text = read('docs/contributing.md');
     const named = [...text.matchAll(/`((?:api|workers|shared|cli|dev|test)\/[\w./-]*)`/g)].map(([, name = '']) => name);
