@@ -35,7 +35,7 @@ const handlers = {
  * With BullMQ's defaults, the job of a killed worker would resume only after 90 s and fail for good at the second
  * crash, and a worker would pause for 15 s after a Redis error.
  */
-const recovery = { lockDuration: 8_000, stalledInterval: 2_000, maxStalledCount: 10, runRetryDelay: 1_000 };
+const recoveryOptions = { lockDuration: 8_000, stalledInterval: 2_000, maxStalledCount: 10, runRetryDelay: 1_000 };
 
 /**
  * Starts a pool: runs the jobs of its queue, at most `concurrency` at a time. `pulse` records that the pool is alive.
@@ -58,7 +58,7 @@ export function startPool(
       concurrency,
       // BullMQ's check of the Redis version stays on: without it, BullMQ rounds blocking waits up to whole seconds, and
       // timers are late.
-      ...recovery,
+      ...recoveryOptions,
       ...keepFinished,
       telemetry: ctx.tracing?.jobs,
     },

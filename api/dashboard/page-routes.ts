@@ -8,13 +8,13 @@ import { AppError, type ErrorCode, errorCodeHeader } from '../../shared/base/err
 import type { Origin } from '../../shared/rides/ride-types.ts';
 import type { Requester } from '../../shared/webhooks/attempts.ts';
 import { type Form, readForm } from '../http/body.ts';
-import { type OwnCookie, ownCookie } from '../http/credentials.ts';
+import { type HostCookie, hostCookie } from '../http/credentials.ts';
 import { paramOf } from '../http/route.ts';
 import { errorPage } from '../pages/error-page.tsx';
 import type { Middleware, RequestContext } from '../part.ts';
 
 /** The cookie that holds the token of a session. */
-export const sessionCookie = (config: Pick<Config, 'environment'>): OwnCookie => ownCookie(config, 'session');
+export const sessionCookie = (config: Pick<Config, 'environment'>): HostCookie => hostCookie(config, 'session');
 
 /** One route of the dashboard; `path` is relative to the dashboard's base. */
 export interface DashboardRoute {

@@ -7,7 +7,7 @@ import { type ActiveDriver, batchedFindDriver, driverSessions, hashOfDriverKey }
 import { goOffline } from '../../shared/drivers/positions.ts';
 import { type Authenticate, type Authenticators, patienceMs } from '../drivers/authenticate.ts';
 import { readForm } from '../http/body.ts';
-import { type OwnCookie, ownCookie } from '../http/credentials.ts';
+import { type HostCookie, hostCookie } from '../http/credentials.ts';
 import { clientAddress, clientNetwork } from '../http/forwarded.ts';
 import type { PageRoute } from '../http/route.ts';
 import type { Middleware, RequestContext } from '../part.ts';
@@ -97,7 +97,7 @@ function tooMany(ctx: RequestContext, waitMs: number): void {
 }
 
 /** The cookie that holds the token of a driver's session. */
-export const driverCookie = (config: Pick<Config, 'environment'>): OwnCookie => ownCookie(config, 'driver_session');
+export const driverCookie = (config: Pick<Config, 'environment'>): HostCookie => hostCookie(config, 'driver_session');
 
 /**
  * Authenticates a driver by the session cookie. The session holds the hash of the key that created it. Each request

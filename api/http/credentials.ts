@@ -14,13 +14,13 @@ export function readApiKey(ctx: RequestContext): string {
 /**
  * A cookie that scripts cannot read and other sites' forms do not send. In production, browsers bind it to this host.
  */
-export interface OwnCookie {
+export interface HostCookie {
   read(ctx: RequestContext): string;
   write(ctx: RequestContext, value: string, lifetimeMs: number): void;
   clear(ctx: RequestContext): void;
 }
 
-export function ownCookie({ environment }: Pick<Config, 'environment'>, plainName: string): OwnCookie {
+export function hostCookie({ environment }: Pick<Config, 'environment'>, plainName: string): HostCookie {
   const secure = environment === 'production';
   const name = secure ? `__Host-${plainName}` : plainName;
   const set = (ctx: RequestContext, value: string, maxAge: number) => {

@@ -19,7 +19,7 @@ import {
   type Window,
   type WindowCount,
   type WindowCounts,
-} from './sliding-log.ts';
+} from './creation-limit.ts';
 
 /**
  * The steps of a creation after its validation. The partner API and the dashboard's console share them and their limit.

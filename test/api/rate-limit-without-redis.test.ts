@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { keyWindows, localLog } from '../../api/rides/sliding-log.ts';
+import { keyWindows, localLog } from '../../api/rides/creation-limit.ts';
 import { startRedis } from '../../dev/servers/redis.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import { call, validRide } from '../support/client.ts';

@@ -13,7 +13,7 @@ import { type AttemptReport, attempt, type OutgoingEvent, readSettings, type Set
 import { claimClock } from './claim.ts';
 import { type ClaimedResend, claimResend, heldForMs, mayRedeliver, settleResend } from './claim-resend.ts';
 import { backoffMs, retryUnderClaim, waitForClocks } from './postpone.ts';
-import { drained, newTrace, type Trace, traceFields } from './send/trace.ts';
+import { newTrace, type Trace, traceFields, waitUntilDrained } from './send/trace.ts';
 import { settle } from './settle.ts';
 import { markSlow } from './slow-lane.ts';
 
@@ -66,7 +66,7 @@ export async function resend(ctx: Context, job: AttemptJob, run: Run): Promise<J
 
   const outcome = made.outcome === 'unable' ? 'failed' : made.outcome;
   const delivery = { ...made, outcome, startedAt: claimed.claim.at };
-  await drained(trace);
+  await waitUntilDrained(trace);
   if (!(await record(ctx, job, run, delivery, outgoing.body, trace))) return { result: 'not recorded' };
   // The ride may have been erased during the attempt. If this fails, the retention erases the attempt later.
   if (rideId !== undefined) await eraseAttemptsOfErased([rideId]).catch(() => {});

@@ -45,7 +45,7 @@ export function AttemptDetail({
         </Fact>
       </dl>
       {attempt.erasedAt && <p class="quiet">The request and the answer are no longer kept.</p>}
-      {attempt.phases && <Phases phases={attempt.phases} stoppedIn={stoppedIn(attempt)} />}
+      {attempt.phases && <Phases phases={attempt.phases} timeoutPhase={timeoutPhaseOf(attempt)} />}
       {attempt.outcome !== 'waiting' && !attempt.erasedAt && <Answer attempt={attempt} />}
       {attempt.headers && (
         <Part title="Headers as sent">
@@ -58,7 +58,7 @@ export function AttemptDetail({
 }
 
 /** The delivery as the ride records it, for an event whose attempt has no record of its own. */
-export function OwnRecordDetail({
+export function DeliveryDetail({
   delivery,
   now,
   children,
@@ -135,11 +135,11 @@ const phaseLabels: Record<AttemptPhase, string> = {
 };
 
 /** The phase in which the time limit ended the attempt. */
-const stoppedIn = ({ outcome, reason }: AttemptRecord): string | undefined =>
+const timeoutPhaseOf = ({ outcome, reason }: AttemptRecord): string | undefined =>
   outcome === 'timeout' ? reason : undefined;
 
 /** One bar per phase; each starts where the previous one ends. */
-function Phases({ phases, stoppedIn }: { phases: NonNullable<AttemptRecord['phases']>; stoppedIn?: string }) {
+function Phases({ phases, timeoutPhase }: { phases: NonNullable<AttemptRecord['phases']>; timeoutPhase?: string }) {
   const made = attemptPhases.flatMap((phase) => {
     const ms = phases[phase];
     return ms === undefined ? [] : [{ phase, ms }];
@@ -157,7 +157,7 @@ function Phases({ phases, stoppedIn }: { phases: NonNullable<AttemptRecord['phas
       <table class="phases">
         <tbody>
           {bars.map(({ phase, ms, from }) => (
-            <tr key={phase} class={phase === stoppedIn ? 'stopped' : undefined}>
+            <tr key={phase} class={phase === timeoutPhase ? 'stopped' : undefined}>
               <th scope="row">{phaseLabels[phase]}</th>
               <td class="bar">
                 <svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">

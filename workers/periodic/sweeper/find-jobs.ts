@@ -17,7 +17,7 @@ interface NamedJob extends WantedJob {
 }
 
 /** The number of jobs that are read from the head of the list of waiting jobs. A shorter list is read completely. */
-const headLength = 1_000;
+const maxHeadJobs = 1_000;
 /** Producers' clocks may differ by this much: only a larger difference proves the order of two jobs. */
 const orderMs = 5_000;
 /** BullMQ's score of a delayed job is its due time (Unix ms) times this. */
@@ -65,7 +65,7 @@ interface Head {
 
 function headOf(list: readonly string[]): Head {
   const jobIds = new Set(list);
-  return { has: (jobId) => jobIds.has(jobId), last: list.length < headLength ? null : (list[0] ?? null) };
+  return { has: (jobId) => jobIds.has(jobId), last: list.length < maxHeadJobs ? null : (list[0] ?? null) };
 }
 
 /**
@@ -82,7 +82,7 @@ async function readLists(redis: RedisClient, queue: Queue, named: readonly Named
     (await redis
       .multi()
       .zmscore(queue.toKey('delayed'), ...jobIds)
-      .lrange(queue.toKey('wait'), -headLength, -1)
+      .lrange(queue.toKey('wait'), -maxHeadJobs, -1)
       .exists(jobIds.map((jobId) => queue.toKey(jobId)))
       .exec()) ?? [];
   return {

@@ -4,7 +4,7 @@ import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket, connect as tlsConnect } from 'node:tls';
 import { hostOf, isPublicAddress } from '../../../shared/targets/target.ts';
 import { AttemptError } from './attempt-outcome.ts';
-import { isLocalFault, isNetworkFault, noteReached } from './our-faults.ts';
+import { isLocalFault, isNetworkFault, recordReachedHost } from './our-faults.ts';
 import { enter, type Trace } from './trace.ts';
 
 /** The time limit for a TCP connection to one address, if the name has another address to try. */
@@ -95,7 +95,7 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, tim
   // Runs before the other listeners of this event, one of which starts the TLS handshake.
   socket.prependOnceListener('connect', () => {
     socket.setTimeout(0);
-    if (isPublicAddress(address)) noteReached(hostOf(url));
+    if (isPublicAddress(address)) recordReachedHost(hostOf(url));
     if (socket.remoteAddress && !options.mayCall(socket.remoteAddress)) {
       socket.destroy(new AttemptError('blocked', 'private_address'));
     }

@@ -64,7 +64,7 @@ let last = { host: '', at: Number.NEGATIVE_INFINITY };
 let lastOther = last;
 
 /** Records that a connection reached a public address. */
-export function noteReached(host: string): void {
+export function recordReachedHost(host: string): void {
   if (host !== last.host) lastOther = last;
   last = { host, at: performance.now() };
 }

@@ -68,7 +68,7 @@ export function whenDrained(trace: Trace, callBack: () => void): void {
   else callBack();
 }
 
-export const drained = (trace: Trace): Promise<void> => new Promise((resolve) => whenDrained(trace, resolve));
+export const waitUntilDrained = (trace: Trace): Promise<void> => new Promise((resolve) => whenDrained(trace, resolve));
 
 type TraceFields = Pick<AttemptRecord, 'address' | 'headers' | 'answer' | 'phases'>;
 

@@ -27,7 +27,7 @@ const ends: readonly [Name, string][] = [
 ];
 
 /** The manual steps that are possible now. Each replaces a step of the simulated driver. */
-export function HandSteps({ ride }: { ride: ConsoleRide }) {
+export function ManualSteps({ ride }: { ride: ConsoleRide }) {
   if (hasEnded(ride.status)) return null;
   const possible = ([name]: readonly [Name, string]) => canStep(name, ride.status);
   return (
@@ -117,7 +117,7 @@ function StepForm({
 }
 
 /** The manual step that a form requests, or the form's fault. Throws `not_found` for an unknown step. */
-export function handStepIn(name: string, form: Form): { step: ManualStep } | { fault: string } {
+export function manualStepIn(name: string, form: Form): { step: ManualStep } | { fault: string } {
   if (name === 'withdraw') return { step: { step: name, offerId: form.text('offerId') } };
   if (name === 'offer') return offerIn(form);
   const step = plainManualSteps.find((known) => known === name);
