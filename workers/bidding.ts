@@ -18,9 +18,8 @@ const expireBidding: Handler<TimerJob> = async (ctx, { rideId }) =>
 const retryMs = 2_000;
 
 /**
- * Accepts the first offer that matches the ride's autoAccept limits (contract, section 10.5). If the drivers of all
- * matching offers are busy, sets the timer again, until one of them is free, no matching offer is left, or the bidding
- * time ends.
+ * Accepts the first offer that matches the ride's autoAccept limits (contract, section 10.5). While the drivers of all
+ * matching offers are busy, sets the timer again. Stops when no matching offer is left or the bidding time ends.
  */
 export const autoAccept: Handler<TimerJob> = async (ctx, { rideId }) => {
   const busyDrivers = new Set<string>();

@@ -47,9 +47,9 @@ export async function runJob(
 }
 
 /**
- * Calls the handler, and repeats the call while MongoDB is unavailable: the run keeps its token, and so its claim. Logs
- * any other error and throws an error with only its name and code, because BullMQ stores the message in Redis, and the
- * message could contain private data.
+ * Calls the handler, and repeats the call while MongoDB is unavailable. The run keeps its token, and so its claim. Any
+ * other error is logged and replaced by an error with only its name and code: BullMQ stores the message in Redis, and
+ * the original message could contain private data.
  */
 async function handle(ctx: Context, handler: Handler<unknown>, job: Job, run: Run): Promise<JobResult> {
   const { pool, stopping } = run;
@@ -76,15 +76,15 @@ async function handle(ctx: Context, handler: Handler<unknown>, job: Job, run: Ru
 const notDelivered = new Set(['failed', 'timeout', 'blocked']);
 
 /**
- * Throws for an event or mail that was not delivered, so that BullMQ lists its job as failed, where a developer looks
- * for it. This has no other effect: the outcome is recorded, the next event has its job, and BullMQ does not retry. The
+ * Throws for an event or mail that was not delivered, so that a developer finds its job in BullMQ's list of failed
+ * jobs. This has no other effect: the outcome is recorded, the next event has its job, and BullMQ does not retry. The
  * message contains only our own words and codes (`failed: 500 status`).
  */
 export function throwIfNotDelivered({ result, httpStatus, reason }: Finished): void {
   if (!notDelivered.has(result)) return;
   const why = [httpStatus, reason].filter(Boolean).join(' ');
   const error = new UnrecoverableError(why ? `${result}: ${why}` : result);
-  // BullMQ stores the stack too, which says nothing about the receiver.
+  // Replaces the stack, which BullMQ stores too and which says nothing about the receiver.
   error.stack = error.message;
   throw error;
 }

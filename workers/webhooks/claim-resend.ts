@@ -32,7 +32,7 @@ export async function claimResend(attemptId: string, token: string, endedBy?: Da
   return record?.claim ? { record, claim: record.claim, askedAt, ...operationsOn(attemptId, token) } : null;
 }
 
-/** `release` and `extend` undo the count of the try, because no attempt was made under the claim. */
+/** `release` and `extend` reduce the count of tries again, because no attempt was made under the claim. */
 function operationsOn(attemptId: string, token: string): Pick<HeldClaim, 'renew' | 'release' | 'extend'> {
   const own = { _id: attemptId, 'claim.token': token };
   const notTried = { tries: { $subtract: ['$tries', 1] } };
@@ -52,7 +52,7 @@ export async function settleResend(attemptId: string, token: string, outcome: Pa
   return attempts.updateOne({ _id: attemptId, 'claim.token': token }, change);
 }
 
-/** The time after which to check a resend again that another run holds (ms); null if it is done. */
+/** For a resend that another run holds: the time after which to check it again (ms); null if the resend is done. */
 export async function heldForMs(attemptId: string, endedBy?: Date): Promise<number | null> {
   const found = await attempts.findOne<Pick<AttemptRecord, 'claim'> & { now: Date }>(
     { _id: attemptId, dueAt: { $exists: true } },
@@ -63,14 +63,17 @@ export async function heldForMs(attemptId: string, endedBy?: Date): Promise<numb
   return Math.max(0, found.claim.until.getTime() - earlier(found.now, endedBy));
 }
 
-/** Tolerance of the throttle (10 redeliveries a second per key): jobs never run at their exact millisecond. */
+/**
+ * The throttle (10 redeliveries a second per key) lets a redelivery start this much early, because jobs never run at
+ * their exact millisecond.
+ */
 const toleranceMs = 100;
 /** A `nextRedeliveryAt` this far ahead means that MongoDB's clock was set back: the throttle then starts again. */
 const outdatedMs = 120_000;
 
 /**
- * Resolves with true if a redelivery of this key may start now. Throttles over all processes, even if many late jobs
- * are due at once.
+ * Resolves with true if a redelivery of this key may start now. All processes share this throttle, so the limit also
+ * holds when many late jobs are due at once.
  */
 export async function mayRedeliver(keyId: string): Promise<boolean> {
   const isOutdated = { $gt: ['$nextRedeliveryAt', fromNow(outdatedMs)] };

@@ -99,8 +99,9 @@ async function endWithoutClaim(ctx: Context, { rideId, seq }: DeliveryJob): Prom
 }
 
 /**
- * Postpones an attempt that a local fault prevented: a local fault is not an outcome. A missing SECRETS_KEY lasts until
- * a restart, so the job backs off. Other faults (no free descriptors or ports) are short, so the job retries soon.
+ * Postpones an event whose attempt a local fault prevented, because a local fault is not an outcome. A missing
+ * SECRETS_KEY lasts until a restart, so the job backs off. Other faults (no free descriptors or ports) are short, so
+ * the job retries soon.
  */
 function postpone(ctx: Context, job: DeliveryJob, run: Run, claimed: ClaimedEvent, reason = 'unknown') {
   if (reason !== secretsKeyMissing) return retryInPlace(ctx, job, run, reason, claimed);
@@ -108,8 +109,8 @@ function postpone(ctx: Context, job: DeliveryJob, run: Run, claimed: ClaimedEven
 }
 
 /**
- * Postpones an event whose attempt was made but not recorded. The sweeper adds its job again when the claim expires.
- * The backoff grows, because each new attempt sends the event to the receiver again.
+ * Postpones an event whose attempt was made but not recorded. The sweeper adds the event's job again when the claim
+ * expires. The backoff grows, because each new attempt sends the event to the receiver again.
  */
 async function postponeUnrecorded({ stopping }: Run, claimed: ClaimedEvent): Promise<JobResult> {
   if (!stopping.aborted) await claimed.extend(backoffMs(ageMs(claimed), shortestBackoffMs)).catch(() => {});

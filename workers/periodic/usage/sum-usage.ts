@@ -40,8 +40,8 @@ export interface UsageResult {
 }
 
 /**
- * Brings the sums of all keys and accounts up to `until` (the start of a day) and closes the months that end by then,
- * with one short query at a time.
+ * Brings the sums of all keys and accounts up to `until` (the start of a day) and closes the months that end by then.
+ * Runs one short query at a time.
  */
 export async function sumUsage(log: Logger, until: Date, pace: Pace): Promise<UsageResult> {
   const result: UsageResult = { rides: 0, months: 0, failed: 0 };
@@ -77,7 +77,10 @@ interface WithId {
 
 const accounts = collection<WithId>(AccountModel);
 
-/** Yields each document of a collection with the document of the same id in another one, reading page by page. */
+/**
+ * Yields each document of a collection together with the document that has the same id in another one. Reads page by
+ * page.
+ */
 async function* withSums<Owner extends WithId, Sums extends WithId>(
   owners: ReadableCollection,
   sums: ReadableCollection,
