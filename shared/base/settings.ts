@@ -13,10 +13,13 @@ const baseUrl = Joi.string()
   });
 const httpsInProduction = (url: string, helpers: Joi.CustomHelpers) =>
   isProduction(helpers) && !url.startsWith('https://') ? helpers.error('production.https') : url;
-/** This setting may be printed, so it must not contain a password. */
+/** Refuses an address that may contain a password, because this setting may be printed. */
 const withoutUser = (url: string, helpers: Joi.CustomHelpers) =>
   /[@?#]/.test(url) ? helpers.error('traces.form') : url;
-/** The API's routes are below /v1 and /api/v1; other links are built from the address without them. */
+/**
+ * Refuses an address that contains /v1: the API's routes are below /v1 and /api/v1, and other links are built from the
+ * address without them.
+ */
 const withoutBase = (url: string, helpers: Joi.CustomHelpers) =>
   /\/v1(\/|$)/.test(new URL(url).pathname) ? helpers.error('baseUrl.v1') : url;
 const durationMs = Joi.number()
@@ -24,7 +27,7 @@ const durationMs = Joi.number()
   .min(1)
   .max(30 * 24 * 3_600_000)
   .unit('ms');
-/** The only duration that is passed to setTimeout: above 2^31 - 1 ms (24.8 days) Node would wait only 1 ms. */
+/** Bounded because it is passed to setTimeout: above 2^31 - 1 ms (24.8 days), Node would wait only 1 ms. */
 const graceMs = Joi.number()
   .integer()
   .min(1)
@@ -34,7 +37,7 @@ const graceMs = Joi.number()
 const concurrency = Joi.number().integer().min(1).max(10_000);
 const dollars = Joi.number().max(100_000).unit('USD');
 const count = Joi.number().integer().min(1).max(1_000_000);
-/** A minimum, so that retention never deletes data that other features still read. */
+/** A number of days with a minimum, so that retention never deletes data that other features still read. */
 const days = (least: number) => Joi.number().integer().min(least).max(3_650).unit('days');
 
 /**
@@ -43,7 +46,7 @@ const days = (least: number) => Joi.number().integer().min(least).max(3_650).uni
  */
 export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.Schema>>>> = {
   'Environment and servers': {
-    // The strict mode is the default: only dev/ sets "development".
+    // Strict by default: only dev/ sets "development".
     SERVICE_ENV: Joi.string()
       .valid('production', 'development')
       .default('production')
@@ -424,7 +427,7 @@ function readSecretsKeys(list: string, helpers: Joi.CustomHelpers): unknown {
   const bytes = list.split(',').map((entry) => Buffer.from(entry.trim(), 'base64'));
   if (bytes.some(({ length }) => length !== 32)) return helpers.error('secretsKey.length');
   const keys = bytes.map(secretsKey);
-  // Ciphertexts name their key by this id.
+  // The ids must differ, because ciphertexts identify their key by its id.
   const areDistinct = new Set(keys.map(({ id }) => id)).size === keys.length;
   return areDistinct ? keys : helpers.error('secretsKey.twice');
 }
