@@ -25,10 +25,13 @@ export const newApiKey = (mode: Mode, secret?: string): string => newKey(mode, s
 /** A new secret key of a driver, in the format of a partner's key. */
 export const newDriverKey = (): string => newKey('driver');
 
-/** True if a text has the form and checksum of a key. A mistyped key is refused without a database read. Pure. */
+/**
+ * True if a text has the format and checksum of a partner's key. So a mistyped key is refused without a database read.
+ * Pure.
+ */
 export const isWellFormedKey = (text: string): boolean => partnerKeyPattern.test(text) && hasChecksum(text);
 
-/** The same for a driver's key. No text passes both checks. */
+/** True if a text has the format and checksum of a driver's key. No text is both a partner's and a driver's key. */
 export const isWellFormedDriverKey = (text: string): boolean => driverKeyPattern.test(text) && hasChecksum(text);
 
 /** The part of a key that may be shown: its prefix and its last four characters, which are part of the checksum. */

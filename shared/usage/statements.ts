@@ -8,7 +8,7 @@ import { findTrips, sumOf, type TripLine, type TripTotal, totalsSince, tripPages
  * The number and total price of the completed live trips of a month (contract, section 1: the partner pays for trips).
  */
 export interface MonthTotal extends TripTotal {
-  /** `2026-11` */
+  /** The month, such as `2026-11`. */
   month: string;
   /** True if the month is not closed: more trips may be added. */
   isSoFar: boolean;

@@ -10,14 +10,14 @@ export interface KeyUsage {
   name: string;
   mode: Mode;
   isRevoked: boolean;
-  /** All rides of all time. */
+  /** All rides ever created with the key. */
   rides: number;
   /** The rides of the requested period. */
   inPeriod: number;
 }
 
 export interface DayUsage {
-  /** `2026-11-05` */
+  /** The day, such as `2026-11-05`. */
   day: string;
   live: number;
   test: number;

@@ -72,7 +72,7 @@ interface FailureReason {
   remedy: string;
 }
 
-/** The facts of a delivery that determine the reason: from an attempt, or from an event of a ride. */
+/** The fields of an attempt, or of an event's delivery, that determine the reason. */
 export interface FailedDelivery {
   outcome: RecordedOutcome;
   reason?: string;
@@ -110,7 +110,8 @@ function byStatus(httpStatus = 0): FailureCode | null {
 }
 
 /**
- * System errors for a lack of descriptors, memory, ports or network on our host (workers/webhooks/send/our-faults.ts).
+ * System errors which mean that our host lacks descriptors, memory, ports or a network
+ * (workers/webhooks/send/our-faults.ts).
  */
 const localFaults = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EAGAIN', 'ENETDOWN', 'EFILE'];
 
@@ -133,7 +134,7 @@ const byReason = new Map(
   Object.entries(reasons).flatMap(([code, texts]) => texts.map((text) => [text, code as FailureCode] as const)),
 );
 
-/** Node's HTTP parser and OpenSSL have too many codes to list. */
+/** Matches by pattern, because Node's HTTP parser and OpenSSL have too many codes to list. */
 function byPattern(reason: string): FailureCode {
   if (reason.startsWith('HPE_')) return 'bad_answer';
   return /^ERR_(SSL|TLS|OSSL)/.test(reason) ? 'tls_other' : 'other';
