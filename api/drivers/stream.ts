@@ -1,6 +1,6 @@
 import type { DriverOperation } from './operation.ts';
 
-/** `api/streams/followed-drivers.ts` sends the events. */
+/** This operation only opens the stream; `api/streams/followed-drivers.ts` sends the events. */
 export const streamDriver: DriverOperation<'GET'> = {
   id: 'streamDriver',
   method: 'GET',

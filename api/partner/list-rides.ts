@@ -19,7 +19,7 @@ interface ListQuery {
   cursor?: string;
 }
 
-/** Unix ms, up to the year 5138. */
+/** A time in Unix ms, up to the year 5138. */
 const time = Joi.number().integer().min(0).max(99_999_999_999_999).empty('');
 
 const query = Joi.object<ListQuery>({

@@ -43,8 +43,8 @@ export function warnOfFare(ctx: RequestContext, fare: number): void {
 }
 
 /**
- * Wraps a route so that responses to test keys list the request's warnings in `X-Service-Warnings`. An invalid request
- * gets its 400 without warnings.
+ * Wraps a route so that responses to test keys list the request's warnings in `X-Service-Warnings`. The 400 of an
+ * invalid request has no warnings.
  */
 export function withWarnings({ operation, handle }: Route): Route {
   const known: object = operation.query?.describe().keys ?? {};

@@ -87,8 +87,8 @@ export function WithdrawForm({ ride, offer }: { ride: ConsoleRide; offer: Offer 
 }
 
 /**
- * A form for one step. Everyone who follows the ride receives the same HTML, so the form id is derived from the state
- * of the ride: each state accepts the form once.
+ * A form for one step. Everyone who follows the ride receives the same HTML, so the form id is derived from the ride's
+ * state: in each state, the form is accepted once.
  */
 function StepForm({
   ride,

@@ -39,8 +39,8 @@ export function consoleRideRoutes(service: Context, streams: ConsoleStreams): Da
   }
 
   /**
-   * Changes the ride on behalf of its key. A refusal is shown on the ride's page, unless the ride already has the
-   * change, from an earlier request with this form or from the first of two clicks.
+   * Changes the ride on behalf of its key. A refusal is shown on the ride's page. It is not shown if the ride already
+   * has the change, from an earlier request with this form or from the first of two clicks.
    */
   async function act(
     request: FormRequest,
@@ -67,7 +67,7 @@ export function consoleRideRoutes(service: Context, streams: ConsoleStreams): Da
       ({ cancelledBy }) => given.action === 'cancel' && cancelledBy === 'partner',
     );
 
-  /** Makes a manual step instead of the simulated driver. */
+  /** Makes a manual step in place of the simulated driver. */
   async function stepManually(request: FormRequest): Promise<Answer> {
     const { account, param, form } = request;
     const ride = await rideOf(request);

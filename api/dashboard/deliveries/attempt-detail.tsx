@@ -15,7 +15,7 @@ export function AttemptDetail({
 }: {
   attempt: ShownAttempt;
   now: number;
-  /** Actions, such as the button that resends the event. */
+  /** Buttons, such as the one that resends the event. */
   children?: ComponentChildren;
 }) {
   return (
@@ -57,7 +57,7 @@ export function AttemptDetail({
   );
 }
 
-/** The delivery as the ride records it, for an event whose attempt has no record of its own. */
+/** The delivery as the ride records it, used if the event's attempt has no record of its own. */
 export function DeliveryDetail({
   delivery,
   now,
@@ -134,7 +134,7 @@ const phaseLabels: Record<AttemptPhase, string> = {
   answer: 'Answer',
 };
 
-/** The phase in which the time limit ended the attempt. */
+/** The phase in which the time limit ended the attempt, if it did. */
 const timeoutPhaseOf = ({ outcome, reason }: AttemptRecord): string | undefined =>
   outcome === 'timeout' ? reason : undefined;
 
@@ -203,7 +203,7 @@ const headerLines = (headers: Record<string, string>): string =>
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
 
-/** JSON, indented for reading. The copy button copies the bytes that are sent and signed. */
+/** Shows JSON, indented for reading. The copy button copies the exact bytes that are sent and signed. */
 function Body({ body, title = 'Body' }: { body: string; title?: string }) {
   const shown = indented(body);
   return (

@@ -19,7 +19,7 @@ export function overviewRoutes(service: Context): DashboardRoute[] {
       const now = service.now();
       const [active, revoked, usage] = await Promise.all([
         listActiveKeys(owner),
-        // The onboarding checklist also counts revoked keys.
+        // For the onboarding checklist, which also counts revoked keys.
         listRevokedKeys(owner, 20),
         usageOf(account._id, noDays, now),
       ]);
@@ -41,7 +41,7 @@ export function overviewRoutes(service: Context): DashboardRoute[] {
 }
 
 interface OverviewProps extends StepFacts {
-  /** Rides created by key id. */
+  /** The number of rides created with each key, by key id. */
   rides: ReadonlyMap<string, number>;
   health: ReadonlyMap<string, FailureStreak>;
   now: number;

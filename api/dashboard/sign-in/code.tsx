@@ -94,7 +94,7 @@ function limited(ctx: RequestContext, limit: Parameters<typeof limitPage>[0]): A
   return { html: limitPage(limit), status: 429 };
 }
 
-/** The page of a reached limit: its cause, the time to wait, and another way in if there is one. */
+/** The page for a limit that was reached: its cause, the time to wait, and another way in if one exists. */
 function limitPage({
   title,
   text,

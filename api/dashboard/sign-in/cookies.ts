@@ -13,7 +13,7 @@ const deviceLifetimeMs = 365 * 24 * 3_600_000;
 /** The cookies of the dashboard: for a browser that asks for a code, for a session, and for a known browser. */
 export function signInCookies(config: Pick<Config, 'environment' | 'secrets'>) {
   const browserCookie = hostCookie(config, 'sign_in');
-  // One cookie per address: a browser may have several accounts.
+  // Each address has its own cookie, because one browser may use several accounts.
   const deviceCookie = (email: string): HostCookie => hostCookie(config, `device_${sha256(email).slice(0, 12)}`);
   return {
     session: sessionCookie(config),
@@ -24,7 +24,7 @@ export function signInCookies(config: Pick<Config, 'environment' | 'secrets'>) {
       browserCookie.write(ctx, token, signInLifetimeMs);
       return token;
     },
-    /** The browser's token, or null: unlike `browserToken`, it sets no cookie. */
+    /** The browser's token, or null. Unlike `browserToken`, this sets no cookie. */
     askedToken(ctx: RequestContext): string | null {
       const kept = browserCookie.read(ctx);
       return isToken(kept) ? kept : null;

@@ -42,7 +42,10 @@ interface StatementPageProps {
   now: number;
 }
 
-/** The statement of a month: each completed live trip with its agreed price, and the sum. Prints well. */
+/**
+ * The statement of a month: each completed live trip with its agreed price, and the sum. The page is made to be
+ * printed.
+ */
 function statementPage({ account, statement, page, keyNames, now }: StatementPageProps): string {
   const { month, trips, pages } = statement;
   return dashboardPage({
