@@ -75,7 +75,10 @@ export async function resendAll(
   return sent;
 }
 
-/** One call resends at most 500 events. The next call skips events that are pending or delivered. */
+/**
+ * `redeliverFailed` resends at most 500 events, so it is called until none is left. It skips events that are pending or
+ * delivered.
+ */
 async function resendOfKey(ctx: Context, keyId: string, stretch: TimeRange, accountId: string): Promise<number> {
   for (let sent = 0; ; ) {
     const batch = await redeliverFailed(ctx, keyId, stretch, { accountId });
@@ -86,7 +89,10 @@ async function resendOfKey(ctx: Context, keyId: string, stretch: TimeRange, acco
 
 type AuditFields = Pick<AuditEntry, 'action' | 'keyId' | 'about'> & { accountId?: string };
 
-/** Records who did it in the audit log of the affected account, or of the operator's account if there is none. */
+/**
+ * Records the operator's name in the audit log of the affected account, or of the operator's account if none is
+ * affected.
+ */
 export async function recordAudit(ctx: Context, by: string, { accountId, ...entry }: AuditFields): Promise<void> {
   const ofAccount = accountId ?? (await accountOf(operatorEmail))._id;
   await audit({ accountId: ofAccount, ...entry, by, from: commandLine }, ctx.now());

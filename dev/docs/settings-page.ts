@@ -13,7 +13,7 @@ interface Described {
   whens?: Condition[];
 }
 
-/** A setting that is required only beside another one. */
+/** A setting that is required only if another one is set. */
 interface Condition {
   ref: { path: string[] };
   is: Described;

@@ -3,7 +3,9 @@ import type { RunningProcess } from '../servers/processes.ts';
 
 const shortestWaitMs = 200;
 const longestWaitMs = 5_000;
-/** A process that ran this long restarts after the shortest wait. After a shorter run the wait doubles. */
+/**
+ * After a run of at least this long, a process restarts after the shortest wait. After a shorter run the wait doubles.
+ */
 const stableAfterMs = 10_000;
 
 export type Supervised<T> = { first: T; stop(): Promise<void> };
@@ -44,7 +46,8 @@ export async function keepRunning<T extends RunningProcess>(
       if (signal.aborted) return;
       waitMs = Date.now() - startedAt > stableAfterMs ? shortestWaitMs : waitMs * 2;
       waitMs = await restart(reason, Math.min(waitMs, longestWaitMs));
-      // `stop` was called during the restart and has stopped only the previous process.
+      // `stop` was called during the restart, and has stopped only the previous process. So the new one is stopped
+      // here.
       if (signal.aborted) await current.stop();
     }
   }

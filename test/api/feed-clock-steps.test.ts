@@ -45,7 +45,7 @@ describeOnLinux('event feed while the clock of MongoDB changes', function () {
         await tripOf(partner.keyId);
         await setTimeout(150);
       }
-      // The cursors are past these events before the next step.
+      // Both readers have read these events before the clock changes again.
       await allShown();
     }
     isOver = true;

@@ -107,7 +107,7 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
           missing = [primary, await replicaOf(primary)];
           await Promise.all(missing.map((node) => node.kill()));
         });
-        it('without one shard, rides can be created and their events are delivered', async () => {
+        it('while one shard is down, rides can be created and their events are delivered', async () => {
           const partner = await service.partner('live', receiver.url);
           const { status, body } = await partner.createRide();
           expect(status).to.equal(201);
@@ -115,7 +115,7 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
           await received(body.rideId, 'offer.received');
         });
 
-        it('without one shard, the sweeper adds lost jobs of the other queues', async () => {
+        it('while one shard is down, the sweeper adds lost jobs of the queues on other shards', async () => {
           const partner = await service.partner('live', receiver.url);
           const { body } = await partner.createRide();
           await (await jobFor(service.ctx, 'bidding', { rideId: body.rideId, timer: 'expire' }))?.remove();
@@ -127,7 +127,7 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
           await received(body.rideId, 'cancelled');
         });
 
-        it('without one shard, a trip without progress is cancelled', async () => {
+        it('while one shard is down, a trip without progress is cancelled', async () => {
           const { rideId } = await rideIn(service.ctx, 'in_progress');
           await until(async () => {
             await makeDue(rideId, 'stall');

@@ -111,7 +111,7 @@ describe('settings', () => {
     expect(readConfig({ ...production, ...some }).traces).to.deep.equal({ ...traces, share: 0.01 });
   });
 
-  it('require neither REDIS_URL nor PUBLIC_BASE_URL in a command that only uses MongoDB', () => {
+  it('a command that only uses MongoDB needs neither REDIS_URL nor PUBLIC_BASE_URL', () => {
     const { MONGO_URL, SECRETS_KEY } = production;
     const { secrets, publicBaseUrl } = readConfig(
       { MONGO_URL, SECRETS_KEY },

@@ -129,7 +129,7 @@ describe('a Redis that refuses writes because it is a replica', () => {
     redis.disconnect();
   });
 
-  it('delivers a job to a waiting worker once it has become a primary', async () => {
+  it('a waiting worker receives a job once its Redis replica has become a primary', async () => {
     await ask(server, 'CONFIG', 'RESETSTAT');
     const redis = connectWorkerRedis(server.url, log);
     const job = redis.blpop('jobs', 0);

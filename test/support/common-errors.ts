@@ -24,7 +24,7 @@ export interface RunOptions {
   url?: string;
 }
 
-/** Calls documented operations below a base, and provokes the errors that all operations have in common. */
+/** Calls the documented operations of an API, and provokes the errors that all operations have in common. */
 export interface OperationCaller {
   /** Calls an operation with the given body or its example. */
   run(operation: Operation, options?: RunOptions): Promise<Refusal>;

@@ -45,7 +45,7 @@ describe('the dashboard: the secrets of a key', () => {
       ]);
     });
 
-    it('shows a rotated key only in the session of its form, and only until the next rotation', async () => {
+    it('a repeated rotation form shows the key only in the same session, and only until the next rotation', async () => {
       const { keyId } = await ownKey();
       const formId = newFormId();
       const rotate = (by = visitor, fields = {}) => by.post(`/dashboard/keys/${keyId}/rotate`, fields);

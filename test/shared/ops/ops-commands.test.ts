@@ -57,7 +57,7 @@ describe('ops commands', () => {
   const refused = [401, 401];
 
   describe('suspension', () => {
-    it('of a key refuses only its requests, until it is resumed', async () => {
+    it('suspending a key refuses only requests with this key, until the key is resumed', async () => {
       const { accountId, key } = await newAccount();
       const [suspended, other] = [await key(), await key('live')];
       expect(await statusOf(suspended)).to.deep.equal(accepted);

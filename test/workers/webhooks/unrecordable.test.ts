@@ -39,7 +39,7 @@ describe('an outcome that cannot be recorded', () => {
   const heldForMs = ({ claim }: Ride) => (claim ? claim.until.getTime() - claim.at.getTime() : 0);
   const rideWith = async (events: number) => rideWithEvents(ctx, await newKey(ctx, receiver.url), events);
 
-  it('a delivery that MongoDB refuses is logged and replaced by a minimal one; the next event follows', async () => {
+  it('if MongoDB refuses to record a delivery, a minimal record is stored and the next event is sent', async () => {
     answer = 503;
     const rideId = await rideWith(2);
     await refuseStatus503(rideId);
