@@ -44,7 +44,7 @@ describe('an erased ride', () => {
     withoutPersonal(JSON.stringify([body, offers.body]));
   });
 
-  it('the events of an erased ride keep their places with body null, and its reference finds nothing', async () => {
+  it('the events of an erased ride stay in the feed with body null, and a search for its reference finds nothing', async () => {
     const { client, before, rideId } = await erased();
     await age(rideId);
     const { events } = (await client.get(`/rides/${rideId}/events`)).body;

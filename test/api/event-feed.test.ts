@@ -21,7 +21,7 @@ describe('reading events', () => {
     await age(rideId, byMs);
     return rideId;
   };
-  /** The feed shows an event of this age a moment later. */
+  /** An event of this age is shown a moment later. */
   const almostShownMs = 2_900;
   const seqs = (events: { seq: number }[]) => events.map(({ seq }) => seq);
   const places = (events: { rideId: string; seq: number }[]) => events.map(({ rideId, seq }) => `${rideId} ${seq}`);
@@ -53,7 +53,7 @@ describe('reading events', () => {
       });
     });
 
-    it('the body of a listed event, serialized as JSON, equals the text that is signed', async () => {
+    it('the body of a listed event, serialized as JSON, equals the text that was signed', async () => {
       const rideId = await ride(5);
       const sent = (await storedRide(rideId)).events.map(({ body }) => body);
       const { body } = await partner.get(`/rides/${rideId}/events`);

@@ -180,7 +180,7 @@ describe('pipelined requests', () => {
       });
     }
 
-    it('answers only 413 to a body that is too large and never arrives completely', async () => {
+    it('a body that is too large and never arrives completely gets only a 413', async () => {
       const chunked = requestText([...jsonHead(), 'Transfer-Encoding: chunked'], `5000\r\n${'x'.repeat(0x4800)}`);
       expect(await statusesOf(chunked)).to.deep.equal([413]);
       const whole = requestText([...jsonHead(), 'Content-Length: 20000'], '{');

@@ -37,7 +37,7 @@ describe('creations while Redis is unavailable', () => {
   describe('with Redis stopped', () => {
     before(async () => {
       await redis.stop();
-      // The first creation may still find the connection open.
+      // This creation may still find the connection open.
       await create((await api.key()).key);
     });
 

@@ -92,7 +92,8 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
       const created = await Promise.all([partner.createRide(), partner.createRide()]);
       expect(created.map(({ status }) => status)).to.deep.equal([201, 201]);
       for (const { body } of [earlier, ...created]) await expectWholeTrip(body.rideId);
-      // Sentinel needs 10 s to make it a replica, and no test needs that.
+      // With Sentinel, the test ends here: it needs 10 s to make the old primary a replica, and no later test needs
+      // that.
       if (kind === 'sentinel') return;
       await victim.start();
       await group.whole();
@@ -119,7 +120,7 @@ for (const [kind, title] of Object.entries(kinds) as [RedisKind, string][]) {
           const partner = await service.partner('live', receiver.url);
           const { body } = await partner.createRide();
           await (await jobFor(service.ctx, 'bidding', { rideId: body.rideId, timer: 'expire' }))?.remove();
-          // Repeated, because a running dispatch round overwrites the timers with those that it read.
+          // `endBidding` is repeated, because a running dispatch round overwrites the timers with those that it read.
           await until(async () => {
             await endBidding(body.rideId);
             return (await storedRide(body.rideId)).status === 'cancelled';

@@ -332,7 +332,7 @@ describe('keys', () => {
     const now = Date.now();
     await Promise.all(Array.from({ length: 300 }, () => findCaller(key, now)));
     expect(await written()).to.equal(1);
-    // As if a request had read the key before that write.
+    // Simulates a request that read the key before that write.
     await keys.findOneAndUpdate({ _id: keyId }, { $unset: { lastUsedAt: 1 } });
     await findCaller(key, now + 59_000);
     expect(await written()).to.equal(1);

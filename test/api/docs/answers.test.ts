@@ -25,7 +25,7 @@ describe('documented answers to partners', () => {
     partner = await api.partner();
   });
 
-  /** A way to cause every error that is documented for partners. */
+  /** How to cause each error that is documented for partners. */
   const provocations: Provocations = {
     ride_not_found: (operation) => caller.run(operation),
     offer_not_found: async (operation) => {
@@ -149,7 +149,7 @@ describe('documented answers to partners', () => {
     const shown = Object.keys(openApi.components.schemas).filter(
       (name) =>
         !name.startsWith('Driver') &&
-        // Parts of other schemas, and request bodies.
+        // These are parts of other schemas, or request bodies.
         !['NewRide', 'AcceptOffer', 'RaiseFare', 'HandOffer'].includes(name) &&
         !['Offer', 'ListedRide', 'FeedEvent', 'Error'].includes(name),
     );

@@ -11,7 +11,7 @@ describe('days and months of usage', () => {
     ['2027-01-01 00:30', '2026-12-31'],
     ['2027-01-01 01:00', '2027-01-01'],
   ] as const) {
-    it(`allows the days before ${until} to be summed at ${now}: an hour after the end of a day`, () => {
+    it(`at ${now}, the days before ${until} can be summed: an hour after the end of a day`, () => {
       expect(overUntil(at(now).getTime())).to.deep.equal(at(`${until} 00:00`));
     });
   }

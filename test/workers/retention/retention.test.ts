@@ -95,7 +95,7 @@ describe('retention', () => {
       expect(await storedRide(_id)).not.to.have.any.keys('leg', 'undeliveredAt', 'trackToken', 'webhookUrl');
     });
 
-    it('several rides are erased, each once, although the index on track tokens is unique', async () => {
+    it('several rides can be erased although the index on track tokens is unique', async () => {
       for (let count = 0; count < 3; count++) await endedRide(ctx, 40);
       expect((await retain()).ridesErased).to.equal(3);
       expect(await rides.countDocuments({ trackToken: { $exists: false } })).to.equal(3);
@@ -135,7 +135,7 @@ describe('retention', () => {
     it('a ride that cannot be erased does not block the others', async () => {
       const broken = await endedRide(ctx, 33);
       const others = [await endedRide(ctx, 32), await endedRide(ctx, 31)];
-      // Rounding a text fails.
+      // Erasing this ride fails, because a text cannot be rounded.
       await rides.updateOne({ _id: broken._id }, { $set: { pickup: { lat: 'x' as unknown as number, lng: 0 } } });
       expect(await retain()).to.include({ ridesErased: 2, failed: 2 });
       for (const { _id } of others) expect(await personalIn(_id)).to.deep.equal([]);

@@ -24,7 +24,7 @@ describe('the sweeper', () => {
   const { find } = rides;
   beforeEach(async () => {
     await ctx.redis.flushall();
-    // Leftovers of other tests would be swept too.
+    // Deletes leftovers of other tests, which would be swept too.
     await Promise.all([rides.deleteMany({}), attempts.deleteMany({}), mails.deleteMany({})]);
   });
   afterEach(() => {
@@ -40,13 +40,13 @@ describe('the sweeper', () => {
   /** Records a full sweep, so that no other one is due. */
   const noteFullSweep = () => ctx.redis.set(sweptKey, Date.now());
 
-  /** Creates rides with a waiting event, each a second older than the next one. Resolves with the oldest first. */
+  /** Creates rides with a waiting event, one second apart. Resolves with them, the oldest first. */
   async function lateEvents(count: number): Promise<Ride[]> {
     const made = Array.from({ length: count }, (_, index) => ({
       ...{ _id: newRideId(Date.now()), keyId: 'key_of_tests', trackToken: newRideId(Date.now()) },
       ...{ seq: 1, settledSeq: 0, unsettled: 1, unsettledSince: secondsAgo(60 + count - index) },
     })) as unknown as Ride[];
-    // Inserted in another order than by age.
+    // The order of the inserts is not the order of age.
     await rides.insertMany([...made].sort((a, b) => (a._id < b._id ? 1 : -1)));
     return made;
   }
@@ -67,7 +67,7 @@ describe('the sweeper', () => {
     return found;
   }
 
-  /** Counts all adds: each one uses up a job id, even an add that BullMQ ignores. */
+  /** Counts all adds, even those that BullMQ ignores, because each one uses up a job id. */
   const addsSoFar = async () => {
     const counts = await Promise.all(poolNames.map((pool) => ctx.redis.get(ctx.queues[pool].toKey('id'))));
     return counts.reduce((sum, count) => sum + Number(count) - 1, 0);
@@ -116,10 +116,10 @@ describe('the sweeper', () => {
       expect(await ctx.redis.pttl(sweeperLeaseKey)).to.be.within(1_001, intervalMs);
     });
 
-    it('full sweeps run until 2.5 s after Redis is available again, and no longer', async () => {
+    it('full sweeps run until one has started 2.5 s after Redis became available again', async () => {
       let nowMs = Date.now();
       const returnedAt = nowMs + 2_500;
-      // Each read of Redis's clock is 2.5 s after the previous one.
+      // Each read of Redis's clock returns a time 2.5 s after the previous one.
       Object.assign(ctx.redis, {
         eval: async () => {
           nowMs += 2_500;

@@ -19,7 +19,7 @@ import { useNock } from '../../support/webhook-nock.ts';
 const hourMs = 3_600_000;
 
 describeOnLinux("claims dated ahead because MongoDB's clock was set back", function () {
-  // The first start on a machine may have to fetch packages.
+  // On a new machine, the first start may have to download packages.
   this.timeout(120_000);
   useNock(false);
   const { now } = performance;
@@ -35,7 +35,7 @@ describeOnLinux("claims dated ahead because MongoDB's clock was set back", funct
     receiver = await startReceiver();
     ctx = withTargets(await testContext({ MONGO_URL: mongo.url }), receiver.origin);
     await migrate(ctx.config.secrets.keys);
-    // The worker's clock agrees with MongoDB's clock after that was set back.
+    // The worker's clock is this host's clock, which agrees with MongoDB's clock once that was set back.
     ctx = { ...ctx, now: Date.now };
   });
   beforeEach(async () => {

@@ -32,7 +32,7 @@ describe('resends', () => {
     const key = await newKey(ctx, url);
     return { ...key, owner: await ownerOf(key.keyId) };
   };
-  /** Requests a test event, which no worker sends yet. */
+  /** Requests a test event. No worker sends it yet. */
   const testEvent = async (url: string | undefined = receiver.url) => {
     const { keyId, signingSecret, owner } = await keyWithOwner(url);
     return { attemptId: await sendTestEvent(ctx, keyId, owner), keyId, signingSecret, owner };
@@ -168,11 +168,11 @@ describe('resends', () => {
       expect(asked.filter(Boolean).length).to.be.within(1, 1 + Math.ceil((tookMs + 100) / paceMs));
       const { nextRedeliveryAt } = (await keys.findOne({ _id: keyId })) ?? {};
       expect(nextRedeliveryAt).to.be.instanceOf(Date);
-      // Within any second: one at its start, and one for each interval that passes.
+      // The redeliveries within any second: one at its start, and one for each interval that passes.
       expect(1 + Math.floor((1_000 + 100) / paceMs)).to.equal(10);
     });
 
-    it('the throttle starts again if its next time is over 2 minutes ahead, because a clock was set back', async () => {
+    it('the throttle starts again if its next time is over 2 minutes ahead, as after a clock was set back', async () => {
       const { keyId } = await newKey(ctx);
       const mayStart = async (aheadMs: number) => {
         const nextRedeliveryAt = new Date(Date.now() + aheadMs);
@@ -224,7 +224,7 @@ describe('resends', () => {
       expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
     });
 
-    it('a resend gets a third try after two killed workers, and a released claim does not count as a try', async () => {
+    it('a resend gets a third try after two workers were killed, and a released claim does not count as a try', async () => {
       const { attemptId } = await testEvent();
       for (const token of ['first', 'second']) {
         await claimResend(attemptId, token);
@@ -238,7 +238,7 @@ describe('resends', () => {
       expect(await deliverByHand(ctx, attemptId)).to.include({ result: 'delivered' });
     });
 
-    it('a resend is recorded as `interrupted` after three killed workers', async () => {
+    it('a resend is recorded as `interrupted` after three workers were killed', async () => {
       const { attemptId } = await testEvent();
       for (let times = 0; times < 3; times++) {
         expect((await claimResend(attemptId, `worker ${times}`))?.record.tries).to.equal(times + 1);
