@@ -19,10 +19,10 @@ export interface Run {
 }
 
 /** A finished job, or a delay after which the same job runs again. */
-export type JobResult = Finished | RunAgain;
+export type JobResult = FinishedRun | RunAgain;
 
 /** BullMQ stores these fields with the job, for debugging. */
-export type Finished = {
+export type FinishedRun = {
   result: string;
   event?: string;
   status?: string;

@@ -5,7 +5,7 @@ import { describeError } from '../shared/base/errors.ts';
 import { jobDuration, jobs } from '../shared/base/metrics.ts';
 import { isOutageOfMongo } from '../shared/base/mongo/outage.ts';
 import { pause } from './abort-signal.ts';
-import { type Finished, type Handler, hasLogLine, type JobResult, type Run, type RunAgain } from './handler.ts';
+import { type FinishedRun, type Handler, hasLogLine, type JobResult, type Run, type RunAgain } from './handler.ts';
 
 const outagePauseMs = 1_000;
 
@@ -18,7 +18,7 @@ export async function runJob(
   handler: Handler<unknown>,
   job: Job,
   { lock, ...options }: Omit<Run, 'token'> & { lock?: string },
-): Promise<Finished> {
+): Promise<FinishedRun> {
   const startedAt = performance.now();
   const { pool } = options;
   const count = (result: string) => {
@@ -34,7 +34,7 @@ export async function runJob(
   });
   const outcome = 'againInMs' in result ? 'again' : result.result;
   const durationMs = count(outcome);
-  const { requestId, keyId, why } = result as Partial<Finished & RunAgain>;
+  const { requestId, keyId, why } = result as Partial<FinishedRun & RunAgain>;
   const fields = { requestId, pool, keyId, ...job.data, outcome, why, durationMs };
   ctx.tracing?.note(fields);
   if (!hasLogLine(result)) ctx.log.info(fields, 'job');
@@ -80,7 +80,7 @@ const notDelivered = new Set(['failed', 'timeout', 'blocked']);
  * jobs. This has no other effect: the outcome is recorded, the next event has its job, and BullMQ does not retry. The
  * message contains only our own words and codes (`failed: 500 status`).
  */
-export function throwIfNotDelivered({ result, httpStatus, reason }: Finished): void {
+export function throwIfNotDelivered({ result, httpStatus, reason }: FinishedRun): void {
   if (!notDelivered.has(result)) return;
   const why = [httpStatus, reason].filter(Boolean).join(' ');
   const error = new UnrecoverableError(why ? `${result}: ${why}` : result);

@@ -7,7 +7,7 @@ import type { FeedMark } from '../../shared/rides/feed/feed-mark.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
 import { exampleEvent, feedEvent, presentEvent, waitFor, waitSeconds } from './event-fields.ts';
-import { limit, opaque } from './fields.ts';
+import { limit, opaqueCursor } from './fields.ts';
 import type { PartnerOperation } from './operation.ts';
 
 /** The cursor of the current moment: only later events follow it. */
@@ -17,7 +17,7 @@ const nowCursor = 'now';
 const cursorForm = /^(now|cur_[0-9A-Za-z]{8}([0-9A-Za-z]{24})?)$/;
 
 const query = Joi.object<{ after?: string; limit: number; waitSeconds: number }>({
-  after: opaque
+  after: opaqueCursor
     .pattern(cursorForm)
     .messages({ 'string.pattern.base': '{{#label}} must be the cursor of an earlier answer, or now' })
     .description(

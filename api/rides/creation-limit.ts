@@ -2,7 +2,7 @@ import type { Result } from 'ioredis';
 import type { RedisClient } from '../../shared/base/redis/redis-nodes.ts';
 
 /** A window of a limit: at most `limit` creations in any `lengthMs`. */
-export interface Window {
+export interface LimitWindow {
   /** Its name in the RateLimit headers. */
   name: string;
   limit: number;
@@ -14,13 +14,13 @@ export interface Window {
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 /** At most 30 creations in any 60 s and 300 in any 3,600 s for each key (contract, section 8). The longest is last. */
-export const keyWindows: readonly Window[] = [
+export const keyWindows: readonly LimitWindow[] = [
   { name: 'minute', limit: 30, lengthMs: minuteMs, words: 'at most 30 rides in 60 seconds for each key' },
   { name: 'hour', limit: 300, lengthMs: hourMs, words: 'at most 300 rides in an hour for each key' },
 ];
 
 /** The optional limit for all keys of an account together, set by the operator. */
-export const accountWindows = (limit: number): readonly Window[] => [
+export const accountWindows = (limit: number): readonly LimitWindow[] => [
   { name: 'account', limit, lengthMs: minuteMs, words: `at most ${limit} rides in 60 seconds for each account` },
 ];
 
@@ -110,7 +110,7 @@ declare module 'ioredis' {
 }
 
 /** A log in Redis, which counts exactly over all processes, by Redis's clock. Rejects while Redis is unavailable. */
-export function redisLog(redis: RedisClient, windows: readonly Window[]): SlidingLog {
+export function redisLog(redis: RedisClient, windows: readonly LimitWindow[]): SlidingLog {
   if (!('chargeCreation' in redis)) {
     (redis as RedisClient).defineCommand('chargeCreation', { numberOfKeys: 2, lua: chargeScript });
     (redis as RedisClient).defineCommand('refundCreation', { numberOfKeys: 2, lua: refundScript });
@@ -149,7 +149,7 @@ interface LoggedCreation {
 }
 
 /** A log of this process only, for use while Redis is unavailable. */
-export function localLog(now: () => number, windows: readonly Window[]): SlidingLog {
+export function localLog(now: () => number, windows: readonly LimitWindow[]): SlidingLog {
   const logs = new Map<string, LoggedCreation[]>();
   return {
     charge(of, { id }) {

@@ -16,7 +16,7 @@ import {
   keyWindows,
   localLog,
   redisLog,
-  type Window,
+  type LimitWindow,
   type WindowCount,
   type WindowCounts,
 } from './creation-limit.ts';
@@ -105,7 +105,7 @@ async function refundUnlessMade(error: UnconfirmedRide, input: NewRide, charged:
 
 function chargeCreations(
   { redis, now, log: logger }: Pick<Context, 'redis' | 'now' | 'log'>,
-  windows: readonly Window[],
+  windows: readonly LimitWindow[],
 ) {
   const shared = redisLog(redis, windows);
   const local = localLog(now, windows);
@@ -140,9 +140,9 @@ function chargeCreations(
   };
 }
 
-type Counted = Window & WindowCount;
+type Counted = LimitWindow & WindowCount;
 
-const countsOf = (windows: readonly Window[], { counts }: WindowCounts): Counted[] =>
+const countsOf = (windows: readonly LimitWindow[], { counts }: WindowCounts): Counted[] =>
   windows.map((window, index) => ({ ...window, ...(counts[index] as WindowCount) }));
 
 /** The 429. It names the exhausted window that has room last. */

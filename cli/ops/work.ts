@@ -8,7 +8,7 @@ import { suspendDriver } from '../../shared/drivers/manage-drivers.ts';
 import { findKey, resumeKey, suspendKey } from '../../shared/keys/manage-keys.ts';
 import { resumeAccount, suspendAccount } from '../../shared/keys/suspend-account.ts';
 import { resumeDriver } from '../../shared/rides/driver/settle-driver.ts';
-import { mostAtOnce, redeliverFailed, type TimeRange, type UndeliveredCount } from '../../shared/webhooks/redeliver.ts';
+import { maxResends, redeliverFailed, type TimeRange, type UndeliveredCount } from '../../shared/webhooks/redeliver.ts';
 
 export async function setPaused(
   ctx: Context,
@@ -83,7 +83,7 @@ async function resendOfKey(ctx: Context, keyId: string, stretch: TimeRange, acco
   for (let sent = 0; ; ) {
     const batch = await redeliverFailed(ctx, keyId, stretch, { accountId });
     sent += batch;
-    if (batch < mostAtOnce) return sent;
+    if (batch < maxResends) return sent;
   }
 }
 

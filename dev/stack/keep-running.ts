@@ -8,7 +8,7 @@ const longestWaitMs = 5_000;
  */
 const stableAfterMs = 10_000;
 
-export type Supervised<T> = { first: T; stop(): Promise<void> };
+export type RestartingProcess<T> = { first: T; stop(): Promise<void> };
 
 /**
  * Starts a process and restarts it whenever it dies, until `stop`. Rejects when the first start fails, because a retry
@@ -18,7 +18,7 @@ export async function keepRunning<T extends RunningProcess>(
   name: string,
   start: () => Promise<T>,
   say: (line: string) => void,
-): Promise<Supervised<T>> {
+): Promise<RestartingProcess<T>> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const first = await start();

@@ -9,7 +9,7 @@ import { startRedis } from '../servers/redis.ts';
 import { removeAbandonedFolders } from '../servers/temporary-folder.ts';
 import { compileService } from './compile-service.ts';
 import { withDatabase } from './database.ts';
-import { keepRunning, type Supervised } from './keep-running.ts';
+import { keepRunning, type RestartingProcess } from './keep-running.ts';
 import { startService } from './service.ts';
 import { checkRedis, givenServers, prepareServers, reachableHost, stackSettings } from './settings.ts';
 import type { StackEnv, StackState } from './stack-state.ts';
@@ -42,7 +42,7 @@ export type Stack = {
  * Restarts each one that dies. If one cannot be started, stops the others and rejects.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const started: Supervised<RunningProcess>[] = [];
+  const started: RestartingProcess<RunningProcess>[] = [];
   const keep = async <T extends RunningProcess>(name: string, start: () => Promise<T>): Promise<T> => {
     const kept = await keepRunning(name, start, options.say);
     started.push(kept);

@@ -75,5 +75,5 @@ export const countTry = (browser: Browser, email: string, id: string, nowMs: num
   charge(wrongCodes, bucketOf(browser, email), nowMs, id);
 
 /** Removes the try of a correct code: only wrong codes count. */
-export const uncountTry = (browser: Browser, email: string, id: string): Promise<void> =>
+export const refundTry = (browser: Browser, email: string, id: string): Promise<void> =>
   refund(wrongCodes, bucketOf(browser, email), id);

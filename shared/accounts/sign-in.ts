@@ -3,7 +3,7 @@ import type { Config } from '../base/config.ts';
 import { sha256 } from '../base/ids.ts';
 import { operatorEmail } from './account.ts';
 import { isMacOf, isOneOf, macOf, macsOf } from './derived-keys.ts';
-import { type Browser, chargeMail, countTry, type MailRefusal, uncountTry } from './sign-in-limits.ts';
+import { type Browser, chargeMail, countTry, type MailRefusal, refundTry } from './sign-in-limits.ts';
 import { type SignIn, signIns } from './sign-in-row.ts';
 
 /**
@@ -208,7 +208,7 @@ export async function enterCode(
     if (!isRight(live.mac)) return { result: 'wrong', triesLeft: triesOfCode - tries, wrongToday: tried.count };
   } else if (!isRight(live.mac)) return { result: 'no code' };
   const proof = await use(open, live.mac, formId, nowMs);
-  await uncountTry(browser, email, tryId);
+  await refundTry(browser, email, tryId);
   return proof ?? { result: 'no code' };
 }
 

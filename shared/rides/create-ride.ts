@@ -10,7 +10,7 @@ import { committedReads } from '../base/mongo/durability.ts';
 import { isOutageOfMongo, wasNeverSent } from '../base/mongo/outage.ts';
 import type { Mode } from '../base/terms.ts';
 import { rides } from './ride.ts';
-import { earliest, enqueueNextTimer } from './ride-jobs.ts';
+import { earliestDueAt, enqueueNextTimer } from './ride-jobs.ts';
 import type { Origin, Ride, RideRequest, TestScenario, Timer } from './ride-types.ts';
 import { simulatedTimers } from './simulation.ts';
 
@@ -115,7 +115,7 @@ function newDocument(ctx: Context, input: NewRide): Ride {
     statusAt: createdAt,
     offers: [],
     timers,
-    nextDueAt: earliest(timers),
+    nextDueAt: earliestDueAt(timers),
     events: [],
     seq: 0,
     settledSeq: 0,

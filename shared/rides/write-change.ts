@@ -6,7 +6,7 @@ import type { Change } from './decide.ts';
 import { eventBody, trackUrl } from './events.ts';
 import type { MarkCopy } from './feed/feed-mark.ts';
 import { rides } from './ride.ts';
-import { earliest } from './ride-jobs.ts';
+import { earliestDueAt } from './ride-jobs.ts';
 import type { Origin, Ride, RideEvent, RideState } from './ride-types.ts';
 
 /** The longest time from reading a ride to writing its event, by MongoDB's clock. */
@@ -48,7 +48,7 @@ export async function writeChange(
   const { at, now, mark, origin } = times;
   const feedTime = feedTimeOf(ride, times);
   const isDisplaced = feedTime > at;
-  const nextDueAt = change.set.timers ? earliest(change.set.timers) : ride.nextDueAt;
+  const nextDueAt = change.set.timers ? earliestDueAt(change.set.timers) : ride.nextDueAt;
   const next: RideState = { ...ride, ...change.set, offers: change.set.offers ?? [...ride.offers] };
   if (newOffer) next.offers.push(newOffer);
   const newEvent: RideEvent | undefined = event && {

@@ -12,7 +12,7 @@ const graceMs = 3_600_000;
 export const startOfDay = (atMs: number): number => Math.floor(atMs / dayMs) * dayMs;
 
 /** The time before which days can be summed and months closed (the start of a day). */
-export const overUntil = (nowMs: number): Date => new Date(startOfDay(nowMs - graceMs));
+export const summableUntil = (nowMs: number): Date => new Date(startOfDay(nowMs - graceMs));
 
 /** The day as `2026-11-05`. */
 export const dayOf = (at: Date): string => at.toISOString().slice(0, 10);

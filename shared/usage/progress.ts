@@ -31,7 +31,7 @@ export async function noteSummed(through: Date): Promise<void> {
 }
 
 /** Requests new sums. Does not wait, and the request may be lost: then the next page requests them again. */
-export function askForSums(): void {
+export function requestSums(): void {
   progress.updateOne(usage, { $set: { isAsked: true } }, { upsert: true, writeConcern: { w: 1 } }).catch(() => {});
 }
 

@@ -1,7 +1,7 @@
 import type { Mode } from '../base/terms.ts';
 import { readCountedKeys } from './counted-keys.ts';
-import { dayOf, daysBetween, overUntil } from './days.ts';
-import { askForSums } from './progress.ts';
+import { dayOf, daysBetween, summableUntil } from './days.ts';
+import { requestSums } from './progress.ts';
 import { countRides, type RideCounts } from './ride-sums.ts';
 
 /** One key of an account, and the number of rides created with it. */
@@ -73,12 +73,12 @@ async function countAndRequestSums(
   months: readonly string[],
   nowMs: number,
 ) {
-  const over = dayOf(overUntil(nowMs));
+  const over = dayOf(summableUntil(nowMs));
   let isLate = false;
   const counts = await countRides(accountId, keyIds, months, (day) => {
     isLate ||= day < over;
   });
-  if (isLate) askForSums();
+  if (isLate) requestSums();
   return counts;
 }
 

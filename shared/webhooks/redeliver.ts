@@ -17,12 +17,12 @@ import {
 } from './attempts.ts';
 
 /** One request resends at most this many events. */
-export const mostAtOnce = 500;
+export const maxResends = 500;
 /**
  * The time between two redeliveries of a key. Slightly over a tenth of a second, so that at most 10 start within any
  * second.
  */
-export const paceMs = 111;
+export const resendIntervalMs = 111;
 const pageSize = 100;
 
 type RideWithEvents = Pick<Ride, '_id' | 'keyId' | 'accountId' | 'mode' | 'events'>;
@@ -124,12 +124,12 @@ export async function redeliverFailed(
     const earlier = await findRequested(form);
     const undelivered = await findUndelivered(keyId, accountId, range, earlier);
     const [last] = await listAttempts({ accountId }, { keyId, outcome: 'waiting', limit: 1 });
-    const startMs = Math.max(ctx.now(), (last?.at.getTime() ?? 0) + paceMs);
+    const startMs = Math.max(ctx.now(), (last?.at.getTime() ?? 0) + resendIntervalMs);
     // Inserts the redeliveries in order, but stops at an event that another request has resent in the meantime. The
     // next round plans the remaining events after that one, so the resends of a ride are due in the order of its
     // events.
     const inserted = await insertUntilDuplicate(
-      undelivered.map((one, index) => redelivery(one, startMs + index * paceMs, { requestId, form })),
+      undelivered.map((one, index) => redelivery(one, startMs + index * resendIntervalMs, { requestId, form })),
     );
     sent += inserted;
     isDone = inserted === undelivered.length;
@@ -164,7 +164,7 @@ async function findUndelivered(
   accountId: string,
   range: TimeRange,
   earlier: EarlierRequests,
-  atMost = mostAtOnce,
+  atMost = maxResends,
 ): Promise<EventOfRide[]> {
   const most = atMost - earlier.events.size;
   const isMissed = ({ ride, event }: EventOfRide) =>

@@ -3,7 +3,7 @@ import { revokeKey } from '../../shared/keys/manage-keys.ts';
 import { applyAction } from '../../shared/rides/change-ride.ts';
 import { readFeed } from '../../shared/rides/feed/event-feed.ts';
 import { rides } from '../../shared/rides/ride.ts';
-import { age, readFeedOf } from '../support/feed.ts';
+import { ageEvents, readFeedOf } from '../support/feed.ts';
 import { plansOf } from '../support/plans.ts';
 import { rawConnection, requestText } from '../support/raw-http.ts';
 import { newRide, offerOn, rideWithEvents } from '../support/rides.ts';
@@ -18,7 +18,7 @@ describe('reading events', () => {
   const ride = (count: number) => rideWithEvents(api.ctx, partner, count);
   const aged = async (count: number, byMs?: number) => {
     const rideId = await ride(count);
-    await age(rideId, byMs);
+    await ageEvents(rideId, byMs);
     return rideId;
   };
   /** An event of this age is shown a moment later. */

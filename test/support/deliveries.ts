@@ -39,7 +39,7 @@ export async function deliver(ctx: Context, rideId: string, seq: number, run: Pa
 }
 
 /** Runs the job of a resend or test event once, like a worker. */
-export async function deliverByHand(ctx: Context, attemptId: string, run: Partial<Run> = {}) {
+export async function deliverResend(ctx: Context, attemptId: string, run: Partial<Run> = {}) {
   const keyId = (await attempts.findOne({ _id: attemptId }))?.keyId ?? '';
   return deliverJob(
     ctx,

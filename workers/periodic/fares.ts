@@ -13,7 +13,7 @@ import {
 } from '../../shared/fares/fare-days.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Ride } from '../../shared/rides/ride-types.ts';
-import { dayMs, dayOf, overUntil } from '../../shared/usage/days.ts';
+import { dayMs, dayOf, summableUntil } from '../../shared/usage/days.ts';
 import type { Pace, PacedWork } from './turns.ts';
 import { pagesById } from './walk.ts';
 
@@ -25,7 +25,7 @@ export const fareCounts: PacedWork = {
   rests: { perWork: 1, longestMs: 50 },
   failure: 'fares not counted',
   async work(ctx, pace) {
-    const trips = await countDays(overUntil(ctx.now()), pace);
+    const trips = await countDays(summableUntil(ctx.now()), pace);
     if (trips > 0) ctx.log.info({ trips }, 'fares counted');
   },
 };

@@ -3,7 +3,7 @@ import { committedWrites } from '../../shared/base/mongo/durability.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Outbox } from '../../shared/rides/ride-jobs.ts';
 import type { Claim, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
-import { earlier, fromNow, type HeldClaim, isAhead, mayClaim, newClaim, noteAhead, readClocks } from './claim.ts';
+import { earlierMs, fromNow, type HeldClaim, isAhead, mayClaim, newClaim, noteAhead, readClocks } from './claim.ts';
 
 /** An event that this run has claimed, with the fields of its ride that an attempt needs. */
 export interface ClaimedEvent extends HeldClaim {
@@ -89,6 +89,6 @@ export async function deliveryState(rideId: string, seq: number, endedBy?: Date)
   if (ride.claim && isAhead(ride.claim, ride.now)) {
     return { state: 'held ahead', remainingMs: noteAhead(rideId, ride.claim) };
   }
-  const remainingMs = (ride.claim?.until.getTime() ?? 0) - earlier(ride.now, endedBy);
+  const remainingMs = (ride.claim?.until.getTime() ?? 0) - earlierMs(ride.now, endedBy);
   return remainingMs > 0 ? { state: 'held', remainingMs } : { state: 'free' };
 }

@@ -1,7 +1,7 @@
 import { keys } from '../../shared/keys/api-key.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
-import { paceMs } from '../../shared/webhooks/redeliver.ts';
-import { earlier, fromNow, type HeldClaim, isAhead, mayClaim, newClaim, noteAhead, readClocks } from './claim.ts';
+import { resendIntervalMs } from '../../shared/webhooks/redeliver.ts';
+import { earlierMs, fromNow, type HeldClaim, isAhead, mayClaim, newClaim, noteAhead, readClocks } from './claim.ts';
 
 /** A resend (a redelivery or a test event) that this run has claimed. */
 export interface ClaimedResend extends HeldClaim {
@@ -60,7 +60,7 @@ export async function heldForMs(attemptId: string, endedBy?: Date): Promise<numb
   );
   if (!found?.claim) return found && 0;
   if (isAhead(found.claim, found.now)) return noteAhead(attemptId, found.claim);
-  return Math.max(0, found.claim.until.getTime() - earlier(found.now, endedBy));
+  return Math.max(0, found.claim.until.getTime() - earlierMs(found.now, endedBy));
 }
 
 /**
@@ -79,7 +79,7 @@ export async function mayRedeliver(keyId: string): Promise<boolean> {
   const isOutdated = { $gt: ['$nextRedeliveryAt', fromNow(outdatedMs)] };
   const isInPace = { $or: [{ $lte: ['$nextRedeliveryAt', fromNow(toleranceMs)] }, isOutdated] };
   const last = { $cond: [isOutdated, '$$NOW', { $max: ['$nextRedeliveryAt', '$$NOW'] }] };
-  const next = { $add: [last, paceMs] };
+  const next = { $add: [last, resendIntervalMs] };
   const { matchedCount } = await keys.updateOne({ _id: keyId, $expr: isInPace }, [
     { $set: { nextRedeliveryAt: next } },
   ]);

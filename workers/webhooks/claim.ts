@@ -115,7 +115,7 @@ export function noteAhead(id: string, claim: SeenClaim): number {
 }
 
 /** The time by which a claim must have expired (Unix ms): the earlier of MongoDB's clock and `endedBy`. */
-export const earlier = (now: Date, endedBy = now): number => Math.min(now.getTime(), endedBy.getTime());
+export const earlierMs = (now: Date, endedBy = now): number => Math.min(now.getTime(), endedBy.getTime());
 
 /**
  * For an update pipeline: true if this run may claim the document. It may if the current claim is its own, or has

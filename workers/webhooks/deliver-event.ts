@@ -6,7 +6,7 @@ import type { DeliveryJob } from '../../shared/base/queues.ts';
 import { timeOf } from '../../shared/rides/events.ts';
 import { enqueueNextDelivery } from '../../shared/rides/ride-jobs.ts';
 import type { Delivery } from '../../shared/rides/ride-types.ts';
-import { type Finished, type JobResult, type Run, withLogLine } from '../handler.ts';
+import { type FinishedRun, type JobResult, type Run, withLogLine } from '../handler.ts';
 import { attempt, type OutgoingEvent, readSettings } from './attempt.ts';
 import { claimClock } from './claim.ts';
 import { type ClaimedEvent, claimEvent, deliveryState } from './claim-event.ts';
@@ -67,7 +67,7 @@ function report(
   claimed: ClaimedEvent,
   delivery: Delivery,
   trace: Trace,
-): Finished {
+): FinishedRun {
   const { event } = claimed.event;
   const { outcome, reason, httpStatus, durationMs } = delivery;
   countDelivery('event', pool, delivery);

@@ -8,7 +8,7 @@ import type { Delivery, Ride, RideEvent } from '../../shared/rides/ride-types.ts
 import { enqueueNextRedeliveries, nextRedeliveries } from '../../shared/webhooks/attempt-jobs.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 import { eraseAttemptsOfErased } from '../../shared/webhooks/erase-attempts.ts';
-import { type Finished, type JobResult, type Run, withLogLine } from '../handler.ts';
+import { type FinishedRun, type JobResult, type Run, withLogLine } from '../handler.ts';
 import { type AttemptReport, attempt, type OutgoingEvent, readSettings, type SettingsOrOutcome } from './attempt.ts';
 import { claimClock } from './claim.ts';
 import { type ClaimedResend, claimResend, heldForMs, mayRedeliver, settleResend } from './claim-resend.ts';
@@ -141,7 +141,7 @@ function report(
   { pool }: Run,
   { kind, event, rideId, seq, requestId }: AttemptRecord,
   { outcome, reason, httpStatus, durationMs }: ResendDelivery,
-): Finished {
+): FinishedRun {
   countDelivery(kind, pool, { outcome, durationMs });
   const fields = { requestId, ...job, kind, rideId, seq, event, outcome, reason, httpStatus, durationMs, pool };
   return withLogLine(log, { result: outcome, event, httpStatus, reason, durationMs }, fields, 'manual attempt');

@@ -5,9 +5,9 @@ import type { RedisClient } from '../../base/redis/redis-nodes.ts';
  * The Redis key with the time at which the last completed full sweep started, by Redis's clock. The key never expires:
  * if it is missing, Redis has lost its data and every job.
  */
-export const sweptKey = '{rides:sweeper}:swept';
+export const sweptAtKey = '{rides:sweeper}:swept';
 /** The Redis key with the result of the last turn of that sweep, as JSON. An interrupted sweep has several turns. */
-export const foundKey = '{rides:sweeper}:found';
+export const sweepResultKey = '{rides:sweeper}:found';
 
 /** The result of a full sweep: the number of missing jobs by kind, and of checked entries. */
 type SweepCounts = Record<string, number>;
@@ -20,9 +20,9 @@ const pollMs = 100;
  */
 export async function sweepFully(redis: RedisClient, withinMs: number): Promise<SweepCounts | null> {
   const giveUpAt = performance.now() + withinMs;
-  await redis.del(sweptKey, foundKey);
+  await redis.del(sweptAtKey, sweepResultKey);
   while (performance.now() < giveUpAt) {
-    const [swept, found] = await redis.mget(sweptKey, foundKey);
+    const [swept, found] = await redis.mget(sweptAtKey, sweepResultKey);
     if (swept && found) return JSON.parse(found);
     await setTimeout(pollMs);
   }

@@ -5,7 +5,7 @@ import { readFeed } from '../../../shared/rides/feed/event-feed.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { writeLimitMs } from '../../../shared/rides/write-change.ts';
 import { onceInsteadOf } from '../../support/failing-mongo.ts';
-import { age } from '../../support/feed.ts';
+import { ageEvents } from '../../support/feed.ts';
 import { startReplicaSet } from '../../support/replica-set.ts';
 import { newRide, offerOn, rideWithEvents } from '../../support/rides.ts';
 import { testContext, useTestContext } from '../../support/service.ts';
@@ -69,7 +69,7 @@ describe('the event feed on a replica set', () => {
     try {
       const keyId = `key_${Date.now()}`;
       const kept = await rideWithEvents(ctx, { keyId }, 1);
-      await age(kept);
+      await ageEvents(kept);
       replicaSet.hold(50);
       const lost = await rideWithEvents(ctx, { keyId }, 1).catch(() => null);
       await rides.updateMany({ keyId }, { $set: { 'events.0.at': new Date(1_000) } }).catch(() => {});

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { centsOf } from '../../../shared/usage/cents.ts';
-import { daysBetween, endOfMonth, isMonth, monthOf, overUntil, previousMonth } from '../../../shared/usage/days.ts';
+import { daysBetween, endOfMonth, isMonth, monthOf, previousMonth, summableUntil } from '../../../shared/usage/days.ts';
 import { at } from '../../support/usage.ts';
 
 describe('days and months of usage', () => {
@@ -12,7 +12,7 @@ describe('days and months of usage', () => {
     ['2027-01-01 01:00', '2027-01-01'],
   ] as const) {
     it(`at ${now}, the days before ${until} can be summed: an hour after the end of a day`, () => {
-      expect(overUntil(at(now).getTime())).to.deep.equal(at(`${until} 00:00`));
+      expect(summableUntil(at(now).getTime())).to.deep.equal(at(`${until} 00:00`));
     });
   }
 

@@ -19,8 +19,8 @@ import { RetentionProgressModel } from '../../../shared/retention/progress.ts';
 import { applyAction } from '../../../shared/rides/change-ride.ts';
 import { createRide, findReplay, type NewRide } from '../../../shared/rides/create-ride.ts';
 import { rides } from '../../../shared/rides/ride.ts';
-import { dayMs, monthOf, overUntil, startOfMonth } from '../../../shared/usage/days.ts';
-import { askForSums, isSumDue, noteSummed, UsageProgressModel } from '../../../shared/usage/progress.ts';
+import { dayMs, monthOf, startOfMonth, summableUntil } from '../../../shared/usage/days.ts';
+import { isSumDue, noteSummed, requestSums, UsageProgressModel } from '../../../shared/usage/progress.ts';
 import { type RideSums, rideSums } from '../../../shared/usage/ride-sums.ts';
 import { attempts } from '../../../shared/webhooks/attempts.ts';
 import { eraseAttemptsOfErased } from '../../../shared/webhooks/erase-attempts.ts';
@@ -170,7 +170,7 @@ describe('retention', () => {
 
   describe('deletes', () => {
     /** Records that all finished days are summed and all finished months closed. */
-    const noteAllSummed = () => noteSummed(overUntil(ctx.now()));
+    const noteAllSummed = () => noteSummed(summableUntil(ctx.now()));
 
     it('a ride is deleted with its attempts after 13 months', async () => {
       await noteAllSummed();
@@ -191,8 +191,8 @@ describe('retention', () => {
         expect((await retain()).ridesDeleted, String(through)).to.equal(0);
       }
       await noteAllSummed();
-      askForSums();
-      await until(() => isSumDue(overUntil(ctx.now())));
+      requestSums();
+      await until(() => isSumDue(summableUntil(ctx.now())));
       expect((await retain()).ridesDeleted).to.equal(0);
       await noteAllSummed();
       expect((await retain()).ridesDeleted).to.equal(1);
@@ -368,7 +368,7 @@ describe('retention', () => {
   });
 
   it('every query of the retention uses an index', async () => {
-    await noteSummed(overUntil(ctx.now()));
+    await noteSummed(summableUntil(ctx.now()));
     await endedRide(ctx, 31);
     const plans = await plansOf(() => retain());
     expect(plans.length).to.be.at.least(12);

@@ -3,7 +3,7 @@ import type { Context } from '../../../shared/base/context.ts';
 import { newRideId } from '../../../shared/base/ids.ts';
 import { type DeliveryJob, poolNames } from '../../../shared/base/queues.ts';
 import { mails } from '../../../shared/mail/mail-row.ts';
-import { sweptKey } from '../../../shared/process/ops/full-sweep.ts';
+import { sweptAtKey } from '../../../shared/process/ops/full-sweep.ts';
 import { rides } from '../../../shared/rides/ride.ts';
 import { enqueueNextDelivery } from '../../../shared/rides/ride-jobs.ts';
 import type { Ride } from '../../../shared/rides/ride-types.ts';
@@ -38,7 +38,7 @@ describe('the sweeper', () => {
   };
   const intervalIsOver = () => ctx.redis.del(sweeperLeaseKey);
   /** Records a full sweep, so that no other one is due. */
-  const noteFullSweep = () => ctx.redis.set(sweptKey, Date.now());
+  const noteFullSweep = () => ctx.redis.set(sweptAtKey, Date.now());
 
   /** Creates rides with a waiting event, one second apart. Resolves with them, the oldest first. */
   async function lateEvents(count: number): Promise<Ride[]> {
@@ -129,7 +129,7 @@ describe('the sweeper', () => {
       const sweeper = startSweeper(ctx, { intervalMs: 1 });
       try {
         ctx.redis.emit('ready');
-        const sweptAt = async () => Number(await ctx.redis.get(sweptKey));
+        const sweptAt = async () => Number(await ctx.redis.get(sweptAtKey));
         await until(async () => (await sweptAt()) >= returnedAt + 2_500);
         const last = await sweptAt();
         await until(async () => nowMs > last + 25_000);
@@ -204,7 +204,7 @@ describe('the sweeper', () => {
       const times = { now: Date.now(), lastLossAt: 0, redisReturnedAt: 0, intervalMs, soonMs: 1 };
       await takeSweepTurn(listening, { ...times, signal: new AbortController().signal });
       expect(await jobFor(ctx, 'bidding', { rideId: whole, timer: 'expire' })).not.to.equal(undefined);
-      expect(await ctx.redis.get(sweptKey)).to.equal(String(times.now));
+      expect(await ctx.redis.get(sweptAtKey)).to.equal(String(times.now));
       expect(JSON.stringify(logged)).to.include(broken).and.to.include(stuck);
     });
 
@@ -225,7 +225,7 @@ describe('the sweeper', () => {
       await turn();
       expect(found.length).to.be.within(made.length - added, made.length - added + 2);
       expect(await ctx.queues.webhooks.getWaitingCount()).to.equal(made.length);
-      expect(await ctx.redis.get(sweptKey)).not.to.equal(null);
+      expect(await ctx.redis.get(sweptAtKey)).not.to.equal(null);
     });
 
     it('a full sweep starts again from the front if Redis lost its data in the meantime', async () => {
@@ -243,12 +243,12 @@ describe('the sweeper', () => {
         return Reflect.apply(find, rides, args);
       }) as typeof rides.find;
       await turn();
-      expect(await ctx.redis.get(sweptKey)).to.equal(null);
+      expect(await ctx.redis.get(sweptAtKey)).to.equal(null);
     });
 
     it('another process continues to sweep after the sweeping process has ended', async () => {
       const sweeper = startSweeper(ctx, { intervalMs: 1 });
-      await until(async () => (await ctx.redis.get(sweptKey)) !== null);
+      await until(async () => (await ctx.redis.get(sweptAtKey)) !== null);
       await sweeper.stop();
       const rideId = await newRide(ctx);
       await (await jobFor(ctx, 'bidding', { rideId, timer: 'expire' }))?.remove();
@@ -288,6 +288,6 @@ describe('the sweeper', () => {
     const sweeper = startSweeper(ctx);
     await stopped;
     expect(found.length).to.be.below(2_000);
-    expect(await ctx.redis.get(sweptKey)).to.equal(null);
+    expect(await ctx.redis.get(sweptAtKey)).to.equal(null);
   });
 });

@@ -10,7 +10,7 @@ import {
   type Outbox,
   timerJobId,
   timerPool,
-  withJob,
+  timersWithJob,
 } from '../../../shared/rides/ride-jobs.ts';
 import type { Claim } from '../../../shared/rides/ride-types.ts';
 import { attemptJobId, enqueueAttempt, nextRedeliveries } from '../../../shared/webhooks/attempt-jobs.ts';
@@ -71,7 +71,7 @@ export function dueTimers(current: Sweep): Walk<DueRide> {
 }
 
 function timerJobs({ ctx, everything, overdue }: Sweep, ride: DueRide): NeededJob[] {
-  const wanted = withJob(ride.timers).filter(({ dueAt }) => everything || dueAt <= overdue);
+  const wanted = timersWithJob(ride.timers).filter(({ dueAt }) => everything || dueAt <= overdue);
   return wanted.map((timer) => ({
     pools: [timerPool(timer.name)],
     id: timerJobId(ride._id, timer.name),

@@ -1,5 +1,5 @@
 import type { Context } from '../../../shared/base/context.ts';
-import { foundKey, sweptKey } from '../../../shared/process/ops/full-sweep.ts';
+import { sweepResultKey, sweptAtKey } from '../../../shared/process/ops/full-sweep.ts';
 import type { Lease } from '../lease.ts';
 import { takeTurn } from '../turns.ts';
 import {
@@ -38,7 +38,7 @@ interface SweepTurn {
  * sweep does not wait for the interval. Resolves with true while a full sweep is unfinished.
  */
 export async function takeSweepTurn(ctx: Context, turn: SweepTurn): Promise<boolean> {
-  const [swept = null, progressText = null] = await ctx.redis.mget(sweptKey, progressKey);
+  const [swept = null, progressText = null] = await ctx.redis.mget(sweptAtKey, progressKey);
   const sweptAt = Number(swept ?? Number.NEGATIVE_INFINITY);
   const stored = readProgress(progressText);
   const everything = !(sweptAt >= turn.lastLossAt);
@@ -80,7 +80,8 @@ async function continueSweep(
     if (found > 0) ctx.log.info({ everything, ...swept }, 'sweep');
     // Record the sweep only while holding the lease: Redis may have been flushed.
     if (!isComplete(progress) || !(await lease.keep())) return false;
-    if (everything) await ctx.redis.mset(foundKey, JSON.stringify(swept), sweptKey, progress.everythingSince ?? 0);
+    if (everything)
+      await ctx.redis.mset(sweepResultKey, JSON.stringify(swept), sweptAtKey, progress.everythingSince ?? 0);
     return true;
   } finally {
     if (await lease.isMine()) await storeProgress(ctx.redis, progress);

@@ -3,7 +3,7 @@ import type { Logger } from '../../../shared/base/logger.ts';
 import { collection } from '../../../shared/base/mongo/collection.ts';
 import { committedReads } from '../../../shared/base/mongo/durability.ts';
 import { type ApiKey, keys } from '../../../shared/keys/api-key.ts';
-import { overUntil } from '../../../shared/usage/days.ts';
+import { summableUntil } from '../../../shared/usage/days.ts';
 import { isSumDue, noteSummed } from '../../../shared/usage/progress.ts';
 import { type RideSums, rideSums } from '../../../shared/usage/ride-sums.ts';
 import { type TripSums, tripSums } from '../../../shared/usage/trip-sums.ts';
@@ -22,7 +22,7 @@ export const usageSums: PacedWork = {
   rests: { perWork: 1, longestMs: 50 },
   failure: 'usage not summed',
   async work(ctx, pace) {
-    const until = overUntil(ctx.now());
+    const until = summableUntil(ctx.now());
     if (!(await isSumDue(until))) return;
     const summed = await sumUsage(ctx.log, until, pace);
     if (summed.failed === 0) await noteSummed(until);
