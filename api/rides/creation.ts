@@ -14,9 +14,9 @@ import {
   accountWindows,
   type Creation,
   keyWindows,
+  type LimitWindow,
   localLog,
   redisLog,
-  type LimitWindow,
   type WindowCount,
   type WindowCounts,
 } from './creation-limit.ts';

@@ -50,10 +50,10 @@ const erasure = [
 ];
 
 /**
- * Erases the personal data of those of the given rides that have ended and whose events are settled: passenger, notes,
- * addresses, drivers' phones, the partner's reference and metadata, webhook URL, track token, last position, the bodies
- * of events, and the contents of attempts. Coordinates keep two decimals (about a kilometre). Price, `autoAccept`,
- * times and outcomes stay.
+ * Erases the personal data of those of the given rides that have ended and whose events are settled. That is:
+ * passenger, notes, addresses, drivers' phones, the partner's reference and metadata, webhook URL, track token, last
+ * position, the bodies of events, and the contents of attempts. Coordinates keep two decimals (about a kilometre).
+ * Price, `autoAccept`, times and outcomes stay.
  *
  * No action changes an ended ride, so no other write conflicts. Attempts are erased first, so that a ride counts as
  * erased only when all of it is. Idempotent. Resolves with the number of erased rides.

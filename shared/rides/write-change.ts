@@ -35,7 +35,7 @@ const readOutbox = batchedFind<Ride, Pick<Ride, '_id' | 'settledSeq'>>(rides, '_
 
 /**
  * Writes a change in one update, for `changeRide`. Resolves with the ride after the change. Resolves with null if
- * another write was first, the bidding deadline has passed or the event would be too late for the feed; and with
+ * another write was first, the bidding deadline has passed or the event would be too late for the feed. Resolves with
  * `driver_busy` if the change assigns a driver who has another moving ride.
  */
 export async function writeChange(
