@@ -4,14 +4,14 @@ import { hasEnded, isMoving } from '../../shared/rides/transitions.ts';
 
 /** A link works for this long after the ride's end. */
 const linkLifeMs = 24 * 3_600_000;
-/** The average speed of a car in a town, with stops, for the ETA of a trip without a simulated leg. */
+/** For the ETA of a trip without a simulated leg: the average speed of a car in a town, with stops. */
 const assumedKmPerHour = 30;
 
 type Point = Pick<Location, 'lat' | 'lng'>;
 
 /**
- * The data that the public live map shows to anyone with the link. It contains no phone number, passenger, notes, fare,
- * address, key or account. Times are Unix ms, by MongoDB's clock.
+ * The data that the public live map shows to anyone with the link. No phone number, passenger, notes, fare, address,
+ * key or account. Times are Unix ms, by MongoDB's clock.
  */
 export interface TrackState {
   now: number;

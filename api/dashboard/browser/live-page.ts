@@ -1,9 +1,9 @@
 import { enhance } from './enhance.ts';
 
 /**
- * Keeps the part `data-live` of a page up to date. While an answer is expected (`data-waiting`), fetches the page every
- * second, and replaces the part if its version has changed. In a ride's timeline, links (`data-entry`) replace the part
- * without loading a new page.
+ * Keeps the part `data-live` of a page up to date: while an answer is expected (`data-waiting`), fetches the page every
+ * second, and replaces the part when its version has changed. In a ride's timeline, links (`data-entry`) replace the
+ * part without loading a new page.
  */
 const everyMs = 1_000;
 /** After this many reads, no answer is expected soon: a worker may be down. */
@@ -42,7 +42,7 @@ async function follow(): Promise<void> {
     reads += 1;
     const url = location.href;
     const part = await read(url).catch(() => null);
-    // Ignores the answer if the person has chosen another entry in the meantime.
+    // The person may have chosen another entry in the meantime.
     if (part && livePart() === before && location.href === url && part.dataset.live !== before.dataset.live) show(part);
   }
   setTimeout(follow, reads < quickReads ? everyMs : slowMs);

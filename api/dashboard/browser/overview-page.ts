@@ -1,4 +1,4 @@
-/** Ticks each step of the onboarding checklist soon after the person has done it, in another tab or a terminal. */
+/** Ticks the steps of the onboarding checklist as soon as they are done, in another tab or a terminal. */
 const pauseMs = 4_000;
 
 async function refresh(): Promise<void> {
@@ -7,7 +7,7 @@ async function refresh(): Promise<void> {
   const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
   const steps = [...document.querySelectorAll('.first-steps li')];
   const freshSteps = [...fresh.querySelectorAll('.first-steps li')];
-  // Stops if the new page has no checklist, because the account no longer needs one.
+  // The page shows no checklist once the account no longer needs it.
   if (freshSteps.length !== steps.length) return stop();
   const ticked = freshSteps.filter((step, index) => isDone(step) && !isDone(steps[index]));
   if (ticked.length === 0) return;

@@ -20,13 +20,11 @@ interface CheckInput {
 export interface Verdict {
   /** The faults of the signature; empty for a valid one. */
   faults: Fault[];
-  /** The age of the signature; negative for a time in the future, missing if the header's time cannot be read. */
+  /** The age of the signature; negative for a time in the future, missing if its time cannot be read. */
   ageSeconds?: number;
 }
 
-/**
- * A receiver refuses a signature whose time differs from its clock by this much or more (contract, section 6, rule 6).
- */
+/** A receiver refuses a signature whose age is this much or more, either way (contract, section 6, rule 6). */
 const maxAgeSeconds = 300;
 
 const headerForm = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/;
@@ -46,7 +44,7 @@ export async function checkSignature({ header, body, secret }: CheckInput, nowSe
     keysFrom(secret).map(async ({ bytes, faults }) => ({ key: await hmacKey(bytes), faults })),
   );
   const signature = bytesOfHex(v1);
-  // Sorted, because the explanation with the fewest faults is the most likely one.
+  // Prefer the explanation with the fewest faults.
   const tries = bodiesFrom(body)
     .flatMap((tried) =>
       keys.map(({ key, faults }) => ({ key, text: tried.text, faults: [...faults, ...tried.faults] })),

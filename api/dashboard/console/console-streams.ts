@@ -24,7 +24,7 @@ export function consoleStreams(service: Context, wake: Wake): ConsoleStreams {
     fields: consoleFields,
     stateOf: (ride) => consoleState(service.config, ride),
     isLast: ({ isOver }) => isOver,
-    // The ride is polled, because no wake-up reports the outcome of a delivery.
+    // The outcome of a delivery wakes no stream, so the ride is polled.
     pollMs: 1_000,
   });
   const cookie = sessionCookie(service.config);

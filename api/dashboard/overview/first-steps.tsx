@@ -5,7 +5,7 @@ import type { UsageSummary } from '../../../shared/usage/usage.ts';
 import { CodeBlock } from '../blocks.tsx';
 import { keyPath, keysPath } from '../paths.ts';
 
-/** The data that decides which steps are done. */
+/** The facts that decide which steps are done. */
 export interface StepFacts {
   account: Account;
   keys: readonly KeyFacts[];

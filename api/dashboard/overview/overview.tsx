@@ -41,7 +41,7 @@ export function overviewRoutes(service: Context): DashboardRoute[] {
 }
 
 interface OverviewProps extends StepFacts {
-  /** The number of rides created with each key, by key id. */
+  /** Rides created by key id. */
   rides: ReadonlyMap<string, number>;
   health: ReadonlyMap<string, FailureStreak>;
   now: number;

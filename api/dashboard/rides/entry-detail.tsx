@@ -46,7 +46,7 @@ export function EntryDetail({ ride, chosen, now }: { ride: Ride; chosen: ChosenE
   );
 }
 
-/** True if the event can be resent: from its first attempt on, until retention erases its body. */
+/** An event can be resent after its first attempt, until retention erases its body. */
 const canSendAgain = ({ delivery, body }: RideEvent): boolean => delivery !== undefined && Boolean(body);
 
 function EntryFacts({ ride, entry }: { ride: Ride; entry: HistoryEntry }) {
@@ -152,5 +152,5 @@ function PlaceFact({ name, place }: { name: string; place: Location }) {
 const autoAcceptText = ({ maxPrice, maxEtaMinutes }: AutoAccept): string =>
   `up to ${moneyText(maxPrice)}${maxEtaMinutes === undefined ? '' : ` and ${maxEtaMinutes} min`}`;
 
-/** Hides the query, which may contain a secret of the receiver. */
+/** Hides the query: it may contain a secret of the receiver. */
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '?…');

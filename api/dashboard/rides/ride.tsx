@@ -77,9 +77,9 @@ function ridePage(props: RidePageProps): string {
   const entries = historyOf(ride, attempts, now);
   const chosen = chosenEntry(entries, entryId);
   const missed = missedEvents(entries);
-  // A refusal is shown at the URL of the form. That URL has no page to refresh, so the page does not wait.
+  // A refusal is shown at the URL of the form, which has no page to refresh.
   const waiting = isWaiting(entries) && !refusal;
-  // The version of the page, which changes with everything on the page except relative times.
+  // Changes whenever the content of the page changes, except for relative times.
   const version = [ride.rev, ride.settledSeq, waiting, ...attempts.map(({ outcome }) => outcome)].join(' ');
   return dashboardPage({
     title: `Ride ${shortId(ride._id)}`,

@@ -39,10 +39,10 @@ const rowOf = ({ rideId, endedAt, keyId, cents }: TripLine, keyNames: ReadonlyMa
 const usdOf = (cents: number): string => (cents / 100).toFixed(2);
 
 /**
- * One row of CSV (RFC 4180) with its line end. Protects against formulas: partners choose the names of keys, and a
- * spreadsheet runs a cell that begins with a sign as a formula. Such a sign gets an apostrophe in front. A spreadsheet
- * may also split cells at semicolons or tabs and ignore the quotes, so every possible start of a cell is protected. The
- * numbers here never form formulas.
+ * One row of CSV (RFC 4180) with its line end. Partners choose the names of keys, and a spreadsheet runs a cell that
+ * begins with a sign as a formula, so the sign gets an apostrophe in front. A spreadsheet may also split cells at
+ * semicolons or tabs and ignore the quotes, so every possible start of a cell is protected. The numbers here never form
+ * formulas.
  */
 export const csvRow = (cells: readonly string[]): string => `${cells.map(csvCell).join(',')}\r\n`;
 

@@ -42,10 +42,7 @@ interface StatementPageProps {
   now: number;
 }
 
-/**
- * The statement of a month: each completed live trip with its agreed price, and the sum. The page is made to be
- * printed.
- */
+/** The statement of a month: each completed live trip with its agreed price, and the sum. Prints well. */
 function statementPage({ account, statement, page, keyNames, now }: StatementPageProps): string {
   const { month, trips, pages } = statement;
   return dashboardPage({

@@ -22,7 +22,7 @@ interface Card {
   item: HTMLElement;
   request: RequestOnPage;
   isGone: boolean;
-  /** Shows the fare of the request. If a typed counter-offer is now below the fare, raises it to the fare. */
+  /** Shows the fare of the request, and raises a counter-offer below the fare to the fare. */
   showFare?(): void;
 }
 

@@ -23,7 +23,7 @@ const dialog = element<HTMLDialogElement>('cancel-dialog');
 /** The service's state, as far as this page knows. */
 let requests: ShownRequest[] = [];
 let ride: ShownRide | null = null;
-/** True if the driver is online; undefined until the service has reported it. */
+/** Undefined until the service has reported it. */
 let isOnline: boolean | undefined;
 let isConnected: boolean | undefined;
 /** Rides that this driver has ended on this page: later updates about them are ignored. */
@@ -31,7 +31,7 @@ const ended = new Set<string>();
 let result: Result | null = null;
 /** The current fault, as shown to the driver. */
 let fault: string | null = null;
-/** The fault of the position. It is separate from `fault`, because it ends when the phone knows its position again. */
+/** The fault of the position. Separate, because it ends when the phone knows its position again. */
 let positionError: string | null = null;
 
 const wakeLock = createWakeLock();
@@ -154,8 +154,7 @@ function makeStep(step: Step): void {
 }
 
 /**
- * Asks the service if the driver is online. The page does not know it after it has opened, or after the ride that it
- * opened with.
+ * Asks the service if the driver is online. Only needed after the page has opened, or after the ride it opened with.
  */
 async function learnAvailability(): Promise<void> {
   if (isOnline !== undefined) return;

@@ -47,7 +47,7 @@ export function createReports({ onFault }: { onFault(fault: string | null): void
     isReporting = true;
     isNew = false;
     reportedAt = performance.now();
-    // The report has no `at`, so the service uses its own time: a phone's clock can be wrong.
+    // Without `at`, which means now: a phone's clock can be wrong.
     await call('PUT', '/me/position', latest);
     isReporting = false;
   }

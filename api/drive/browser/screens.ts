@@ -61,7 +61,7 @@ function showScreen(next: Screen | ''): void {
   const dialog = element<HTMLDialogElement>('cancel-dialog');
   if (next !== 'ride' && dialog.open) dialog.close();
   scrollTo(0, 0);
-  // The focused element is hidden now, so the title gets the focus and screen readers continue there.
+  // The focused element is hidden now. Screen readers continue at the title.
   if (next === 'ride' || next === 'result') element(`${next}-title`).focus({ preventScroll: true });
 }
 

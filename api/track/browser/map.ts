@@ -109,7 +109,7 @@ function groundOf(container: HTMLElement) {
   return new PlainGround({ tileSize: 128 });
 }
 
-/** The background without tiles: a faint grid, so that users see the map move. */
+/** Without tiles: a faint grid, so that users see the map move. */
 class PlainGround extends GridLayer {
   protected override createTile(): HTMLElement {
     return DomUtil.create('div', 'plain-ground');

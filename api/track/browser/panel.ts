@@ -18,7 +18,7 @@ export function createPanel() {
     setText('headline', headline);
     setText('status', status);
     document.title = document.title.replace(/^.* - /, `${headline} - `);
-    // The first texts are not announced, because screen readers read them with the page.
+    // Screen readers have read the first texts with the page.
     if (!spokenFirst) setText('spoken', `${headline}. ${status}`);
     spokenFirst = false;
     const seen = seenWords(state, now);

@@ -49,9 +49,7 @@ function serverClock() {
       const at = performance.now();
       samples = [...samples.filter((sample) => at - sample.at < 60_000), { aheadMs: serverNow - at, at }].slice(-20);
     },
-    /**
-     * The server's time (Unix ms). The message with the shortest delay gives the best estimate, which is the maximum.
-     */
+    /** Unix ms. The message with the shortest delay gives the best estimate, which is the maximum. */
     now: (): number => performance.now() + Math.max(...samples.map(({ aheadMs }) => aheadMs)),
   };
 }
