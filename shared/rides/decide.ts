@@ -92,10 +92,6 @@ function assertAllowed(ride: RideState, action: RideAction, now: Date): void {
   if (beforeDeadline && now >= ride.biddingEndsAt) throw new AppError('bidding_over');
 }
 
-<<<<<<< HEAD
-/** The fields that the command sets, except status and timers. */
-function fieldsSetBy(ride: RideState, command: Command, at: Date, timing: Timing): Partial<RideState> {
-=======
 /** The fields that the command sets, except status and timers. */
 function fieldsSetBy(ride: RideState, command: Command, { at, now }: ChangeTimes, timing: Timing): Partial<RideState> {
   switch (command.action) {
