@@ -13,8 +13,7 @@ prints where it listens and a test key.
              data
   --fresh    starts with empty data and a new test key
   --json     prints the raw logs, and all else on stderr
-  --prepare  downloads everything that the first start needs,
-             and ends
+  --prepare  downloads what the first start needs, and ends
 
 More settings come from the environment:
 docs/settings.md lists them.
