@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { type Audience, commonErrors } from './error-answers.ts';
+import { code, table } from './markdown.ts';
 import type {
   Header,
   Media,
@@ -237,13 +238,6 @@ function resolved<T extends object>(document: OpenApiDocument, value: T | Ref): 
 }
 
 const number = (value = 0): string => value.toLocaleString('en-US');
-
-const code = (text: string): string => `\`${text}\``;
-
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(inCell).join(' | ')} |`).join('\n');
-
-const inCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
 /** JSON with two spaces, and small objects on one line. */
 function jsonText(value: object): string {

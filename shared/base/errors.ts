@@ -98,7 +98,7 @@ export class AppError extends Error {
     this.name = 'AppError';
     this.code = code;
     this.status = status;
-    // RFC 9110 requires the scheme with every 401, also where a driver is suspended in the midst of a request.
+    // RFC 9110 requires it with every 401, wherever the error is thrown.
     const scheme = status === 401 && { 'WWW-Authenticate': 'Bearer' };
     this.headers = { ...scheme, ...details.headers, [errorCodeHeader]: publicErrorOf(code).code };
   }

@@ -102,7 +102,7 @@ describe('a test ride, while Redis', () => {
       await until(async () => (await cancelledBy(stalled.rideId)) === 'timeout');
       await until(async () => (await cancelledBy(driven.rideId)) === 'driver');
       await returns({ appendonly: true });
-      // BullMQ closes no worker that is about to connect again.
+      // A worker of BullMQ that is about to reconnect does not close.
       await until(async () => {
         const clients = await ctx.redis.client('LIST').catch(() => '');
         return `${clients}`.split('cmd=bzpopmin').length > poolNames.length;

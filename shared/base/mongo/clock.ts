@@ -7,7 +7,7 @@ const stepMs = 50;
 const samples = 3;
 /** One sample is enough when MongoDB is slow: the process must not start late because of it. */
 const samplingLimitMs = 1_000;
-/** How long earlier estimates are kept. */
+/** Earlier estimates are dropped after this time. */
 const historyMs = 60_000;
 
 /**

@@ -70,7 +70,7 @@ export async function settlePast(
 const personal = [canaries.note, canaries.name, canaries.phone, canaries.address, '40.71281', '-74.00601'];
 
 /**
- * How sums, statements or the retention broke a promise. `receipts` are all events that receivers got. Where MongoDB's clock
+ * The promises that sums, statements or the retention broke. `receipts` are all events that receivers got. If MongoDB's clock
  * was stepped, its times are not compared.
  */
 export function pastViolations(
