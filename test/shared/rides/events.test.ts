@@ -130,16 +130,6 @@ describe('the bodies of events', () => {
     expect([1, 2].map((seq) => bodyOf(ride, seq).at - lastEventAt.getTime())).to.deep.equal([1, 2]);
   });
 
-  it('sets timers and the leg by the clock as it is, also where it has gone back by an hour', async () => {
-    const rideId = await newRide(ctx, { mode: 'test' });
-    const { offerId } = await offerOn(ctx, rideId);
-    await rides.updateOne({ _id: rideId }, { $set: { lastEventAt: new Date(Date.now() + 3_600_000) } });
-    const { timers, leg } = await applyAction(ctx, rideId, { action: 'accept', offerId }, 'anyone');
-    const arrive = timers.find(({ name }) => name === 'arrive');
-    expect(arrive?.dueAt).to.be.below(new Date(Date.now() + 60_000));
-    expect(leg?.startAt).to.be.below(new Date(Date.now() + 60_000));
-  });
-
   it('shows no phone number of a driver before an offer is accepted', async () => {
     const rideId = await newRide(ctx);
     await offerOn(ctx, rideId, { driver });
