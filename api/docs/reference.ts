@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
-import { type Audience, commonErrors } from './error-answers.ts';
+import { commonErrors } from './error-answers.ts';
 import { code, table } from './markdown.ts';
 import type {
   ApiResponse,
@@ -12,13 +12,13 @@ import type {
   Webhook,
 } from './openapi-types.ts';
 
-/** The page `reference`, in Markdown: the part of the OpenAPI document for partners. */
+/** The page `reference`, in Markdown, from the partners' OpenAPI document with inline enums. */
 export function referenceText(document: OpenApiDocument): string {
   const { servers, info, webhooks } = document;
-  const operations = operationsFor(document, 'partner');
+  const operations = operationsOf(document);
   return [
     '# API reference',
-    'Every operation, field, error and event. Also available as an [OpenAPI 3.1 document](openapi.json), from which tools generate [typed clients](typed-client.md).',
+    'Every operation, field, error and event. Also available as an [OpenAPI 3.1 document](openapi.json), from which tools generate [typed clients](typed-client.md), and as a [Postman collection](postman.json).',
     `Version ${info.version} ([changelog](changelog.md)), at \`${servers[0]?.url}\`. Each request needs a [key](authentication.md).`,
     'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. We ignore unknown fields in requests; ignore unknown fields in answers and events.',
     ...operations.flatMap((operation) => describe(document, operation)),
@@ -35,12 +35,12 @@ export function referenceText(document: OpenApiDocument): string {
   ].join('\n\n');
 }
 
-/** The page `drivers-reference`, in Markdown: the part of the OpenAPI document for drivers. */
+/** The page `drivers-reference`, in Markdown, from the drivers' OpenAPI document with inline enums. */
 export function driversReferenceText(document: OpenApiDocument): string {
-  const operations = operationsFor(document, 'driver');
+  const operations = operationsOf(document);
   return [
     "# Drivers' reference",
-    "Every operation, field and error of the [drivers' gateway](drivers.md). Also part of the [OpenAPI 3.1 document](openapi.json).",
+    "Every operation, field and error of the [drivers' gateway](drivers.md). Also available as an [OpenAPI 3.1 document](drivers-openapi.json) and as a [Postman collection](drivers-postman.json).",
     `At \`${document.servers[0]?.url}\`. Each request needs a driver's key: \`Authorization: Bearer svc_driver_...\`, or \`X-Api-Key\`.`,
     'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. We ignore unknown fields in requests; ignore unknown fields in answers.',
     ...operations.flatMap((operation) => describe(document, operation)),
@@ -54,13 +54,10 @@ interface OperationEntry {
   operation: PathOperation;
 }
 
-/** The operations of an audience. Those without their own `security` need a partner's key. */
-function operationsFor({ paths }: OpenApiDocument, audience: Audience): OperationEntry[] {
-  const all = Object.entries(paths).flatMap(([path, methods]) =>
+const operationsOf = ({ paths }: OpenApiDocument): OperationEntry[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
   );
-  return all.filter(({ operation }) => (operation.security === undefined) === (audience === 'partner'));
-}
 
 /** The errors of every operation, and the headers of responses. */
 function commonParts(document: OpenApiDocument, operations: readonly OperationEntry[], text: string): string[] {

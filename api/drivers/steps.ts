@@ -19,6 +19,7 @@ export const stepTaken = objectSchema(
   {
     rideId,
     status: {
+      title: 'DriverStepStatus',
       type: 'string',
       enum: ['arrived', 'in_progress', 'completed', 'cancelled'],
       description: 'The status after the step.',

@@ -20,6 +20,7 @@ export const waitSeconds = Joi.number()
 const delivery = objectSchema(
   {
     outcome: {
+      title: 'DeliveryOutcome',
       type: 'string',
       enum: deliveryOutcomes,
       description:
@@ -53,7 +54,12 @@ export const feedEvent = objectSchema(
       minimum: 1,
       description: 'Number of the event within its ride, from 1, without gaps, as in `X-Service-Sequence`.',
     },
-    event: { type: 'string', enum: Object.keys(eventSchemas) as EventName[], description: 'The name of the event.' },
+    event: {
+      title: 'EventName',
+      type: 'string',
+      enum: Object.keys(eventSchemas) as EventName[],
+      description: 'The name of the event.',
+    },
     at: { type: 'integer', description: 'The time of the event, as Unix time in milliseconds.' },
     body: {
       anyOf: [...Object.values(eventSchemas), { type: 'null' }],

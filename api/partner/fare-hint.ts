@@ -3,9 +3,9 @@ import { greatCircleKm, type Point } from '../../shared/base/great-circle.ts';
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import { type CarType, carTypes } from '../../shared/base/terms.ts';
 import { type FareHint, fareBases, fareHint as findFareHint, type Quartiles } from '../../shared/fares/fare-hint.ts';
+import { carType } from '../../shared/rides/public-schemas.ts';
 import { list } from '../http/route.ts';
 import { queryOf } from '../http/validate.ts';
-import { carType } from './fields.ts';
 import type { PartnerOperation } from './operation.ts';
 import { warnOfPlaces } from './warnings.ts';
 
@@ -30,6 +30,7 @@ const query = Joi.object<{ pickup: Point; destination: Point; carType: CarType }
   carType: Joi.valid(...carTypes)
     .empty('')
     .default('regular')
+    .meta({ openapi: { title: 'CarType' } })
     .description('The kind of car.'),
 });
 
@@ -52,6 +53,8 @@ const answer = objectSchema(
     carType,
     distanceKm: { type: 'number', minimum: 0, description: 'The great-circle distance.' },
     basis: {
+      title: 'FareBasis',
+      type: ['string', 'null'],
       enum: [...fareBases, null],
       description:
         '`rides`: completed rides of several partners. `tariff`: the tariff of the service, if too few rides are known. `sample`: the fixed sample for a test key. `null`: no hint.',
@@ -64,7 +67,7 @@ const answer = objectSchema(
 
 /** Contract, section 10.7. */
 export const fareHint: PartnerOperation<'GET'> = {
-  id: 'fareHint',
+  id: 'retrieveFareHint',
   method: 'GET',
   path: '/fare-hint',
   summary: 'Get a fare hint',

@@ -25,6 +25,7 @@ const time = Joi.number().integer().min(0).max(99_999_999_999_999).empty('');
 const query = Joi.object<ListQuery>({
   status: Joi.valid(...rideStatuses)
     .empty('')
+    .meta({ openapi: { title: 'RideStatus' } })
     .description('Only rides with this status.'),
   createdAfter: time.description('Only rides that were created at this time or later, as Unix time in milliseconds.'),
   createdBefore: time.description('Only rides that were created before this time, as Unix time in milliseconds.'),

@@ -25,7 +25,7 @@ export const money = Joi.number().greater(0);
 export const etaMinutes = Joi.number().min(0).max(1_440).empty(null);
 
 /** The body of a manual offer in a test ride (contract, section 10.4). */
-export const manualOfferSchema = bodySchema<{ price?: number; etaMinutes?: number }>('HandOffer', {
+export const manualOfferSchema = bodySchema<{ price?: number; etaMinutes?: number }>('ManualOffer', {
   price: money.empty(null).description("The driver's price, in USD. Default: the price in the ride's scenario."),
   etaMinutes: etaMinutes.description('Minutes until the driver can be at the pickup.'),
 });

@@ -15,7 +15,7 @@ import { settings } from '../../../shared/base/settings.ts';
 import { eventSchemas } from '../../../shared/rides/events.ts';
 import { testScenarios } from '../../../shared/rides/ride-types.ts';
 import { failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
-import { openApi, schemaName, schemaProblem } from '../../support/documented.ts';
+import { openApi, openApiDocuments, schemaName, schemaProblem } from '../../support/documented.ts';
 import { rawRequest, requestText } from '../../support/raw-http.ts';
 import { useTestApi } from '../../support/service.ts';
 
@@ -64,18 +64,22 @@ describe('documentation', () => {
     ]).to.have.members([...pageNames]);
   });
 
-  it("serves the OpenAPI document with the service's own address", async () => {
-    const answer = await ask('/docs/openapi.json');
-    expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
-    const document = await answer.json();
-    expect(document.servers[0].url).to.equal('https://api.partner.example');
-    expect(JSON.stringify(document)).not.to.include('rides.example');
-  });
+  for (const name of ['openapi', 'drivers-openapi', 'postman', 'drivers-postman']) {
+    it(`serves ${name}.json with the service's own address`, async () => {
+      const answer = await ask(`/docs/${name}.json`);
+      expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
+      const { servers, variable } = await answer.json();
+      expect(servers?.[0].url ?? variable[0].value).to.equal('https://api.partner.example');
+      expect(await (await ask(`/docs/${name}.json`)).text()).not.to.include('rides.example');
+    });
+  }
 
   it('llms.txt lists every page of the documentation', async () => {
     const text = await (await ask('/llms.txt')).text();
     for (const name of pageNames) expect(text).to.include(`(https://api.partner.example/docs/${name}.md): `);
-    expect(text).to.include('https://api.partner.example/docs/openapi.json');
+    for (const name of ['openapi', 'drivers-openapi', 'postman', 'drivers-postman']) {
+      expect(text).to.include(`https://api.partner.example/docs/${name}.json`);
+    }
   });
 
   it('serves each signature verifier as a file', async () => {
@@ -118,7 +122,8 @@ describe('documentation', () => {
       anchors.add(htmlPath(name));
       for (const { id } of parseMarkdown(text).headings) anchors.add(`${htmlPath(name)}#${id}`);
     }
-    const files = ['/docs/openapi.json', '/llms.txt', ...readVerifiers().map(({ name }) => `/docs/${name}`)];
+    const machineReadable = docs.paths.filter((file) => file.endsWith('.json'));
+    const files = [...machineReadable, '/llms.txt', ...readVerifiers().map(({ name }) => `/docs/${name}`)];
     for (const file of files) anchors.add(file);
     const dashboard = new Set<string>();
     for (const { name, text } of docs.pages) {
@@ -229,8 +234,8 @@ describe('documentation', () => {
     expect(rows).to.deep.equal(Object.entries(warnings));
   });
 
-  it('the references show every operation and event of the OpenAPI document', () => {
-    for (const [target, methods] of Object.entries(openApi.paths)) {
+  it('the references show every operation and event of the OpenAPI documents', () => {
+    for (const [target, methods] of openApiDocuments.flatMap(({ paths }) => Object.entries(paths))) {
       const reference = textOf(target.startsWith('/drivers/') ? 'drivers-reference' : 'reference');
       for (const [method, { summary, requestBody, responses }] of Object.entries(methods)) {
         expect(reference).to.include(`## ${summary}\n\n\`${method.toUpperCase()} ${target}\``);
@@ -239,7 +244,7 @@ describe('documentation', () => {
           expect(reference).to.include(`schema=${schemaName(requestBody.content['application/json'].schema)}`);
       }
     }
-    for (const event of Object.keys(openApi.webhooks)) expect(textOf('reference')).to.include(`### ${event}`);
+    for (const event of Object.keys(openApi.partner.webhooks)) expect(textOf('reference')).to.include(`### ${event}`);
   });
 
   describe('changelog', () => {
@@ -261,18 +266,17 @@ describe('documentation', () => {
       for (const date of dates) expect(new Date(date).toISOString().slice(0, 10)).to.equal(date);
     });
 
-    it('the newest entry of the changelog has the hash of the OpenAPI document', () => {
-      expect(openApi.info.version).to.equal(versions[0]?.version);
-      const contract = hashOf(openApi);
+    it('the newest entry of the changelog has the hash of the OpenAPI documents', () => {
+      for (const { info } of openApiDocuments) expect(info.version).to.equal(versions[0]?.version);
+      const contract = hashOf(openApiDocuments.map(({ info: _info, ...promises }) => promises));
       expect(
         versions[0]?.contract,
-        `The OpenAPI document has changed: give docs/changelog.md a new version, with <!-- contract: ${contract} -->`,
+        `The OpenAPI documents have changed: give docs/changelog.md a new version, with <!-- contract: ${contract} -->`,
       ).to.equal(contract);
     });
 
-    /** The hash of the document without the texts that only people read. */
-    function hashOf(document: object): string {
-      const { info: _info, ...promises } = document as Record<string, unknown>;
+    /** The hash of the documents without the texts that only people read. */
+    function hashOf(promises: readonly object[]): string {
       const texts = ['description', 'summary', 'example', 'examples'];
       const json = JSON.stringify(promises, (key, value) =>
         texts.includes(key) && (typeof value !== 'object' || key.startsWith('example')) ? undefined : value,
