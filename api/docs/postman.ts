@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../shared/base/json-schema.ts';
+import { exampleOffer, exampleRideId } from '../partner/fields.ts';
 import type { ApiResponse, OpenApiDocument, Parameter, PathOperation } from './openapi-types.ts';
 
 /**
@@ -31,7 +32,7 @@ export function postmanCollection({ info, servers, tags, paths }: OpenApiDocumen
     variable: [
       { key: 'baseUrl', value: servers[0]?.url },
       { key: 'key', value: '' },
-      ...ids.map((name) => ({ key: name, value: '' })),
+      ...Object.entries(ids).map(([name, value]) => ({ key: name, value })),
     ],
     event: [{ listen: 'test', script: { type: 'text/javascript', exec: keepIds } }],
     // The events have no requests.
@@ -39,15 +40,15 @@ export function postmanCollection({ info, servers, tags, paths }: OpenApiDocumen
   };
 }
 
-/** The variables that later requests use. */
-const ids = ['rideId', 'offerId'];
+/** The ids that requests share, with values for the first request. */
+const ids: Readonly<Record<string, string>> = { rideId: exampleRideId, offerId: exampleOffer.offerId };
 
 /** After each answer, Postman keeps its ids for the next requests. */
 const keepIds = [
   "const isJson = (pm.response.headers.get('Content-Type') ?? '').startsWith('application/json');",
   'const answer = isJson ? pm.response.json() : {};',
   'const first = (answer.offers ?? answer.requests ?? [])[0] ?? {};',
-  `for (const name of ${JSON.stringify(ids)}) {`,
+  `for (const name of ${JSON.stringify(Object.keys(ids))}) {`,
   '  const id = answer[name] ?? first[name];',
   '  if (id) pm.collectionVariables.set(name, id);',
   '}',
@@ -82,7 +83,7 @@ function requestItem(path: string, method: string, operation: PathOperation) {
 
 /** A parameter with an example value. Optional parameters are switched off, except for the Idempotency-Key. */
 function entryOf({ name, required, description, schema }: Parameter) {
-  const value = ids.includes(name) ? `{{${name}}}` : name === 'Idempotency-Key' ? '{{$guid}}' : exampleOf(schema);
+  const value = name in ids ? `{{${name}}}` : name === 'Idempotency-Key' ? '{{$guid}}' : exampleOf(schema);
   return { key: name, value, description, ...(!required && name !== 'Idempotency-Key' && { disabled: true }) };
 }
 
@@ -91,7 +92,7 @@ const exampleOf = ({ examples = [], default: fallback, enum: members = [], minim
 
 /** The JSON of a body, with the variables instead of the ids of the example. */
 const withIds = (body: object): string =>
-  JSON.stringify(body, (name, value) => (ids.includes(name) ? `{{${name}}}` : value), 2);
+  JSON.stringify(body, (name, value) => (name in ids ? `{{${name}}}` : value), 2);
 
 function savedAnswers(originalRequest: object, responses: PathOperation['responses']): object[] {
   return Object.entries(responses).flatMap(([status, response]) => {
