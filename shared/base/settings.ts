@@ -132,7 +132,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
   Rides: {
     BIDDING_TIMEOUT_MS: durationMs
       .default(10 * 60_000)
-      .description('How long a ride waits for an accepted offer before it is cancelled.')
+      .description('How long a ride stays open for bidding before it is cancelled.')
       .tag('API'),
     PICKUP_TIMEOUT_MS: durationMs
       .default(2 * 3_600_000)
@@ -148,7 +148,7 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .min(0.01)
       .max(1_000)
       .default(1)
-      .description('How many times faster than real time the simulated driver of test rides is.')
+      .description('The speed of the simulated driver in test rides, as a multiple of real time.')
       .tag('API', 'workers'),
     DISPATCH_ROUNDS: Joi.string()
       .custom(readRounds)
@@ -239,13 +239,13 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
     SIGN_IN_MAILS_PER_HOUR: count
       .default(500)
       .description(
-        'The maximum number of mails with a sign-in code per clock hour, requested by browsers that have never signed in.',
+        'The maximum number of sign-in mails per clock hour that browsers request in which nobody has ever signed in.',
       )
       .note('Mails that known browsers request are not counted.')
       .tag('API'),
     MAX_KEYS_PER_ACCOUNT: count
       .default(20)
-      .description('The maximum number of active keys of an account that creates a key in the dashboard.')
+      .description('The maximum number of active keys of an account. At this number, the dashboard creates no more keys.')
       .note('The command line has no such limit.')
       .tag('API'),
     NEW_KEYS_PER_DAY: count
