@@ -245,7 +245,9 @@ export const settingTopics: Readonly<Record<string, Readonly<Record<string, Joi.
       .tag('API'),
     MAX_KEYS_PER_ACCOUNT: count
       .default(20)
-      .description('The maximum number of active keys of an account. At this number, the dashboard creates no more keys.')
+      .description(
+        'The maximum number of active keys of an account. At this number, the dashboard creates no more keys.',
+      )
       .note('The command line has no such limit.')
       .tag('API'),
     NEW_KEYS_PER_DAY: count
