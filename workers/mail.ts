@@ -14,8 +14,8 @@ const retryForMs = 10 * 60_000;
 const firstPauseMs = 5_000;
 const longestPauseMs = 60_000;
 /**
- * The duration of a claim on a mail: longer than one try. If the worker dies, another one retries the mail after this
- * time.
+ * The duration of a claim on a mail, which is longer than one try. If the worker dies, another one retries the mail
+ * after this time.
  */
 const claimMs = 60_000;
 const recordAgainMs = 250;
@@ -118,8 +118,8 @@ async function tryLater(ctx: Context, mail: MailRow, run: Run, reason: string): 
   const { _id, triedUntil } = mail;
   const now = ctx.now();
   const leftMs = (triedUntil?.getTime() ?? now) - now;
-  // The delay equals the time since the first try, within the limits below. The last try happens when the retry time
-  // ends.
+  // The delay equals the time since the first try, between the shortest and the longest pause. The last try happens
+  // when the retry time ends.
   const againInMs = Math.min(leftMs, longestPauseMs, Math.max(firstPauseMs, retryForMs - leftMs));
   const change = { $set: { dueAt: new Date(now + againInMs) }, $unset: { claim: 1 } } as const;
   await writeWithRetry(ctx, run, () => mails.updateOne({ _id, state: 'waiting', 'claim.token': run.token }, change));

@@ -32,8 +32,8 @@ const handlers = {
 } satisfies Record<PoolName, Handler<TimerJob> | Handler<DeliveryJob | AttemptJob> | Handler<MailJob>>;
 
 /**
- * With BullMQ's defaults, the job of a killed worker would resume only after 90 s and would fail for good at the second
- * crash. After a Redis error, a worker would pause for 15 s.
+ * With BullMQ's defaults, the job of a killed worker would run again only after 90 s, and would fail permanently at the
+ * second crash. After a Redis error, a worker would pause for 15 s.
  */
 const recoveryOptions = { lockDuration: 8_000, stalledInterval: 2_000, maxStalledCount: 10, runRetryDelay: 1_000 };
 
@@ -71,12 +71,12 @@ export function startPool(
 }
 
 /**
- * A pool counts as hanging when it has neither asked Redis for a job nor finished one for this long. An idle pool asks
- * every 5 s; the longest job, a mail, takes less than a minute.
+ * A pool counts as hanging when for this long Redis has answered no request for a job and no job has finished. An idle
+ * pool asks every 5 s; the longest job, a mail, takes less than a minute.
  */
 const silentMs = 60_000;
 
-/** The heartbeat of a pool. A process with a hanging pool still answers pings, so a ping is no proof of life. */
+/** The heartbeat of a pool. It is needed because a process still answers pings while one of its pools hangs. */
 export interface Pulse {
   /** Call when Redis has answered a request for a job, or a job has finished. */
   beat(): void;

@@ -18,7 +18,7 @@ export interface Limit {
 interface LimitRow {
   _id: string;
   taken: { id: string; at: Date }[];
-  /** The number of charges in the window, for a fixed window (chargeWindow). */
+  /** Only in the row of a fixed window (`chargeWindow`): the number of charges in the window. */
   count?: number;
   expiresAt: Date;
 }
@@ -47,8 +47,8 @@ export type ChargeResult =
 
 /**
  * Charges the bucket `of` once, unless the limit is reached. A charge is one update of one document, so concurrent
- * requests never exceed the limit, in any number of processes. The same `id` is charged only once, so sending a form
- * again costs nothing.
+ * requests never exceed the limit, in any number of processes. The same `id` is charged only once, so a form that is
+ * sent again is not charged again.
  */
 export async function charge(limit: Limit, of: string, nowMs: number, id = randomBase62(12)): Promise<ChargeResult> {
   const { taken } = await countIn(limit, `${limit.name}:${of}`, { id, at: new Date(nowMs) });
@@ -95,7 +95,7 @@ async function countIn(
   const isThere = { $in: [one.id, '$taken.id'] };
   const hasRoom = { $lt: [{ $size: '$taken' }, most] };
   const pauseMs = { $ifNull: [{ $arrayElemAt: [pausesMs, { $size: '$taken' }] }, 0] };
-  // Without charges the maximum is null, which is less than every time, so nothing is paused.
+  // An empty bucket has no pause: its $max is null, which MongoDB sorts before every time.
   const isPaused = { $gt: [{ $max: '$taken.at' }, { $subtract: [one.at, pauseMs] }] };
   const isOpen = { $and: [{ $not: [isThere] }, hasRoom, ...(pausesMs.length > 0 ? [{ $not: [isPaused] }] : [])] };
   const change = [
@@ -120,7 +120,8 @@ export async function chargeWindow({ name, most, perMs }: Limit, nowMs: number):
     return 0;
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    // Either the window is full, or another request inserted its document at the same time: update the document.
+    // The window is full, or another request inserted its document at the same time. In the second case, the update
+    // succeeds.
     const { matchedCount } = await limits.updateOne(isOpen, { $inc: { count: 1 } });
     return matchedCount > 0 ? 0 : endMs - nowMs;
   }
@@ -142,7 +143,7 @@ async function retryDuplicate<T>(count: () => Promise<T>): Promise<T> {
   try {
     return await count();
   } catch (error) {
-    // Another request inserted the document at the same time, so the repeat updates it.
+    // Another request inserted the document at the same time. The second try then updates that document.
     if (!isDuplicate(error)) throw error;
     return count();
   }

@@ -7,7 +7,7 @@ import { type Session, sessionStore } from './session-store.ts';
 const dayMs = 24 * 3_600_000;
 /** A session ends at the latest this long after sign-in (contract, section 1). */
 const longestSessionMs = 90 * dayMs;
-/** A session may see secrets and create live keys for this long after a code or link was verified in it. */
+/** For this long after a code or link was verified in a session, the session may see secrets and create live keys. */
 const codeIsRecentMs = 12 * 3_600_000;
 
 /** The browsers in which users of an account have signed in to the dashboard. */
@@ -24,7 +24,7 @@ type BrowserFacts = Pick<Session, 'browser' | 'network'>;
 
 /**
  * Starts a session of an account after a sign-in code or link was verified, and resolves with its token. With a given
- * token, a repeated call changes nothing.
+ * token, a second call changes nothing.
  */
 export const startSession = (
   accountId: string,

@@ -29,7 +29,10 @@ export class SecretsKeyMissing extends Error {
   }
 }
 
-/** Thrown if a ciphertext of a known key does not decrypt: it was modified or belongs to another record. */
+/**
+ * Thrown if this process has the key of a ciphertext, but the ciphertext does not decrypt: it was modified or belongs
+ * to another record.
+ */
 export class SecretDamaged extends Error {
   override name = 'SecretDamaged';
   constructor() {

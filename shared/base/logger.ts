@@ -108,9 +108,7 @@ const isPlain = (value: unknown): boolean =>
 
 export type { Logger };
 
-/**
- * All loggers of the process share this output. At the end of the process it loses lines only if the process is killed.
- */
+/** All loggers of the process share this output. Lines are lost at the end of the process only if it is killed. */
 const output = openLogOutput(1);
 process.once('exit', output.flushSync);
 

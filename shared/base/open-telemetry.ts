@@ -40,7 +40,8 @@ export function openTelemetry(settings: TraceSettings, processName: string, log:
   const exporter = new OTLPTraceExporter({ url: `${settings.endpoint}/v1/traces` });
   const provider = new TracerProvider({
     resource: defaultResource().merge(resourceFromAttributes({ 'service.name': `rides-${processName}` })),
-    // The service decides where it begins a trace; every later span follows that decision, also in other processes.
+    // The first span of a trace decides whether the trace is recorded. All its later spans, also in other processes,
+    // follow that decision.
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(settings.share) }),
     spanProcessors: [new BatchSpanProcessor({ exporter: withWarning(exporter, log) })],
   });
@@ -77,7 +78,7 @@ export function openTelemetry(settings: TraceSettings, processName: string, log:
       const atLatest = new Promise<void>((resolve) => {
         limit = setTimeout(resolve, stopMs);
       });
-      // Errors are ignored here, because the exporter has already logged them.
+      // An error of the shutdown is ignored, because the exporter has already logged it.
       await Promise.race([provider.shutdown().catch(() => {}), atLatest]);
       clearTimeout(limit);
       for (const api of [trace, context, propagation]) api.disable();
@@ -88,8 +89,8 @@ export function openTelemetry(settings: TraceSettings, processName: string, log:
 const kinds: Record<SpanStart['kind'], SpanKind> = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
 
 /**
- * Continues the trace that a client has started. Neither its flag nor its id decides whether the trace is kept, because
- * the client chooses both. Its `tracestate` is dropped, because it may contain anything.
+ * Continues the trace that a client has started. Neither the trace's flag nor its id decides whether it is recorded,
+ * because the client chooses both. Its `tracestate` is dropped, because it may contain anything.
  */
 function contextOf(traceparent: string | undefined, isSampled: boolean): Context {
   const begun = traceparent && trace.getSpanContext(propagation.extract(ROOT_CONTEXT, { traceparent }));

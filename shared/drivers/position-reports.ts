@@ -3,7 +3,7 @@ import { type Report, writeReports } from './positions.ts';
 
 /** Reports that arrive within this time (ms) are written in one command. */
 const windowMs = 100;
-/** A driver's position is written at most this often. */
+/** The shortest time between two writes of a driver's position. */
 const spacingMs = 1_000;
 
 interface PendingReport {

@@ -11,9 +11,9 @@ export interface FareDay {
   /** The day, such as `2026-11-05`. */
   day: string;
   trips: number;
-  /** The trips by account. The code does not reveal the account. */
+  /** The number of trips of each account. The code does not reveal the account. */
   accounts: { code: string; trips: number }[];
-  /** Histogram: price step -> trips. It does not connect prices with accounts. */
+  /** A histogram: the number of trips for each price step. It does not connect prices with accounts. */
   prices: { step: number; trips: number }[];
 }
 
@@ -32,7 +32,7 @@ export const accountCode = (place: string, accountId: string): string => sha256(
 export const keptDays = 28;
 
 const cellKm = 5;
-/** The level of these cells, which differs from the levels of the drivers' cells (drivers/cells.ts). */
+/** The level of these cells. Levels 0 to 4 belong to the drivers' cells (drivers/cells.ts). */
 const cellLevel = 5;
 
 /**
@@ -59,7 +59,7 @@ export const fareDays = collection<FareDay>(FareDayModel);
 
 /** The progress of the counts. One document. */
 interface FareProgress {
-  /** Not `fares`, the id that earlier versions use. */
+  /** Earlier versions use the id `fares`, which must not be used again. */
   _id: 'completed';
   /** Every day before this time is counted. */
   through: Date;

@@ -22,7 +22,7 @@ export interface Quartiles {
   upper: number;
 }
 
-/** The sources of the prices of a hint. */
+/** Where the prices of a hint come from. */
 export const fareBases = ['rides', 'tariff', 'sample'] as const;
 
 /** A hint for a fare: `base` plus the distance times the price per km, in USD. */

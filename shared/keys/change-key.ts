@@ -4,14 +4,14 @@ import { mongoNow } from '../base/mongo/clock.ts';
 import { type ApiKey, keys } from './api-key.ts';
 
 /**
- * The party for which a key is read or changed. For an account, a key of another account counts as unknown. `anyone` is
- * for an operator.
+ * On whose behalf a key is read or changed. For an account, a key of another account counts as unknown. `anyone` is for
+ * an operator.
  */
 export type KeyOwner = { accountId: string } | 'anyone';
 
 export const ownedBy = (owner: KeyOwner) => (owner === 'anyone' ? {} : { accountId: owner.accountId });
 
-/** A change to a key that was just read. */
+/** The change to make to a key that was just read. */
 interface KeyChange {
   set?: Partial<ApiKey>;
   unset?: Partial<Record<'webhookUrl' | 'place' | 'suspendedAt', 1>>;
@@ -24,13 +24,16 @@ interface KeyChange {
 export interface ChangedKey {
   /** The key before the change. */
   before: ApiKey;
-  /** The effect of the form, made by this request or by an earlier one with the same form. */
+  /** The form's change, which this request or an earlier one with the same form has made. */
   applied: AppliedForm;
-  /** True if an earlier request with the same form made the change, so this one changed nothing. */
+  /** True if an earlier request with the same form has made the change, so this request changed nothing. */
   isRepeat: boolean;
 }
 
-/** A key rarely changes between a read and its write. More rounds mean a fault other than contention. */
+/**
+ * The most tries of a change. A key rarely changes between a read and the write, so more tries mean a fault other than
+ * contention.
+ */
 const maxRounds = 20;
 
 /**

@@ -38,7 +38,7 @@ export async function listRevokedKeys({ accountId }: AccountOwner, limit: number
     .lean();
 }
 
-/** Revoked keys beyond this number are not counted: the cost would grow with the number. */
+/** Revoked keys are counted only up to this number, because the cost of counting grows with it. */
 export const mostCounted = 1_000;
 
 /** The number of the account's revoked keys; `mostCounted` + 1 if it has more than `mostCounted`. */

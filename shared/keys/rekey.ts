@@ -9,8 +9,8 @@ interface RekeyResult {
   /** The number of secrets that still use an older key. At 0 the older keys can be removed from SECRETS_KEY. */
   remaining: number;
   /**
-   * Ids of records whose secret does not decrypt; missing if all secrets decrypt. For an API key, roll the signing
-   * secret. A mail fails automatically.
+   * Ids of records whose secret does not decrypt; missing if all secrets decrypt. The remedy for an API key is to roll
+   * its signing secret. A mail of this kind fails without further action.
    */
   unopened?: string[];
 }
@@ -38,7 +38,7 @@ async function rekeyStore(
   { batchSize, unopened }: { batchSize: number; unopened: string[] },
 ): Promise<number> {
   let rekeyed = 0;
-  // Ordered by `_id`, so that a secret that does not decrypt is read only once.
+  // Reads in the order of `_id`, so that a secret that does not decrypt is not read again.
   for (let batch = await olderAfter('', store, secretsKeys, batchSize); batch.length > 0; ) {
     const changes = batch.flatMap((found) => {
       const { _id } = found;

@@ -6,8 +6,8 @@ import { type SecretStore, secretStores } from './secret-stores.ts';
 import { ciphertextOf, keyInUse, underMissingKeys } from './stored-secrets.ts';
 
 /**
- * A ciphertext that decrypts only with the keys of this database, so that a wrong SECRETS_KEY already fails at the
- * start and not at a delivery.
+ * A ciphertext that decrypts only with the SECRETS_KEY of this database. With it, a process with a wrong SECRETS_KEY
+ * fails at its start and not at its first delivery.
  */
 interface SecretsCheck {
   _id: string;
@@ -23,9 +23,9 @@ const checkId = 'secrets';
 const plain = 'these keys belong to this database';
 
 /**
- * Writes the check value if it does not exist, with the key that decrypts the stored secrets. `rekeyCheck` re-encrypts
- * it only after all secrets, so a start is refused if it lacks the key that is still in use. Throws ConfigError if the
- * stored secrets do not decrypt.
+ * Writes the check value if it does not exist, encrypted with the key that decrypts the stored secrets. `rekeyCheck`
+ * re-encrypts it after all secrets, so a process without the key that is still in use cannot start. Throws ConfigError
+ * if the stored secrets do not decrypt.
  */
 export async function writeCheck(secretsKeys: SecretsKeys): Promise<void> {
   if (!(await checks.findOne({ _id: checkId }))) {
@@ -33,7 +33,7 @@ export async function writeCheck(secretsKeys: SecretsKeys): Promise<void> {
     if (inUse === 'none decrypts')
       throw new ConfigError('Setting SECRETS_KEY decrypts none of the signing secrets of this database');
     const value = encrypt(plain, inUse === 'none stored' ? secretsKeys : [inUse], checkId);
-    // A concurrent migrate may have written a value first. That value is kept, and checked below.
+    // If a `migrate` that runs at the same time has written a value first, that value is kept and checked below.
     await checks.updateOne({ _id: checkId }, { $setOnInsert: { value } }, { upsert: true });
   }
   await assertSecretsKeys(secretsKeys);

@@ -3,8 +3,8 @@ import { decrypt, namedPrefix, prefixOf, type SecretsKey, type SecretsKeys } fro
 import { type SecretStore, type StoredSecret, secretStores } from './secret-stores.ts';
 
 /**
- * A query for stored ciphertexts by the key that encrypted them. A ciphertext starts with its key's id, so each query
- * scans a few ranges of the index on its field and costs the same for ten API keys and for a million.
+ * A query for the stored ciphertexts of a SECRETS_KEY. A ciphertext starts with its key's id, so a query scans a few
+ * ranges of the field's index and costs the same for ten records and for a million.
  */
 type Query = mongoose.mongo.Filter<StoredSecret>;
 

@@ -3,7 +3,7 @@ import type { Mode } from '../base/terms.ts';
 import type { MailText } from './mail.ts';
 import { oneLine, utc } from './wording.ts';
 
-/** A key that was created or rotated. `from` is the client's address, or `command line`. */
+/** A key that was created or rotated. `from` is the address of the client that did it, or `command line`. */
 export interface KeyNews {
   what: 'created' | 'rotated';
   keyId: string;

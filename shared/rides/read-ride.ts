@@ -7,7 +7,7 @@ import type { ReportedPosition, Ride, RideState } from './ride-types.ts';
 import { isMoving } from './transitions.ts';
 
 /**
- * The party for which a ride is read or changed. For a key, a ride of another key counts as unknown (contract, section
+ * On whose behalf a ride is read or changed. For a key, a ride of another key counts as unknown (contract, section
  * 5.7). For a driver, a ride that was not opened to that driver counts as unknown. `anyone` is for the service's own
  * timers and simulated driver.
  */
@@ -37,7 +37,7 @@ export async function readRide({ rideId, owner }: RideRef): Promise<{ ride: Ride
 
 /**
  * Reads the majority-committed state of a ride, which no failover can roll back. Resolves with null like `readRide`.
- * Throws NotYetCommitted if the ride belongs to this owner only in a newer state, which the majority does not have yet.
+ * Throws NotYetCommitted if the ride belongs to this owner only in a newer state that the majority does not have yet.
  */
 export async function readCommittedRide({ rideId, owner }: RideRef): Promise<RideState | null> {
   const found = await rides.findOne<RideState>({ _id: rideId }, { ...committedReads(), projection: { events: 0 } });

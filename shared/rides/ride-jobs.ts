@@ -44,7 +44,7 @@ export async function enqueueTimers(
         name: `${name} ${ride._id}`,
         data: { rideId: ride._id, timer: name },
         dueAt,
-        // A new offer can arrive while the job of the previous offer is still running.
+        // Also for `auto_accept`, because a new offer can arrive while the job for the previous offer is still running.
         evenIfActive: name === 'auto_accept' || (evenIfActive && dueAt.getTime() <= ctx.now()),
       }),
     ),
@@ -62,7 +62,8 @@ export function timerPool(name: TimerName): PoolName {
 export const timerJobId = (rideId: string, name: TimerName): string => `${rideId}_${name}`;
 
 /**
- * The fields that determine a ride's next event to deliver. It is number `settledSeq + 1`, if `seq` is at least that.
+ * The fields that determine a ride's next event to deliver: event number `settledSeq + 1`, unless `seq` is lower than
+ * that.
  */
 export type Outbox = Pick<Ride, '_id' | 'keyId' | 'seq' | 'settledSeq'>;
 

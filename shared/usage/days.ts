@@ -3,7 +3,7 @@
 export const dayMs = 24 * 3_600_000;
 
 /**
- * A day is summed this long after its end, when all its rides are known. A creation commits within seconds of its
+ * A day is summed this long after its end, when all its rides are known. A ride is written within seconds of its
  * `createdAt`, which is by MongoDB's clock, and that clock may step by seconds when the primary changes.
  */
 const graceMs = 3_600_000;

@@ -32,8 +32,8 @@ export const fareCounts: PacedWork = {
 
 /**
  * Counts all days before `until` (the start of a day) that are not counted yet. Also recounts the last counted day,
- * because some of its rides were completed later. Deletes days that no hint uses anymore. Resolves with the number of
- * counted trips.
+ * because some of its rides were completed after the first count. Deletes days that no hint uses anymore. Resolves with
+ * the number of counted trips.
  */
 async function countDays(until: Date, pace: Pace): Promise<number> {
   const first = new Date(until.getTime() - keptDays * dayMs);

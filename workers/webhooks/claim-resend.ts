@@ -32,7 +32,7 @@ export async function claimResend(attemptId: string, token: string, endedBy?: Da
   return record?.claim ? { record, claim: record.claim, askedAt, ...operationsOn(attemptId, token) } : null;
 }
 
-/** `release` and `extend` reduce the count of tries again, because no attempt was made under the claim. */
+/** `release` and `extend` take back the try that the claim has counted, because no attempt was made under the claim. */
 function operationsOn(attemptId: string, token: string): Pick<HeldClaim, 'renew' | 'release' | 'extend'> {
   const own = { _id: attemptId, 'claim.token': token };
   const notTried = { tries: { $subtract: ['$tries', 1] } };
@@ -64,11 +64,11 @@ export async function heldForMs(attemptId: string, endedBy?: Date): Promise<numb
 }
 
 /**
- * The throttle (10 redeliveries a second per key) lets a redelivery start this much early, because jobs never run at
- * their exact millisecond.
+ * The throttle (10 redeliveries a second per key) allows a redelivery to start earlier by this much, because jobs never
+ * run exactly on time.
  */
 const toleranceMs = 100;
-/** A `nextRedeliveryAt` this far ahead means that MongoDB's clock was set back: the throttle then starts again. */
+/** If `nextRedeliveryAt` is further ahead than this, MongoDB's clock was set back, and the throttle starts again. */
 const outdatedMs = 120_000;
 
 /**

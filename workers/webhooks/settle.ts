@@ -15,8 +15,8 @@ interface OutcomeWrite<T> {
 
 /**
  * Records the outcome of an attempt. An unrecorded attempt would be made again, so this function retries the write
- * during an outage of MongoDB, until the pool stops and the claim expires. If MongoDB refuses a write, logs the message
- * `refused` and tries the next write. Resolves with null if nothing was recorded.
+ * during an outage of MongoDB, until the pool stops and the claim expires. `writes` are alternatives: if MongoDB
+ * refuses one, logs the message `refused` and tries the next one. Resolves with null if nothing was recorded.
  */
 export async function settle<T extends object>(
   ctx: Context,

@@ -14,8 +14,8 @@ const retryStrategy = (times: number): number => Math.min(times * 100, 500);
 const readOnlyPauseMs = 1_000;
 
 /**
- * True if a replica refused the command. After a failover this connection may still lead to the old primary, which is
- * now a replica; a new connection finds the new primary.
+ * True if a replica refused the command. After a failover, the connection may still lead to the old primary, which is
+ * now a replica. A new connection finds the new primary.
  */
 const isReadOnly = (error: Error): boolean => error.message.includes('READONLY');
 
@@ -105,8 +105,8 @@ function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...option
 }
 
 /**
- * Listens for a failover only while connected. ioredis's own connector also listens while it asks the sentinels: a
- * failover at that time makes it give up, and the connection ends permanently.
+ * Listens for a failover only while connected. ioredis's own connector also listens while it asks the sentinels. If a
+ * failover happens then, it gives up, and the connection ends permanently.
  */
 class FollowingConnector extends SentinelConnector {
   constructor(options: ConstructorParameters<typeof SentinelConnector>[0]) {
@@ -124,7 +124,8 @@ class FollowingConnector extends SentinelConnector {
 }
 
 /**
- * Lets the process exit. In ioredis's own class, a connection that is closed while it asks for the slots keeps asking.
+ * A cluster client that lets the process exit. ioredis's own class keeps asking for the slots if it is closed while it
+ * asks.
  */
 class EndingCluster extends Cluster {
   override refreshSlotsCache(done?: Callback<void>): void {
@@ -136,14 +137,14 @@ class EndingCluster extends Cluster {
 }
 
 /**
- * The interval at which the client reads which node serves which slots, so that it leaves a hanging node that was
+ * The interval at which the client reads which node serves which slots, so that it stops using a hanging node that was
  * replaced.
  */
 const refreshMs = 1_000;
 
 const clusterOptions = (retryMs: number): ClusterOptions => ({
   clusterRetryStrategy: retryStrategy,
-  // If this check finds the cluster down, ioredis connects later, but the promise of `connect()` never settles (its
+  // If the check finds the cluster down, ioredis connects later, but the promise of `connect()` never settles (ioredis
   // issue 709). BullMQ renews connections during a failover, and a worker that waits for such a promise would never
   // receive a job again.
   enableReadyCheck: false,
@@ -194,7 +195,7 @@ function reported(redis: Redis, log: Logger): Redis {
   return redis.on('error', outage.begin).on('ready', outage.end);
 }
 
-/** Logs the same lines for a cluster, where a single node may be unreachable. */
+/** Logs the same two lines per outage of a cluster, also if only one node is unreachable. */
 function reportedCluster(cluster: Cluster, log: Logger): Cluster {
   const outage = outageLog(log);
   let isAsking = false;

@@ -22,19 +22,22 @@ export interface QueueState {
  */
 export interface BacklogReport {
   oldestUnsettledSeconds: number;
-  /** The oldest overdue timer. */
+  /** How late the oldest overdue timer is. */
   oldestOverdueSeconds: number;
-  /** The oldest overdue resend: a test event or a redelivery. */
+  /** How late the oldest overdue resend is: a test event or a redelivery. */
   oldestAttemptSeconds: number;
   oldestMailSeconds: number;
-  /** The keys of the 1,000 rides whose events have waited longest. A key with a slow or dead receiver comes first. */
+  /**
+   * The keys with the most rides among the 1,000 rides whose events have waited longest. A key with a slow or dead
+   * receiver comes first.
+   */
   waitingByKey: WaitingKey[];
 }
 
 interface WaitingKey {
   keyId: string;
   name?: string;
-  /** How many of these 1,000 rides belong to the key. */
+  /** The number of these 1,000 rides that belong to the key. */
   rides: number;
   /** The number of consecutive failed deliveries, and the reason of the last one. */
   failuresInRow?: number;

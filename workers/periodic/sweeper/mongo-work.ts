@@ -13,7 +13,8 @@ import { type Walk, type WalkCursor, walk } from '../walk.ts';
 export type DueRide = Pick<RideState, '_id' | 'timers'>;
 
 /**
- * A walk along the rides with a timer due by `until`, the longest overdue first, or with any timer if `until` is null.
+ * A walk along the rides with a timer that is due by `until`, or with any timer if `until` is null. The longest overdue
+ * ride comes first.
  */
 export const alongDueTimers = (until: Date | null, visit: Walk<DueRide>['visit']): Walk<DueRide> => ({
   collection: rides,
@@ -61,10 +62,10 @@ export async function settleDrivers(ctx: Context, now: Date): Promise<{ settled:
 const maxIdle = 500;
 
 /**
- * Does the part of a sweep that needs only MongoDB and no jobs: ends stalled trips, from a cursor along the due timers,
- * and the rides and offers of suspended and revoked drivers. Resolves with the cursor for the next call. The lease is
- * in Redis, so during an outage of Redis every worker process does this. It is harmless if two processes end the same
- * trip.
+ * Does the part of a sweep that needs only MongoDB and no jobs: ends stalled trips, and ends the rides and offers of
+ * suspended and revoked drivers. Finds the trips along the due timers, from a cursor; resolves with the cursor for the
+ * next call. The lease is in Redis, so during an outage of Redis every worker process does this. It is harmless if two
+ * processes end the same trip.
  */
 export async function sweepWithoutRedis(
   ctx: Context,

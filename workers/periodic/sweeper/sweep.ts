@@ -16,7 +16,7 @@ const graceMs = 10_000;
 const maxIdle = 500;
 
 interface SweepOptions {
-  /** A full sweep: visits everything, and adds every missing job without the grace time. */
+  /** True for a full sweep, which visits everything and adds every missing job without the grace time. */
   everything: boolean;
   /** The sweep continues from these cursors and updates them, even if it fails. */
   progress?: Progress;
@@ -57,10 +57,10 @@ export async function sweep(ctx: Context, options: SweepOptions): Promise<Findin
       progress[of] = cursor;
     },
   });
-  // An ordinary sweep reads one page of mails: they are few, and a sent mail leaves the index.
+  // An ordinary sweep reads only one page of mails, because few mails are waiting and a sent mail leaves the index.
   const boundsOfMails = { maxIdle: everything ? Number.POSITIVE_INFINITY : 1, mayContinue };
   try {
-    // The walks run at the same time, because after an outage many timers and many events are pending.
+    // The walks run at the same time, because after an outage both many timers and many events are pending.
     await Promise.all([
       endLeaving(current),
       walk(dueTimers(current), progress.timers, bounds('timers')),

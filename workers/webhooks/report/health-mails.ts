@@ -8,7 +8,7 @@ import { oneLine, utc } from '../../../shared/mail/wording.ts';
 import { failuresToReport } from '../../../shared/webhooks/delivery-health.ts';
 import { type FailureCode, failureReasons } from '../../../shared/webhooks/failure-reasons.ts';
 
-/** The most outage mails per key in 24 hours, for receivers that fail and recover repeatedly. */
+/** The most outage mails for a key in 24 hours. The limit is for receivers that fail and recover repeatedly. */
 const mostMailsADay = 4;
 const dayMs = 24 * 3_600_000;
 

@@ -40,8 +40,8 @@ export async function send(attempt: Attempt, trace = newTrace()): Promise<SendRe
   const abort = () => setImmediate(() => deadline.abort());
   const timeoutMs = attempt.timeoutMs ?? attemptTimeoutMs;
   const timer = setTimeout(abort, timeoutMs + 1); // a timer can be 1 ms early
-  // If DNS is unanswered near the time limit, starts the probe of `reachesOthers` early, so that its result is known at
-  // the limit.
+  // If DNS has not answered shortly before the time limit, starts the probe of `reachesOthers`, so that its result is
+  // known at the limit.
   const probeMs = Math.min(probeLimitMs, timeoutMs / 2);
   const reaches = () => reachesOthers({ ...probeTarget(attempt), since: startedAt, limitMs: probeMs }, hasRoute);
   let early: Promise<boolean> | undefined;
@@ -66,7 +66,7 @@ async function connectAndPost(attempt: Attempt, trace: Trace, signal: AbortSigna
 
   const resolver = attempt.resolver ?? systemResolver;
   const addresses = await rejectOnAbort(signal, addressesOf(hostOf(url), resolver, signal));
-  // One private address blocks the name, even if the attempt would have used another address.
+  // A single private address blocks the target, even if the attempt would have used another address.
   if (!addresses.every(mayCall)) throw new AttemptError('blocked', 'private_address');
 
   const socket = await connect(url, addresses, { tls: tlsClientFor(attempt.tls), trace, signal, mayCall });
