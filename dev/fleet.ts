@@ -34,7 +34,7 @@ async function main(): Promise<number> {
   }
   const env = await settings();
   const url = args.url ?? `http://${reachableHost(env.HOST)}:${env.PORT || 4100}`;
-  // Imported here with the MongoDB driver, so that an invalid command line is reported before they load.
+  // Imported late, because it loads the MongoDB driver: an invalid command line is reported before that.
   const { dismissDrivers, hireDrivers } = await import('./fleet/hire.ts');
   const { withDatabase } = await import('./stack/database.ts');
   await withDatabase(env.MONGO_URL ?? '', async () => {

@@ -10,8 +10,8 @@ export type Authenticate = (ctx: RequestContext) => Promise<ActiveDriver>;
 export interface Authenticators {
   authenticate: Authenticate;
   /**
-   * Waits up to 250 ms, so that many requests share one read. For position reports, which all drivers send every few
-   * seconds.
+   * Like `authenticate`, but waits up to 250 ms, so that many requests share one read. It is for position reports,
+   * which all drivers send every few seconds.
    */
   authenticatePatiently: Authenticate;
 }

@@ -8,8 +8,8 @@ import type { Middleware, RequestContext } from '../part.ts';
  * Gives each request an id (the client's own if it is well-formed), returns it as X-Request-Id, and logs one line per
  * request with the ids of the ride and the caller.
  *
- * The line has the pattern of the route, never the path, which can contain a track token. Only in development it also
- * has a path that matched no route, unless the path belongs to the live map.
+ * The line contains the pattern of the route, never the path, which can contain a track token. Only in development, it
+ * also contains a path that matched no route, unless the path belongs to the live map.
  */
 export function logRequest({ log, config }: Context): Middleware {
   const isDevelopment = config.environment === 'development';
@@ -24,7 +24,7 @@ export function logRequest({ log, config }: Context): Middleware {
     const endedAt = performance.now();
     const durationMs = Math.round(endedAt - startedAt);
     httpRequests.inc({ method, route, status });
-    // `state.startedAt` was moved forward by the time that the handler waited, so a long poll does not count as slow.
+    // `state.startedAt` excludes the time that the handler waited, so a long poll does not count as slow.
     httpDuration.observe({ method, route }, (endedAt - ctx.state.startedAt) / 1_000);
     const path = isDevelopment && route === 'none' && ctx.state.part?.name !== 'track' ? rawPath(ctx.url) : undefined;
     log.info({ ...facts, path, durationMs }, 'request');
@@ -32,7 +32,7 @@ export function logRequest({ log, config }: Context): Middleware {
 }
 
 const requestId = /^[A-Za-z0-9_-]{8,64}$/;
-/** A client may send a key or signing secret by mistake, which must not be logged. */
+/** Matches a key or signing secret, which a client may send by mistake and which must not be logged. */
 const looksLikeSecret = /svc_|whsec_/i;
 
 const givenRequestId = (given: string): string | undefined =>

@@ -28,7 +28,8 @@ const timeouts = {
   headersTimeout: 10_000,
   requestTimeout: 12_000,
   keepAliveTimeout: 30_000,
-  // Each check blocks all other requests while it runs, so the interval is short and each check refuses few requests.
+  // Each check of these times blocks all requests while it runs. The interval is short, so that each check has few
+  // requests to refuse.
   connectionsCheckingInterval: 100,
 };
 
@@ -77,7 +78,7 @@ export async function serve(ctx: Context, app: App, limits: Partial<typeof timeo
     port,
     close: async (drainMs = 0) => {
       const closed = once(server, 'close');
-      // Only stops listening. The close() of http would also close idle connections at once, and a request that a
+      // Only stops listening. Node's http `close()` would also close idle connections at once, and a request that a
       // client sends at that moment would be lost. Instead, each response announces the close for drainMs; then idle
       // connections are closed.
       NetServer.prototype.close.call(server);

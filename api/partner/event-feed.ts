@@ -13,7 +13,10 @@ import type { PartnerOperation } from './operation.ts';
 /** The cursor of the current moment: only later events follow it. */
 const nowCursor = 'now';
 
-/** A cursor contains a time and the second part of a ride's id. A cursor that came from `now` has only the time. */
+/**
+ * A cursor contains a time and the second part of a ride's id. A cursor that was returned for `now` contains only the
+ * time.
+ */
 const cursorForm = /^(now|cur_[0-9A-Za-z]{8}([0-9A-Za-z]{24})?)$/;
 
 const query = Joi.object<{ after?: string; limit: number; waitSeconds: number }>({

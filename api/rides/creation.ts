@@ -55,8 +55,8 @@ function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config
   const chargeAccount = ridesPerAccountMinute > 0 && chargeCreations(service, accountWindows(ridesPerAccountMinute));
 
   /**
-   * Charges the account, then the key; if the key is refused, refunds the account. The two charges are not atomic,
-   * because their logs can be on two nodes of a Redis Cluster.
+   * Charges the account, then the key. If the key has reached its limit, refunds the account. The two charges are not
+   * atomic, because their logs can be on two nodes of a Redis Cluster.
    */
   async function charge({ key: { keyId, accountId }, idempotencyKey }: NewRide): Promise<Charge> {
     // The same Idempotency-Key with two API keys means two creations.
@@ -79,7 +79,8 @@ function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config
       return ride;
     } catch (error) {
       if (error instanceof UnconfirmedRide) void refundUnlessMade(error, input, charged);
-      // After a conflict the charge stays, because it belongs to the ride that the other request with this key created.
+      // After a conflict the charge stays, because it belongs to the ride that the other request with this
+      // Idempotency-Key created.
       else if (!(error instanceof AppError && error.code === 'idempotency_conflict')) await charged.refund();
       throw error;
     }
@@ -145,7 +146,7 @@ type Counted = LimitWindow & WindowCount;
 const countsOf = (windows: readonly LimitWindow[], { counts }: WindowCounts): Counted[] =>
   windows.map((window, index) => ({ ...window, ...(counts[index] as WindowCount) }));
 
-/** The 429. It names the exhausted window that has room last. */
+/** The 429. Of the exhausted windows, it names the one that will have room last. */
 function refusal(windows: readonly Counted[]): AppError {
   const exhausted = windows.filter(({ count, limit }) => count >= limit);
   const [last] = exhausted.sort((a, b) => b.freesMs - a.freesMs);

@@ -43,8 +43,8 @@ user name on this system.`,
   examples: ['PROGRAM queues', 'PROGRAM suspend --help'],
   async connect(env, work) {
     const config = readConfig(env, { without: ['SECRETS_KEY'] });
-    // Logs and traces are off: standard output contains only the answer, and a command must not wait for the trace
-    // collector.
+    // Turns off logs and traces, because standard output must contain only the answer, and a command must not wait for
+    // the trace collector.
     const ctx = await openContext({ ...config, logLevel: 'silent', traces: undefined }, 'ops');
     try {
       await work(ctx);

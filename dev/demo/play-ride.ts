@@ -48,7 +48,7 @@ async function acceptOnlyOffer(timeline: Timeline, partner: Partner, { rideId }:
   timeline.entry(status, `you accept the offer of ${usd(offer.price)}`);
 }
 
-/** The number of offers from which the partner chooses. */
+/** The number of offers for which the partner waits before it chooses one. */
 const offersWanted = 3;
 
 /**
@@ -77,7 +77,7 @@ export async function playLiveRide(
     const chosen = await acceptCheapest(timeline, partner, ride);
     for (const status of statuses) {
       let received = await nextLive();
-      // Skips further offers: drivers make them until they are notified that the ride is gone.
+      // Skips offers, which drivers make until they are notified that the ride is gone.
       while (status === 'driver_arriving' && received.body.offer) received = await nextLive();
       checkName(received, `ride.status ${status}`);
       checkChosen(received, chosen);
@@ -163,7 +163,7 @@ function inWords({ event, status, offer, driver, fare, agreedPrice = fare }: Eve
 /** An event's name, with its status if it has one. */
 const nameOf = ({ event, status }: EventBody): string => (status ? `${event} ${status}` : event);
 
-/** Throws if an event of any kind is not a valid successor of `previous`. */
+/** Throws if an event is not valid, or does not correctly follow `previous`. */
 function checkEvent({ isVerified, sequence, body }: ReceivedEvent, ride: Ride, previous?: ReceivedEvent): void {
   const name = nameOf(body);
   const due = (previous?.sequence ?? 0) + 1;

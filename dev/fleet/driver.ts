@@ -11,8 +11,8 @@ interface DriverOptions {
   car: Car;
   behaviour: Behaviour;
   /**
-   * The sources of the driver's choices. Each kind of choice has its own sequence, so that it does not depend on the
-   * timing of the others.
+   * The random numbers for the driver's choices. Each kind of choice has its own sequence, so that it does not depend
+   * on the timing of the others.
    */
   random: { bids: Random; trips: Random };
   /** Returns the next destination of an idle driver; undefined to stay. */

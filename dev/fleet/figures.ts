@@ -43,7 +43,8 @@ const everyMs = 250;
 const quietMs = 5_000;
 
 /**
- * Shows a fleet's figures in a line that is rewritten. Returns a function that stops this and shows the last figures.
+ * Shows a fleet's figures in a line that is rewritten. Returns a function that stops the updates and shows the last
+ * figures.
  */
 export function showFigures(figures: Readonly<Figures>, out: Terminal = process.stdout): () => void {
   const { isTTY } = out;

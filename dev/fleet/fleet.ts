@@ -18,7 +18,7 @@ export interface FleetOptions {
   /** The secret key of each driver. */
   keys: readonly string[];
   area: Area;
-  /** The seed from which the drivers' positions, behaviours and choices follow. */
+  /** The seed that determines the drivers' positions, behaviours and choices. */
   seed: number;
   /** The factor by which cars are faster than in real life. */
   drivingSpeed: number;

@@ -41,7 +41,7 @@ export interface ListenArguments {
   /** True if the secret was generated for this run. */
   isNewSecret: boolean;
   after: string;
-  /** The service's address without its versioned base. If undefined, the address of the newest stack is used. */
+  /** The service's address without its versioned base. Undefined means the newest stack. */
   url?: string;
 }
 

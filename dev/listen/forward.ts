@@ -48,7 +48,7 @@ export function eventLine({ at, rideId, seq, event, body }: FeedEvent, answer: R
   return `${clock}  ${styled('accent', printable(rideId).slice(-6).padEnd(6))}  ${text}  ${answerText(answer)}`;
 }
 
-/** Replaces control characters: the service is not trusted, and a terminal would execute them. */
+/** Replaces control characters, because the service is not trusted and a terminal would execute them. */
 const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?');
 
 function answerText(answer: ReceiverAnswer | null): string {

@@ -12,12 +12,12 @@ const stopGraceMs = 10_000;
 const longestSocketPath = 103; // macOS; Linux has 107
 const attempts = 3;
 
-/** `env` is added to the environment of the engine. */
+/** `env` is added to the environment of the engine's process. */
 type MongoOptions = { dataDir: string; socketPath?: string; env?: NodeJS.ProcessEnv };
 
 /**
- * Starts the embedded MongoDB engine on `dataDir`. The URL, with the database `rides`, is the same at every start with
- * the same options, so that clients reconnect after the engine was killed.
+ * Starts the embedded MongoDB engine on `dataDir`. The URL, which names the database `rides`, is the same at every
+ * start with the same options, so that clients can reconnect after the engine was killed.
  */
 export async function startMongo(options: MongoOptions): Promise<RunningServer> {
   for (let attempt = 1; ; attempt++) {
@@ -58,7 +58,7 @@ async function startEngine(options: MongoOptions): Promise<RunningServer> {
 
   const stop = async () => {
     await endChild(child, exited, stopGraceMs);
-    // If this engine was killed, another one may have replaced it, and may use the folder now.
+    // Keeps the folder if this engine was killed and another one, which replaced it, uses the folder now.
     if ((await fs.readlink(socketPath).catch(() => undefined)) !== listensAt) return;
     await fs.rm(socketPath);
     await fs.rm(runDir, { recursive: true, force: true });

@@ -64,7 +64,7 @@ function settings(port: number, { dataDir, appendonly = false, hz = 100 }: Redis
     'maxmemory-policy': 'noeviction',
     hz: String(hz),
     // Jobs are small hashes with values over the default limit of 64 bytes. With a higher limit, Redis uses a compact
-    // format, which halves their memory. The name is the older one, which every version knows.
+    // format, which halves their memory. This is the setting's older name, which every version knows.
     'hash-max-ziplist-value': '1024',
   };
   return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value]);
@@ -106,7 +106,7 @@ function lastOutput(child: ChildProcess): () => string {
   return () => text;
 }
 
-/** The line with the reason of the failure, without process id, time and level mark. */
+/** The line of the output with the reason for the failure, without process id, time and level mark. */
 function failureLine(output: string): string {
   const lines = output.trim().split('\n');
   const warning = lines.findLast((line) => /(fail|error|could not|can't|in use)/i.test(line));

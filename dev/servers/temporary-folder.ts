@@ -33,8 +33,8 @@ export async function removeAbandonedFolders(parent = os.tmpdir()): Promise<void
     if (!name.startsWith(prefix)) continue;
     const folder = path.join(parent, name);
     const owner = await ownerOf(folder);
-    // The process id counts only in its own namespace: in another container that shares this folder, the same id
-    // belongs to a different process.
+    // A process id identifies a process only within its namespace: in another container that shares this folder, the
+    // same id belongs to a different process.
     const isOurs = owner?.pidNamespace === pidNamespace();
     if (isOurs && !isAlive(owner.pid)) await fs.rm(folder, { recursive: true, force: true });
   }
@@ -61,7 +61,7 @@ async function hasLivingOwner(folder: string): Promise<boolean> {
   return owner !== null && (owner.pidNamespace !== pidNamespace() || isAlive(owner.pid));
 }
 
-/** The process that owns a folder, null if unknown. */
+/** The process that owns a folder; null if it is unknown. */
 async function ownerOf(folder: string): Promise<Owner | null> {
   const text = await fs.readFile(path.join(folder, ownerFile), 'utf8').catch(() => '');
   const [pid, namespace = ''] = text.split(' ');

@@ -32,8 +32,8 @@ async function settingsOf(program: string, port: number | undefined): Promise<No
 }
 
 /**
- * The newest stack, or the one of `--port`. With MONGO_URL it must be a stack on that server, because only that stack
- * has the server's SECRETS_KEY.
+ * The newest stack, or the one with the port of `--port`. With MONGO_URL it must be a stack on that server, because
+ * only that stack has the server's SECRETS_KEY.
  */
 function chosen(stacks: StackState[], port: number | undefined): StackState | undefined {
   const { MONGO_URL, SECRETS_KEY } = process.env;

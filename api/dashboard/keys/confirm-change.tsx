@@ -45,7 +45,10 @@ const questions = {
   },
 } as const;
 
-/** The field that identifies the secret which the form replaces. A form that shows an older secret is refused. */
+/**
+ * The form field with the version of the secret that the form replaces. The form is refused if the secret has been
+ * replaced since.
+ */
 export const seenField = 'seen';
 
 /** Asks for confirmation of a change that cannot be undone. */

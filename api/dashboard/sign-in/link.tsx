@@ -29,7 +29,7 @@ export function linkRoutes(service: Context): DashboardRoute[] {
     const open = token && (await openLink(config, { browser: { token, device: null }, link }, service.now()));
     if (open && isOwn(signedIn, open.email))
       return linkPage({ email: open.email, link, isSignedIn: signedIn !== null });
-    // A person who is already signed in with the code may still open the link of the same mail.
+    // A person who has signed in with the code may still open the link of the same mail.
     return signedIn ? { redirectTo: '/dashboard' } : dead;
   }
 
@@ -59,7 +59,7 @@ export function linkRoutes(service: Context): DashboardRoute[] {
 
 /**
  * A link confirms a session only if it was sent to the address of the session's account. Otherwise a thief of the
- * session token could use it as the sign-in cookie, and ask for a link to the thief's own address.
+ * session token could also use it as the sign-in cookie, and request a link to the thief's own address.
  */
 const isOwn = (signedIn: Person | null, email: string): boolean => !signedIn || signedIn.account.email === email;
 

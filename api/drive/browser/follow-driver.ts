@@ -33,8 +33,8 @@ export function followDriver({ onRequests, onRide, onConnection, onSignedOut }: 
       });
       if (ended === 'over' && (await call('GET', '/me'))?.status === 401) return onSignedOut();
       failures += 1;
-      // The first failure of a stream is not reported, because the stream is replaced at once, for example after a
-      // restart.
+      // The first failure of a stream is not reported, because a new stream usually replaces it at once, for example
+      // after a restart.
       if (failures > 1 || !navigator.onLine) onConnection(false);
       waiting = new AbortController();
       // The browser reports when the network is back. It may be wrong, so the stream is retried anyway.

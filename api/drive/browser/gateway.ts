@@ -1,6 +1,6 @@
 import type { ShownOutcome } from '../../drivers/fields.ts';
 
-/** The routes of the drivers' gateway that this page uses, and the service's clock. */
+/** The routes of the drivers' gateway that the driver's page uses, and the service's clock. */
 
 const base = '/drive/api';
 export const streamUrl = `${base}/stream`;
