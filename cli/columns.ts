@@ -23,7 +23,7 @@ export function aligned(rows: string[][]): string[] {
   );
 }
 
-export const cut = (line: string, width: number): string =>
+export const truncate = (line: string, width: number): string =>
   line.length > width ? `${line.slice(0, width - 3)}...` : line;
 
 /** Replaces control characters, because a terminal would execute them. */

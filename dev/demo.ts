@@ -25,7 +25,7 @@ const liveSeed = 1;
 /** Every driver bids, some above the fare, and none withdraws or cancels. */
 const liveBehaviour: Behaviour = { bids: 1, counters: 0.6, withdraws: 0, cancels: 0 };
 /** The factor by which cars are faster than in real life, so that a drive through the city takes only seconds. */
-const liveHurry = 60;
+const liveDrivingSpeed = 60;
 
 const usage = `Usage: npm run demo [-- [--live] [--open]]
 
@@ -49,9 +49,9 @@ if (asksForHelp(args)) {
   console.log(usage);
   process.exit();
 }
-const surplus = args.find((arg) => arg !== '--open' && arg !== '--live');
-if (surplus !== undefined) {
-  console.error(`demo: unexpected argument ${surplus}\n${usage}`);
+const unexpectedArgument = args.find((arg) => arg !== '--open' && arg !== '--live');
+if (unexpectedArgument !== undefined) {
+  console.error(`demo: unexpected argument ${unexpectedArgument}\n${usage}`);
   process.exit(2);
 }
 const [staysOpen, isLive] = [args.includes('--open'), args.includes('--live')];
@@ -157,7 +157,7 @@ async function livePlayer(stack: Stack, receiver: Receiver, stops: (() => Promis
 async function startLiveFleet(url: string, speed: number): Promise<Fleet> {
   const keys = (await hireDrivers(liveDrivers, liveSeed, 'regular')).map(({ key }) => key);
   const area = { ...trip.pickup, km: 1.5 };
-  const pace = { drivingSpeed: liveHurry * speed, thinkingSpeed: speed, reportMs: 1_000 };
+  const pace = { drivingSpeed: liveDrivingSpeed * speed, thinkingSpeed: speed, reportMs: 1_000 };
   return startFleet({ url, keys, area, seed: liveSeed, behaviour: liveBehaviour, ...pace });
 }
 

@@ -106,7 +106,9 @@ async function openToDrivers(ctx: Context, { ride, now }: RideSnapshot): Promise
       movingRidesOf(found.map(({ driverId }) => driverId)),
       openRidesOf([...new Set(found.flatMap(({ requests }) => requests))], now),
     ]);
-    const free = found.filter(({ driverId }) => !moving.has(driverId)).map((driver) => slotOf(driver, ride._id, open));
+    const free = found
+      .filter(({ driverId }) => !moving.has(driverId))
+      .map((driver) => requestListOf(driver, ride._id, open));
     const wanted = free.filter((slot) => slot.open.length < maxRequests).slice(0, roundSize - opened.length);
     const taken = await addToRequestLists(ride._id, wanted, now);
     opened.push(...found.flatMap(({ driverId, pickupKm }) => (taken.has(driverId) ? { driverId, pickupKm } : [])));
@@ -117,7 +119,11 @@ async function openToDrivers(ctx: Context, { ride, now }: RideSnapshot): Promise
 }
 
 /** The open requests of a driver, without this ride, which an interrupted earlier run may have added already. */
-const slotOf = ({ driverId, requests }: NearbyDriver, rideId: string, open: ReadonlySet<string>): RequestList => ({
+const requestListOf = (
+  { driverId, requests }: NearbyDriver,
+  rideId: string,
+  open: ReadonlySet<string>,
+): RequestList => ({
   driverId,
   requests,
   open: requests.filter((request) => request !== rideId && open.has(request)),

@@ -18,7 +18,7 @@ const longestPauseMs = 60_000;
  * after this time.
  */
 const claimMs = 60_000;
-const recordAgainMs = 250;
+const recordRetryMs = 250;
 /** The row of a finished mail is kept for this long. */
 const keepForMs = 30 * 24 * 3_600_000;
 
@@ -135,7 +135,7 @@ async function writeWithRetry(ctx: Context, { stopping }: Run, write: () => Prom
     } catch (error) {
       if (!isOutageOfMongo(error) || stopping.aborted) throw error;
       ctx.log.debug({ error: describeError(error) }, 'mail not recorded yet');
-      await pause(recordAgainMs, stopping);
+      await pause(recordRetryMs, stopping);
     }
   }
 }

@@ -38,14 +38,14 @@ const handlers = {
 const recoveryOptions = { lockDuration: 8_000, stalledInterval: 2_000, maxStalledCount: 10, runRetryDelay: 1_000 };
 
 /**
- * Starts a pool: runs the jobs of its queue, at most `concurrency` at a time. `pulse` records that the pool is alive.
+ * Starts a pool: runs the jobs of its queue, at most `concurrency` at a time. `heartbeat` records that the pool is alive.
  */
 export function startPool(
   ctx: Context,
   connection: RedisClient,
   pool: PoolName,
   concurrency = ctx.config.concurrency[pool],
-  pulse?: Pulse,
+  heartbeat?: Heartbeat,
 ): Worker {
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // Every waiting run listens to the signal.
@@ -62,7 +62,7 @@ export function startPool(
       ...keepFinished,
       telemetry: ctx.tracing?.jobs,
     },
-    redisBackendWithClock(ctx.now, pulse?.beat),
+    redisBackendWithClock(ctx.now, heartbeat?.beat),
   );
   worker.on('closing', () => stop.abort());
   worker.on('error', (error) => ctx.log.debug({ pool, error: describeError(error) }, 'worker error'));
@@ -77,14 +77,14 @@ export function startPool(
 const silentMs = 60_000;
 
 /** The heartbeat of a pool. It is needed because a process still answers pings while one of its pools hangs. */
-export interface Pulse {
+export interface Heartbeat {
   /** Call when Redis has answered a request for a job, or a job has finished. */
   beat(): void;
   readonly isBeating: boolean;
 }
 
 /** Creates a heartbeat. `isBeating` is true at first, and while the last beat is less than `silentMs` ago. */
-export function startPulse(now: () => number = () => performance.now()): Pulse {
+export function createHeartbeat(now: () => number = () => performance.now()): Heartbeat {
   let lastAt = now();
   return {
     beat() {
@@ -97,7 +97,7 @@ export function startPulse(now: () => number = () => performance.now()): Pulse {
 }
 
 /** Rejects while any of the pools hangs. */
-export async function assertBeating(pulses: Readonly<Record<string, Pulse>>): Promise<void> {
-  const hanging = Object.keys(pulses).filter((pool) => !pulses[pool]?.isBeating);
+export async function assertNoPoolHangs(heartbeats: Readonly<Record<string, Heartbeat>>): Promise<void> {
+  const hanging = Object.keys(heartbeats).filter((pool) => !heartbeats[pool]?.isBeating);
   if (hanging.length > 0) throw Object.assign(new Error('a pool fetches no jobs'), { code: hanging.join('+') });
 }

@@ -199,7 +199,7 @@ function signInPath(ctx: RequestContext): string {
 }
 
 /** Who requests an attempt, for a form that requests one. */
-export const askedBy = ({ owner, ctx, sent }: FormRequest): Requester => ({
+export const requesterOf = ({ owner, ctx, sent }: FormRequest): Requester => ({
   ...owner,
   requestId: ctx.state.requestId,
   form: sent.id,

@@ -43,7 +43,7 @@ function complete(exported: JoiExport, description: Joi.Description): JsonSchema
     if (regex !== '/^/' || !values) throw new Error('A pattern must match any name: only such maps can be described');
     draft.additionalProperties = complete(values, rule);
   }
-  if (draft.type === 'number' || draft.type === 'integer') keepSafe(draft);
+  if (draft.type === 'number' || draft.type === 'integer') limitToSafeIntegers(draft);
   // An empty text counts as absent, so it is allowed.
   if (flags.empty?.allow?.includes('')) delete draft.minLength;
   if (metas.some(({ isOpaque }) => isOpaque)) delete draft.pattern;
@@ -63,7 +63,7 @@ interface Description {
 }
 
 /** Joi refuses integers that JavaScript cannot represent exactly. */
-function keepSafe(draft: Draft): void {
+function limitToSafeIntegers(draft: Draft): void {
   draft.maximum ??= Number.MAX_SAFE_INTEGER;
   if (draft.exclusiveMinimum === undefined) draft.minimum ??= Number.MIN_SAFE_INTEGER;
 }

@@ -67,7 +67,7 @@ const isPlain = (ctx: RequestContext): boolean => /^(identity)?$/i.test(ctx.get(
 async function read(ctx: RequestContext, parse: Middleware): Promise<void> {
   // The parser accepts `identity` in lower case only.
   delete ctx.req.headers['content-encoding'];
-  const error = broken.get(ctx.req);
+  const error = brokenBodies.get(ctx.req);
   if (error) throw error;
   const chunks: Buffer[] = [];
   ctx.req.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -81,14 +81,14 @@ async function read(ctx: RequestContext, parse: Middleware): Promise<void> {
   if (!isUtf8(Buffer.concat(chunks))) refuse(notUtf8);
 }
 
-const broken = new WeakMap<IncomingMessage, AppError>();
+const brokenBodies = new WeakMap<IncomingMessage, AppError>();
 
 /**
  * Records that the rest of a request's body cannot be read, and makes a read in progress fail. The handler, which is
  * already running, still sends the response: it fails with this error if it needs the body, and otherwise continues.
  */
 export function breakBody(request: IncomingMessage, error: AppError): void {
-  broken.set(request, error);
+  brokenBodies.set(request, error);
   if (request.listenerCount('error') > 0) request.emit('error', error);
 }
 

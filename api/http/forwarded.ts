@@ -55,13 +55,13 @@ export function redirectToHttps(config: HttpsSettings & Pick<Config, 'publicBase
 
 /** True if a request may be answered: in production only if it arrived over HTTPS. */
 const isSecure = (ctx: RequestContext, { environment, trustedProxyHops }: HttpsSettings): boolean =>
-  environment !== 'production' || cameOverHttps(ctx, trustedProxyHops);
+  environment !== 'production' || arrivedOverHttps(ctx, trustedProxyHops);
 
 /**
  * True if a request arrived over HTTPS. TLS ends at a proxy, which appends to X-Forwarded-Proto or replaces it. Clients
  * control the values left of those of the trusted proxies.
  */
-function cameOverHttps(ctx: RequestContext, trustedHops: number): boolean {
+function arrivedOverHttps(ctx: RequestContext, trustedHops: number): boolean {
   if (trustedHops === 0) return ctx.secure;
   const protocols = ctx
     .get('x-forwarded-proto')

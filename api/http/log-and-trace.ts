@@ -31,14 +31,14 @@ export function logRequest({ log, config }: Context): Middleware {
   };
 }
 
-const requestId = /^[A-Za-z0-9_-]{8,64}$/;
+const requestIdPattern = /^[A-Za-z0-9_-]{8,64}$/;
 /** Matches a key or signing secret, which a client may send by mistake and which must not be logged. */
-const looksLikeSecret = /svc_|whsec_/i;
+const secretPattern = /svc_|whsec_/i;
 
 const givenRequestId = (given: string): string | undefined =>
-  requestId.test(given) && !looksLikeSecret.test(given) ? given : undefined;
+  requestIdPattern.test(given) && !secretPattern.test(given) ? given : undefined;
 
-/** The path as it was sent. Koa's own `path` throws if it cannot be parsed. */
+/** The path as the client sent it. Koa's own `path` throws if the path cannot be parsed. */
 const rawPath = (url: string): string => url.replace(/\?.*/s, '');
 
 /** Creates a span for each request except health probes, in the trace of the client's `traceparent` if it sends one. */

@@ -16,7 +16,7 @@ export const warnings = {
 
 export type Warning = keyof typeof warnings;
 
-const farKm = 1_000;
+const farApartKm = 1_000;
 
 /** Records a warning about a valid request. Only responses to test keys show it (`withWarnings`). */
 function warn(ctx: RequestContext, warning: Warning): void {
@@ -34,7 +34,7 @@ export function warnOfRide(
 }
 
 export function warnOfPlaces(ctx: RequestContext, pickup: Location, destination: Location): void {
-  if (greatCircleKm(pickup, destination) > farKm) warn(ctx, 'places_far_apart');
+  if (greatCircleKm(pickup, destination) > farApartKm) warn(ctx, 'places_far_apart');
 }
 
 export function warnOfFare(ctx: RequestContext, fare: number): void {

@@ -64,7 +64,7 @@ function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config
     const account = chargeAccount && (await chargeAccount(accountId, ofAccount));
     try {
       const charged = await chargeKey(keyId, idempotencyKey);
-      return account ? both(charged, account) : charged;
+      return account ? combineCharges(charged, account) : charged;
     } catch (error) {
       if (account) await account.refund();
       throw error;
@@ -87,7 +87,7 @@ function limitCreations(service: Pick<Context, 'redis' | 'now' | 'log' | 'config
   };
 }
 
-const both = (one: Charge, other: Charge): Charge => ({
+const combineCharges = (one: Charge, other: Charge): Charge => ({
   headers: Object.fromEntries(
     Object.entries(one.headers).map(([name, value]) => [name, `${value}, ${other.headers[name]}`]),
   ),
@@ -150,17 +150,17 @@ const countsOf = (windows: readonly LimitWindow[], { counts }: WindowCounts): Co
 function refusal(windows: readonly Counted[]): AppError {
   const exhausted = windows.filter(({ count, limit }) => count >= limit);
   const [last] = exhausted.sort((a, b) => b.freesMs - a.freesMs);
-  const headers = { ...limitHeaders(windows), 'Retry-After': String(seconds(last?.freesMs ?? 0)) };
+  const headers = { ...limitHeaders(windows), 'Retry-After': String(toWholeSeconds(last?.freesMs ?? 0)) };
   return limitReached('rate_limited', last?.words ?? '', headers);
 }
 
-const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
+const toWholeSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
 
 function limitHeaders(windows: readonly Counted[]): Record<string, string> {
   const list = (parameters: (window: Counted) => string) =>
     windows.map((window) => `"${window.name}";${parameters(window)}`).join(', ');
   return {
     'RateLimit-Policy': list(({ limit, lengthMs }) => `q=${limit};w=${lengthMs / 1_000}`),
-    RateLimit: list(({ limit, count, freesMs }) => `r=${Math.max(0, limit - count)};t=${seconds(freesMs)}`),
+    RateLimit: list(({ limit, count, freesMs }) => `r=${Math.max(0, limit - count)};t=${toWholeSeconds(freesMs)}`),
   };
 }

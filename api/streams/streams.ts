@@ -4,10 +4,10 @@ import type { RequestContext } from '../part.ts';
 import { openLimits } from './open-limits.ts';
 
 /**
- * A comment is sent this often, because the server closes a connection that is silent for 14 s, and some proxies do so
- * sooner.
+ * The interval of comments, which keep a stream open: the server closes a connection that is silent for 14 s, and some
+ * proxies do so sooner.
  */
-const beatMs = 10_000;
+const heartbeatMs = 10_000;
 /**
  * A client for which more bytes than this are waiting is disconnected. Its next stream begins with the current state
  * instead of a long backlog.
@@ -54,7 +54,7 @@ export function createStreams(
   let hasEnded = false;
   const beat = setInterval(() => {
     for (const response of open) write(response, ': still here\n\n');
-  }, beatMs).unref();
+  }, heartbeatMs).unref();
 
   return {
     open(ctx, client) {

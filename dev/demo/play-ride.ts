@@ -120,7 +120,7 @@ async function startRide(timeline: Timeline, partner: Partner, receiver: Receive
     watch: watchRide(timeline, partner, ride.rideId, trip),
     async next(expected?: string): Promise<ReceivedEvent> {
       const received = await receiver.next(eventTimeoutMs);
-      timeline.entry(received.body.status ?? 'bidding', described(received, ride), received.receivedAt);
+      timeline.entry(received.body.status ?? 'bidding', describeEvent(received, ride), received.receivedAt);
       if (expected !== undefined) checkName(received, expected);
       checkEvent(received, ride, previous);
       previous = received;
@@ -138,11 +138,14 @@ async function startRide(timeline: Timeline, partner: Partner, receiver: Receive
 const usd = (amount: number) => `$${amount.toFixed(2)}`;
 
 /** Describes the event, and whether its signature is valid. */
-function described({ isVerified, sequence, body }: ReceivedEvent, ride: Ride): string {
-  return `${inWords(body, ride)} (webhook ${sequence} ${isVerified ? '✓' : 'INVALID SIGNATURE'})`;
+function describeEvent({ isVerified, sequence, body }: ReceivedEvent, ride: Ride): string {
+  return `${describeBody(body, ride)} (webhook ${sequence} ${isVerified ? '✓' : 'INVALID SIGNATURE'})`;
 }
 
-function inWords({ event, status, offer, driver, fare, agreedPrice = fare }: EventBody, { distanceKm }: Ride): string {
+function describeBody(
+  { event, status, offer, driver, fare, agreedPrice = fare }: EventBody,
+  { distanceKm }: Ride,
+): string {
   const { pickup, destination } = trip;
   const firstName = driver?.name.split(' ')[0];
   if (offer) return `${offer.driver.name} offers ${usd(offer.price)}, ${offer.etaMinutes} min away`;
@@ -173,7 +176,6 @@ function checkEvent({ isVerified, sequence, body }: ReceivedEvent, ride: Ride, p
   if (previous && body.at <= previous.body.at) throw new Error(`${name} is not later than the event before it`);
 }
 
-/** Throws if this is not the expected event. */
 function checkName({ isVerified, body }: ReceivedEvent, expected: string): void {
   if (!isVerified) throw new Error(`the signature of ${nameOf(body)} is invalid`);
   if (nameOf(body) !== expected) throw new Error(`${nameOf(body)} arrived, but ${expected} was due`);

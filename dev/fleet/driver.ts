@@ -46,7 +46,7 @@ export async function startDriver(options: DriverOptions): Promise<FleetDriver> 
     if (ending.signal.aborted) return;
     figures.errors += 1;
     figures.lastError = (error as Error).message;
-    // The key is revoked or suspended, so every further request would fail.
+    // After a 401 the driver stops: the key is revoked or the driver suspended, so every further request would fail.
     if (error instanceof Refusal && error.status === 401) end();
   }
   function end(): void {

@@ -33,7 +33,7 @@ interface Feed {
 }
 
 const waitSeconds = 25;
-const answerMs = 10_000;
+const answerTimeoutMs = 10_000;
 const shortestPauseMs = 1_000;
 const longestPauseMs = 10_000;
 
@@ -76,7 +76,7 @@ async function ask({ url, key }: Feed, after: string, wait: number, ending: Abor
   try {
     const response = await fetch(`${url}/v1/events?${query}`, {
       headers: { Authorization: `Bearer ${key}` },
-      signal: AbortSignal.any([ending, AbortSignal.timeout(wait * 1_000 + answerMs)]),
+      signal: AbortSignal.any([ending, AbortSignal.timeout(wait * 1_000 + answerTimeoutMs)]),
     });
     if (response.ok) return (await response.json()) as FeedPage;
     const { error = '' } = (await response.json().catch(() => ({}))) as { error?: string };

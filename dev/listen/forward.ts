@@ -6,7 +6,7 @@ import { codeOf, type FeedEvent } from './feed.ts';
 type ReceiverAnswer = { durationMs: number } & ({ status: number } | { problem: string });
 
 /** The time limit of a real delivery (contract, section 6, rule 3). */
-const receiverMs = 8_000;
+const receiverTimeoutMs = 8_000;
 
 /**
  * Sends an event to a receiver once, with the body, headers and signature of a real delivery. Resolves with null for an
@@ -28,7 +28,7 @@ export async function forward(
       headers: { 'Content-Type': 'application/json', ...deliveryHeaders({ event, eventId, seq }, signature) },
       body: text,
       redirect: 'manual',
-      signal: AbortSignal.any([ending, AbortSignal.timeout(receiverMs)]),
+      signal: AbortSignal.any([ending, AbortSignal.timeout(receiverTimeoutMs)]),
     });
     const answer = { status: response.status, durationMs: durationMs() };
     await response.body?.cancel().catch(() => {});

@@ -11,7 +11,7 @@ export type Say = (line: string) => void;
 
 const cacheDir = path.join(import.meta.dirname, '..', '..', '.cache', 'debian');
 /** The running downloads of this process, by folder. Servers that start at the same time share them. */
-const fetches = new Map<string, Promise<string>>();
+const runningDownloads = new Map<string, Promise<string>>();
 const triplets: Record<string, string> = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' };
 
 /**
@@ -25,8 +25,10 @@ export async function unpackedPackages(
 ): Promise<string> {
   const folder = path.join(cacheDir, [names.join('+'), release, process.arch].filter(Boolean).join('-'));
   if (await exists(folder)) return folder;
-  const fetched = fetches.get(folder) ?? fetchInto(folder, names, release, say).finally(() => fetches.delete(folder));
-  fetches.set(folder, fetched);
+  const fetched =
+    runningDownloads.get(folder) ??
+    fetchInto(folder, names, release, say).finally(() => runningDownloads.delete(folder));
+  runningDownloads.set(folder, fetched);
   return fetched;
 }
 

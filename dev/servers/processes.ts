@@ -19,7 +19,7 @@ export interface RunningProcess {
   exited: Promise<string>;
 }
 
-/** A server that was started only for this process. */
+/** A server that this process has started for itself. */
 export interface RunningServer extends RunningProcess {
   url: string;
 }

@@ -13,7 +13,7 @@ const ownerFile = 'owner';
  */
 export async function temporaryFolder(kind: string, parent = os.tmpdir()): Promise<string> {
   const folder = await fs.mkdtemp(path.join(parent, `${prefix}${kind}-`));
-  await own(folder);
+  await writeOwner(folder);
   return folder;
 }
 
@@ -23,7 +23,7 @@ export async function namedTemporaryFolder(name: string): Promise<string> {
   await fs.mkdir(folder, { recursive: true, mode: 0o700 });
   const { uid, mode } = await fs.lstat(folder);
   if (uid !== os.userInfo().uid || (mode & 0o077) !== 0) throw new Error(`${folder} belongs to another user`);
-  if (!(await hasLivingOwner(folder))) await own(folder);
+  if (!(await hasLivingOwner(folder))) await writeOwner(folder);
   return folder;
 }
 
@@ -53,7 +53,7 @@ interface Owner {
 /** Identifies the group of processes that can see each other's ids; Linux only. */
 const pidNamespace = (): string => (process.platform === 'linux' ? readlinkSync('/proc/self/ns/pid') : '');
 
-const own = (folder: string) =>
+const writeOwner = (folder: string) =>
   fs.writeFile(path.join(folder, ownerFile), `${process.pid} ${pidNamespace()}`, { mode: 0o600 });
 
 async function hasLivingOwner(folder: string): Promise<boolean> {

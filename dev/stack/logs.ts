@@ -128,7 +128,7 @@ export function parseEntry(line: string): LogEntry | undefined {
 function isWorthShowing({ msg, method, route, path, level, status }: LogEntry): boolean {
   const isFromTools =
     route === queueBoardPath || route === mailBoxPath || route === '/healthz' || path === '/favicon.ico';
-  // Drivers report every few seconds, so successful reports are hidden.
+  // Hides successful position reports, because drivers send one every few seconds.
   const isReport = method === 'PUT' && route?.endsWith('/position') && Number(status) < 400;
   return level >= 40 || !(hiddenMessages.has(msg) || isFromTools || isReport);
 }

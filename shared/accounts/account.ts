@@ -33,7 +33,7 @@ export const AccountModel = mongoose.model<Account>('Account', accountSchema);
 /** The address of the account that owns the keys created on the command line without `--account`. */
 export const operatorEmail = 'operator@localhost';
 
-const emailForm = Joi.string()
+const emailSchema = Joi.string()
   .trim()
   .lowercase()
   .email({ tlds: { allow: false }, minDomainSegments: 2, allowUnicode: false })
@@ -41,8 +41,8 @@ const emailForm = Joi.string()
   .required();
 
 /** Converts a typed e-mail address to lower case. Returns null if it is not valid. */
-export function readEmail(typed: string): string | null {
-  const { value, error } = emailForm.validate(typed);
+export function parseEmail(typed: string): string | null {
+  const { value, error } = emailSchema.validate(typed);
   return error ? null : value;
 }
 

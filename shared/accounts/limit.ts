@@ -9,7 +9,7 @@ export interface Limit {
   most: number;
   perMs: number;
   /**
-   * The pause before the next charge, indexed by the number of charges within `perMs`. Beyond the end of the list there
+   * The pauses before the next charge: entry n applies after n charges within `perMs`. Beyond the end of the list there
    * is no pause.
    */
   pausesMs?: readonly number[];
@@ -51,7 +51,7 @@ export type ChargeResult =
  * sent again is not charged again.
  */
 export async function charge(limit: Limit, of: string, nowMs: number, id = randomBase62(12)): Promise<ChargeResult> {
-  const { taken } = await countIn(limit, `${limit.name}:${of}`, { id, at: new Date(nowMs) });
+  const { taken } = await addCharge(limit, `${limit.name}:${of}`, { id, at: new Date(nowMs) });
   if (!taken.some((one) => one.id === id)) return { isFull: true, freesMs: Math.max(1, waitOf(limit, taken, nowMs)) };
   return { isFull: false, count: taken.length, refund: () => refund(limit, of, id) };
 }
@@ -64,8 +64,9 @@ export async function refund(limit: Limit, of: string, id: string): Promise<void
 }
 
 /**
- * Reads a bucket without charging it, so a refused request stores nothing. `waitMs` is the time until the limit admits
- * another charge; it is 0 while there is room and for an `id` that is already charged (`isCounted`).
+ * Reads a bucket without charging it, so that a request can be refused without storing anything. `waitMs` is the time
+ * until the limit admits another charge; it is 0 while there is room and for an `id` that is already charged
+ * (`isCounted`).
  */
 export async function readLimit(
   limit: Limit,
@@ -85,7 +86,7 @@ function waitOf({ most, perMs, pausesMs = [] }: Limit, taken: LimitRow['taken'],
 }
 
 /** Adds a charge if the limit admits it, after removing the charges that have left the window. */
-async function countIn(
+async function addCharge(
   { most, perMs, pausesMs = [] }: Limit,
   _id: string,
   one: LimitRow['taken'][number],

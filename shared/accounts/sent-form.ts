@@ -35,10 +35,10 @@ export interface AppliedForm {
 export const keptForms = 50;
 
 /** For this long after a form was applied, sending it again adds the audit entry and the mail if they are missing. */
-const completableForMs = 24 * 3_600_000;
+const mayAddMissingForMs = 24 * 3_600_000;
 
 /**
  * True if a form that was applied at `at` and is sent again may add missing records. Later, a record may be missing
  * because it was deleted.
  */
-export const canComplete = (at: Date, nowMs: number): boolean => nowMs - at.getTime() < completableForMs;
+export const mayAddMissingRecords = (at: Date, nowMs: number): boolean => nowMs - at.getTime() < mayAddMissingForMs;

@@ -46,7 +46,7 @@ interface SessionStore<Owner> {
   finder(windowMs?: number): FindOwner<Owner>;
   /** Records the use of a session that was just read. Resolves with false if the session has ended. */
   use(session: Session, nowMs: number): Promise<boolean>;
-  /** Resolves with the given tokens whose session has not ended. Does not count as a use. */
+  /** Resolves with those of the given tokens whose session has not ended. Does not count as a use of the session. */
   living(tokens: readonly string[], nowMs: number): Promise<Set<string>>;
   /** Ends a session: its next request, to any process, is refused. */
   end(token: string): Promise<void>;

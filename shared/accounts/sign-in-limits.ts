@@ -25,7 +25,7 @@ export interface Browser {
   device: string | null;
 }
 
-/** The rate-limit bucket: one per known browser, one per address for all other browsers. */
+/** The rate-limit bucket: each known browser has its own, and all other browsers share one for each address. */
 const bucketOf = ({ device }: Browser, email: string): string => (device ? `device:${device}` : sha256(email));
 
 export type MailRefusal = { tooMany: 'to the address' | 'for the client' | 'in all'; freesMs: number };

@@ -17,7 +17,7 @@ const triesOfCode = 5;
 const linkLength = 22;
 
 /** The six digits of a typed code, which may contain spaces or hyphens; null if it is not a code. */
-export function readCode(typed: string): string | null {
+export function parseCode(typed: string): string | null {
   const digits = typed.normalize('NFKC').replace(/[\s-]/g, '');
   return /^\d{6}$/.test(digits) ? digits : null;
 }
@@ -115,7 +115,7 @@ const linksOf = (secrets: Config['secrets'], browser: Browser, email: string, se
  * The last code request of a browser; null if there is none, or if its code or link was used. `hasCode`: the code can
  * still be entered.
  */
-export async function openSignIn(
+export async function pendingSignIn(
   token: string,
   nowMs: number,
 ): Promise<{ email: string; hasCode: boolean; next: string } | null> {
@@ -125,7 +125,7 @@ export async function openSignIn(
 }
 
 /** The address of this browser's last code request, even if it was used; null if there is none. */
-export const askedEmail = async (token: string, nowMs: number): Promise<string | null> =>
+export const requestedEmail = async (token: string, nowMs: number): Promise<string | null> =>
   (await findSignIn(token, nowMs))?.email ?? null;
 
 const findSignIn = (token: string, nowMs: number): Promise<SignIn | null> =>
@@ -193,7 +193,7 @@ export async function enterCode(
     }
     if (!isRight(live.mac)) return { result: 'wrong', triesLeft: triesOfCode - tries, wrongToday: tried.count };
   } else if (!isRight(live.mac)) return { result: 'no code' };
-  const proof = await use(open, live.mac, formId, nowMs);
+  const proof = await consume(open, live.mac, formId, nowMs);
   await refundTry(browser, email, tryId);
   return proof ?? { result: 'no code' };
 }
@@ -243,11 +243,11 @@ export async function enterLink(
 ): Promise<Proof | null> {
   if (!(await openLink(settings, entered, nowMs))) return null;
   const open = await findSignIn(entered.browser.token, nowMs);
-  return open && use(open, '', entered.formId, nowMs);
+  return open && consume(open, '', entered.formId, nowMs);
 }
 
 /** Marks the code and the link as used by a form. Resolves with null if another form used them first. */
-async function use({ _id, email }: SignIn, mac: string, formId: string, nowMs: number): Promise<Proof | null> {
+async function consume({ _id, email }: SignIn, mac: string, formId: string, nowMs: number): Promise<Proof | null> {
   const used = { formId, mac, at: new Date(nowMs) };
   const isOpen = { _id, email, used: { $exists: false }, ...(mac && { 'codes.mac': mac }) };
   await signIns.updateOne(isOpen, { $set: { used, codes: [] } });

@@ -51,7 +51,7 @@ export const errorCodes = Object.keys(errorTable) as ErrorCode[];
 /** The status, the code and the text of an error, as a caller gets them. */
 export function publicErrorOf(code: ErrorCode): { status: number; code: ErrorCode; text: string } {
   const [status, text] = errorTable[code];
-  // Callers see `unconfirmed` as `unavailable`, too: after any 503 the write may have succeeded.
+  // Callers see `unconfirmed` as `unavailable`, because after any 503 the write may have succeeded.
   return { status, code: code === 'unconfirmed' ? 'unavailable' : code, text };
 }
 

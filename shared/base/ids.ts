@@ -67,7 +67,7 @@ export const newAttemptId = (atMs: number): string => firstAttemptId(atMs) + ran
  */
 export const newTrackToken = (): string => randomBase62(22);
 
-/** The id of an event, derived from its ride and number, so that every attempt sends the same id. */
+/** The id of an event. It is derived from the ride and the event's number, so every attempt sends the same id. */
 export function eventId(rideId: string, seq: number): string {
   return `evt_${rideId.replace(/^ride_/, '')}_${seq}`;
 }

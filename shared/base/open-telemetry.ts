@@ -105,7 +105,7 @@ function note(span: Span, fields: object, hasFailed: boolean): void {
 }
 
 /** OpenTelemetry's names for log fields. Fields without one keep their names. */
-const conventional: Record<string, string> = {
+const attributeNames: Record<string, string> = {
   method: 'http.request.method',
   route: 'http.route',
   httpStatus: 'http.response.status_code',
@@ -113,7 +113,7 @@ const conventional: Record<string, string> = {
 
 const attributesOf = (fields: object): Attributes =>
   Object.fromEntries(
-    Object.entries(onlyAllowed({ ...fields })).map(([name, value]) => [conventional[name] ?? name, value]),
+    Object.entries(onlyAllowed({ ...fields })).map(([name, value]) => [attributeNames[name] ?? name, value]),
   ) as Attributes;
 
 const jobSpanKinds: readonly (JobSpanKind | undefined)[] = [JobSpanKind.PRODUCER, JobSpanKind.CONSUMER];

@@ -3,7 +3,7 @@ import { connectSubscriberRedis } from './redis/redis.ts';
 import type { RedisClient } from './redis/redis-nodes.ts';
 
 const channel = 'rides:changed';
-const againMs = 1_000;
+const resubscribeMs = 1_000;
 
 /**
  * Notifies every process that a ride has changed, with the affected driver ids. Does not wait and never fails. A lost
@@ -37,7 +37,7 @@ export function subscribeToRideChanges({ config, log }: Pick<Context, 'config' |
   // succeeded before.
   const subscribe = () =>
     subscriber.subscribe(channel).catch(() => {
-      if (!isClosed) setTimeout(subscribe, againMs).unref();
+      if (!isClosed) setTimeout(subscribe, resubscribeMs).unref();
     });
   void subscribe();
   subscriber.on('message', (_channel, message) => {

@@ -7,11 +7,11 @@ import { earthRadiusKm, haversineKm, type Point, radians } from '../base/great-c
  */
 const widthsKm = [0.25, 1, 4, 16, 64];
 /** A search uses cells of one width up to this many widths from its middle, and wider cells beyond that. */
-const reach = 8;
+const maxWidthsAway = 8;
 
 const kmPerDegree = (earthRadiusKm * Math.PI) / 180;
-const mostRows = 100_000;
-const mostColumns = 200_000;
+const maxRows = 100_000;
+const maxColumns = 200_000;
 
 /** The cell of each width that contains a place, as stored with a driver's position. Pure. */
 export const cellsAt = (place: Point): number[] => widthsKm.map((width, level) => cellAt(place, width, level));
@@ -32,7 +32,7 @@ function columnsIn(row: number, width: number): number {
   return Math.max(1, Math.floor(around / width));
 }
 
-const cellId = (level: number, row: number, column: number): number => (level * mostRows + row) * mostColumns + column;
+const cellId = (level: number, row: number, column: number): number => (level * maxRows + row) * maxColumns + column;
 
 /** A part of the circle of a search: the area around its middle, or a band around the previous zone. */
 interface Zone {
@@ -51,7 +51,7 @@ export function* zonesAround(middle: Point, radiusKm: number): Generator<Zone> {
   let fromKm = 0;
   for (const [level, width] of widthsKm.entries()) {
     const isLast = level === widthsKm.length - 1;
-    const toKm = isLast ? radiusKm : Math.min(radiusKm, reach * width);
+    const toKm = isLast ? radiusKm : Math.min(radiusKm, maxWidthsAway * width);
     yield { toKm, rings: ringsOf(cellsBetween(middle, fromKm, toKm, level), fromKm, width) };
     if (toKm >= radiusKm) return;
     fromKm = toKm;

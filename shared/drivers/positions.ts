@@ -54,13 +54,13 @@ export const PositionModel = mongoose.model('DriverPosition', positionSchema, 'p
 export const positions = collection<DriverPosition>(PositionModel);
 
 /** A driver who has not reported for this long receives no requests and counts as offline. */
-export const reportLifeMs = 60_000;
+export const maxReportAgeMs = 60_000;
 
 /**
  * The condition that `seenAt` is within the last minute. It also allows up to a minute in the future, because MongoDB's
  * clock may have been set back.
  */
-export const seenRecently = (now: Date) => around(now, reportLifeMs);
+export const seenRecently = (now: Date) => around(now, maxReportAgeMs);
 
 const around = (now: Date, ms: number) => ({ $gte: new Date(now.getTime() - ms), $lte: new Date(now.getTime() + ms) });
 
@@ -74,7 +74,6 @@ export interface Report extends Point {
   at?: Date;
 }
 
-/** A position that is shown. */
 type ShownPosition = Required<Report>;
 
 const placed = ({ lat, lng }: Point) => ({ lat, lng, cells: cellsAt({ lat, lng }) });
@@ -111,8 +110,8 @@ export async function goOffline(driverId: string, counts?: Pick<PositionCounts, 
 
 const minReportMs = 1_000;
 /**
- * If no report was written for this long, the next one is written whatever its phone time, because the phone's clock
- * may have been set back.
+ * If no report was written for this long, the next one is written whatever time the phone reports, because the phone's
+ * clock may have been set back.
  */
 const staleForMs = 60_000;
 
@@ -165,10 +164,10 @@ async function insertOrMarkSeen(reports: readonly [string, Report][], now: Date)
 }
 
 /**
- * Removes drivers who have not reported for a minute from the index of available drivers. Their next report adds them
- * again.
+ * Marks drivers who have not reported for a minute as unavailable, which removes them from the index. Their next report
+ * adds them again.
  */
-export async function dropSilent(now: Date): Promise<number> {
+export async function markSilentUnavailable(now: Date): Promise<number> {
   const { $gte, $lte } = seenRecently(now);
   const { modifiedCount } = await positions.updateMany(
     { available: true, $or: [{ seenAt: { $lt: $gte } }, { seenAt: { $gt: $lte } }] },

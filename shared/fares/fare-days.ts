@@ -21,9 +21,9 @@ export interface FareDay {
  * A hint needs at least this many trips and accounts, and no account may have a larger share of the trips. So it
  * reveals no partner's prices.
  */
-export const leastTrips = 20;
-export const leastAccounts = 10;
-export const mostOfOneAccount = 1 / 3;
+export const minTrips = 20;
+export const minAccounts = 10;
+export const maxAccountShare = 1 / 3;
 
 /** Replaces an account's id in the counts of a place. The code is the same every day, but different at every place. */
 export const accountCode = (place: string, accountId: string): string => sha256(`${place} ${accountId}`).slice(0, 12);
@@ -45,7 +45,7 @@ export const placeOf = (pickup: Point, carType: CarType): string => `${cellAt(pi
  * accepted offers, with account ids, under ids that begin with a digit; hints ignore these.
  */
 export const fareDayId = (place: string, day: string): string => `completed_${place}_${day}`;
-export const ofEarlierVersions = { _id: { $lt: ':' } } as const;
+export const countsOfEarlierVersions = { _id: { $lt: ':' } } as const;
 
 /** Prices are counted in steps of 5 %. */
 const stepFactor = Math.log(1.05);

@@ -136,7 +136,7 @@ export function toActiveCaller(
  * The time of this process's last write of `lastUsedAt`, by key, oldest first. Contains only keys used within the last
  * minute.
  */
-const notedAt = new Map<string, number>();
+const lastUseWrittenAt = new Map<string, number>();
 
 /**
  * Writes `lastUsedAt` at most once per minute for each key and process; without this limit, all concurrent requests
@@ -144,13 +144,13 @@ const notedAt = new Map<string, number>();
  * harmless, since `lastUsedAt` only shows which keys are in use. The next request retries a failed write.
  */
 function noteUse(keyId: string, nowMs: number): void {
-  for (const [id, at] of notedAt) {
+  for (const [id, at] of lastUseWrittenAt) {
     // Also an entry whose time is far in the future counts as old: the clock was set back after it.
     if (Math.abs(nowMs - at) < lastUsedResolutionMs) break;
-    notedAt.delete(id);
+    lastUseWrittenAt.delete(id);
   }
-  if (notedAt.has(keyId)) return;
-  notedAt.set(keyId, nowMs);
+  if (lastUseWrittenAt.has(keyId)) return;
+  lastUseWrittenAt.set(keyId, nowMs);
   const lately = new Date(nowMs - lastUsedResolutionMs);
   keys
     .updateOne(
@@ -159,6 +159,6 @@ function noteUse(keyId: string, nowMs: number): void {
       { writeConcern: { w: 1 } },
     )
     .catch(() => {
-      if (notedAt.get(keyId) === nowMs) notedAt.delete(keyId);
+      if (lastUseWrittenAt.get(keyId) === nowMs) lastUseWrittenAt.delete(keyId);
     });
 }

@@ -55,7 +55,7 @@ export async function changeKey(
     const { set = {}, unset = {}, on = [], isSame = false } = decide(before, now);
     const applied: AppliedForm = { id: form ?? '', at: now, isChange: !isSame };
     const { matchedCount } = await keys.updateOne(
-      { ...activeKeyOf(keyId, owner), ...asRead(before, on), ...(form && { 'forms.id': { $ne: form } }) },
+      { ...activeKeyOf(keyId, owner), ...unchangedSinceRead(before, on), ...(form && { 'forms.id': { $ne: form } }) },
       {
         $set: set,
         $unset: unset,
@@ -67,7 +67,7 @@ export async function changeKey(
   throw new AppError('unavailable');
 }
 
-const asRead = (before: ApiKey, on: readonly (keyof ApiKey)[]) =>
+const unchangedSinceRead = (before: ApiKey, on: readonly (keyof ApiKey)[]) =>
   Object.fromEntries(on.map((field) => [field, before[field] ?? { $exists: false }]));
 
 export const activeKeyOf = (keyId: string, owner: KeyOwner) => ({

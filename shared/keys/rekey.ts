@@ -1,7 +1,7 @@
 import { decrypt, encrypt, type SecretsKeys } from '../base/encryption.ts';
 import { type SecretStore, type StoredSecret, secretStores } from './secret-stores.ts';
 import { rekeyCheck } from './secrets-check.ts';
-import { ciphertextOf, underOlderKeys } from './stored-secrets.ts';
+import { ciphertextOf, encryptedWithOlderKeys } from './stored-secrets.ts';
 
 interface RekeyResult {
   /** The number of secrets that were re-encrypted. */
@@ -26,7 +26,7 @@ export async function rekeySecrets(secretsKeys: SecretsKeys, batchSize = 200): P
   let remaining = 0;
   for (const store of secretStores) {
     rekeyed += await rekeyStore(store, secretsKeys, { batchSize, unopened });
-    remaining += await store.collection.countDocuments(underOlderKeys(store, secretsKeys));
+    remaining += await store.collection.countDocuments(encryptedWithOlderKeys(store, secretsKeys));
   }
   if (remaining === 0) await rekeyCheck(secretsKeys);
   return { rekeyed, remaining, ...(unopened.length > 0 && { unopened }) };
@@ -56,7 +56,7 @@ async function rekeyStore(
 }
 
 function olderAfter(id: string, store: SecretStore, secretsKeys: SecretsKeys, limit: number): Promise<StoredSecret[]> {
-  const filter = { _id: { $gt: id }, ...underOlderKeys(store, secretsKeys) };
+  const filter = { _id: { $gt: id }, ...encryptedWithOlderKeys(store, secretsKeys) };
   return store.collection
     .find(filter, { projection: { [store.field]: 1 }, batchSize: limit + 1 })
     .sort({ _id: 1 })

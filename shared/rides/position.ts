@@ -15,10 +15,10 @@ export interface LiveLocation {
 }
 
 /** Positions stay a centimetre away from the poles: turf's functions need a longitude, and a pole has none. */
-const nearestToPole = 89.9999999;
+const maxLatitude = 89.9999999;
 const point = ({ lat, lng }: Location): [lng: number, lat: number] => [
   lng,
-  Math.min(nearestToPole, Math.max(-nearestToPole, lat)),
+  Math.min(maxLatitude, Math.max(-maxLatitude, lat)),
 ];
 const rounded = (value: number, decimals: number): number => Number(value.toFixed(decimals));
 

@@ -32,7 +32,7 @@ const findWithClock = batchedFind<Ride, Found>(rides, '_id', stateAndClock);
  */
 export async function readRide({ rideId, owner }: RideRef): Promise<{ ride: RideState; now: Date } | null> {
   const found = await findWithClock(rideId);
-  return found && isFor(found.ride, owner) ? { ride: found.ride, now: found.now } : null;
+  return found && isVisibleTo(found.ride, owner) ? { ride: found.ride, now: found.now } : null;
 }
 
 /**
@@ -41,12 +41,12 @@ export async function readRide({ rideId, owner }: RideRef): Promise<{ ride: Ride
  */
 export async function readCommittedRide({ rideId, owner }: RideRef): Promise<RideState | null> {
   const found = await rides.findOne<RideState>({ _id: rideId }, { ...committedReads(), projection: { events: 0 } });
-  if (found && isFor(found, owner)) return found;
+  if (found && isVisibleTo(found, owner)) return found;
   if (await readRide({ rideId, owner })) throw new NotYetCommitted();
   return null;
 }
 
-function isFor({ keyId, mode, driver, asked = [] }: RideState, owner: RideOwner): boolean {
+function isVisibleTo({ keyId, mode, driver, asked = [] }: RideState, owner: RideOwner): boolean {
   if (owner === 'anyone') return true;
   if ('keyId' in owner) return keyId === owner.keyId;
   const { driverId } = owner;

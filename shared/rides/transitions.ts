@@ -44,7 +44,6 @@ export const transitionOf = (action: RideAction): Transition => transitions[acti
 /** The final statuses: no action leaves them. */
 export const endedStatuses: RideStatus[] = ['completed', 'cancelled'];
 
-/** True for `completed` and `cancelled`. */
 export const hasEnded = (status: RideStatus): boolean => endedStatuses.includes(status);
 
 /**

@@ -37,7 +37,7 @@ export interface RideCounts {
 }
 
 /** One query counts at most this many keys, so that each query is short. */
-const keysAtOnce = 50;
+const keysPerQuery = 50;
 
 /**
  * Counts the rides that were created with these keys of an account: from the sums, and from the rides that are not
@@ -116,6 +116,6 @@ async function unsummedRides(keyIds: readonly string[], sums: ReadonlyMap<string
 }
 
 function inBatches(keyIds: readonly string[]): string[][] {
-  const count = Math.ceil(keyIds.length / keysAtOnce);
-  return Array.from({ length: count }, (_, index) => keyIds.slice(index * keysAtOnce, (index + 1) * keysAtOnce));
+  const count = Math.ceil(keyIds.length / keysPerQuery);
+  return Array.from({ length: count }, (_, index) => keyIds.slice(index * keysPerQuery, (index + 1) * keysPerQuery));
 }

@@ -157,7 +157,6 @@ export interface RideHistory {
   erasedAt?: Date;
   timers: Timer[];
   events: HistoryEvent[];
-  /** The redeliveries of the ride's events. */
   redeliveries: RedeliveryEntry[];
 }
 

@@ -3,11 +3,11 @@ import { firstRideId } from '../../shared/base/ids.ts';
 import { committedReads, timeLimit } from '../../shared/base/mongo/durability.ts';
 import {
   accountCode,
+  countsOfEarlierVersions,
   fareDayId,
   fareDays,
   fareProgress,
   keptDays,
-  ofEarlierVersions,
   placeOf,
   stepOf,
 } from '../../shared/fares/fare-days.ts';
@@ -47,7 +47,7 @@ async function countDays(until: Date, pace: Pace): Promise<number> {
     await fareProgress.updateOne({ _id: 'completed' }, { $max: { through: day } }, { upsert: true });
   }
   await pace();
-  await fareDays.deleteMany({ $or: [{ day: { $lt: dayOf(first) } }, ofEarlierVersions] });
+  await fareDays.deleteMany({ $or: [{ day: { $lt: dayOf(first) } }, countsOfEarlierVersions] });
   return trips;
 }
 

@@ -8,7 +8,10 @@ export interface ReadableCollection {
 /** Small pages keep MongoDB's replies small, and a stop waits for at most one page. */
 const pageSize = 250;
 
-/** The cursor of a walk: before the first document of the index, after its last one, or after the given one. */
+/**
+ * The cursor of a walk: before the first document of the index, after the last one, or after the document with this key
+ * and id.
+ */
 export type WalkCursor = 'front' | 'end' | { key: unknown; id: string };
 
 /** A walk along an index whose first field is a time, the oldest document first. */

@@ -63,7 +63,7 @@ export interface OutgoingEvent {
 /**
  * Makes one attempt under a claim: signs the body and sends it to the ride's URL, or else to the key's. Just before the
  * request is written, renews a claim that is too old, and rereads settings that are over 250 ms old (contract, section
- * 6, rule 7). Releases the claim if the outcome is `lost`. `trace` receives the details for the dashboard.
+ * 6, rule 7). Releases the claim if the outcome is `lost`. Writes the details for the dashboard into `trace`.
  */
 export async function attempt(
   ctx: Context,

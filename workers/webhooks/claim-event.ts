@@ -3,7 +3,16 @@ import { committedWrites } from '../../shared/base/mongo/durability.ts';
 import { rides } from '../../shared/rides/ride.ts';
 import type { Outbox } from '../../shared/rides/ride-jobs.ts';
 import type { Claim, Ride, RideEvent } from '../../shared/rides/ride-types.ts';
-import { earlierMs, fromNow, type HeldClaim, isAhead, mayClaim, newClaim, noteAhead, readClocks } from './claim.ts';
+import {
+  earlierMs,
+  fromNow,
+  type HeldClaim,
+  isAhead,
+  mayClaim,
+  newClaim,
+  noteClaimAhead,
+  readClocks,
+} from './claim.ts';
 
 /** An event that this run has claimed, with the fields of its ride that an attempt needs. */
 export interface ClaimedEvent extends HeldClaim {
@@ -74,7 +83,10 @@ function operationsOn(rideId: string, seq: number, token: string): Pick<HeldClai
 type DeliveryState =
   | { state: 'settled'; outbox: Outbox | null }
   | { state: 'not_its_turn' | 'free' }
-  /** `remainingMs`: the time after which to check the event again. */
+  /**
+   * `held`: another run holds a claim. `held ahead`: the claim is dated ahead of MongoDB's clock. `remainingMs`: the
+   * time after which to check the event again.
+   */
   | { state: 'held' | 'held ahead'; remainingMs: number };
 
 /** Reads why an event cannot be claimed, by MongoDB's clock. The events of a missing ride count as settled. */
@@ -86,7 +98,7 @@ export async function deliveryState(rideId: string, seq: number, endedBy?: Date)
   if (!ride || ride.settledSeq >= seq) return { state: 'settled', outbox: ride };
   if (ride.settledSeq < seq - 1 || ride.seq < seq) return { state: 'not_its_turn' };
   if (ride.claim && isAhead(ride.claim, ride.now)) {
-    return { state: 'held ahead', remainingMs: noteAhead(rideId, ride.claim) };
+    return { state: 'held ahead', remainingMs: noteClaimAhead(rideId, ride.claim) };
   }
   const remainingMs = (ride.claim?.until.getTime() ?? 0) - earlierMs(ride.now, endedBy);
   return remainingMs > 0 ? { state: 'held', remainingMs } : { state: 'free' };

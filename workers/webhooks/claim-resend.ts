@@ -1,7 +1,16 @@
 import { keys } from '../../shared/keys/api-key.ts';
 import { type AttemptRecord, attempts } from '../../shared/webhooks/attempts.ts';
 import { resendIntervalMs } from '../../shared/webhooks/redeliver.ts';
-import { earlierMs, fromNow, type HeldClaim, isAhead, mayClaim, newClaim, noteAhead, readClocks } from './claim.ts';
+import {
+  earlierMs,
+  fromNow,
+  type HeldClaim,
+  isAhead,
+  mayClaim,
+  newClaim,
+  noteClaimAhead,
+  readClocks,
+} from './claim.ts';
 
 /** A resend (a redelivery or a test event) that this run has claimed. */
 export interface ClaimedResend extends HeldClaim {
@@ -59,7 +68,7 @@ export async function heldForMs(attemptId: string, endedBy?: Date): Promise<numb
     { projection: { claim: 1, now: '$$NOW' } },
   );
   if (!found?.claim) return found && 0;
-  if (isAhead(found.claim, found.now)) return noteAhead(attemptId, found.claim);
+  if (isAhead(found.claim, found.now)) return noteClaimAhead(attemptId, found.claim);
   return Math.max(0, found.claim.until.getTime() - earlierMs(found.now, endedBy));
 }
 
@@ -69,14 +78,14 @@ export async function heldForMs(attemptId: string, endedBy?: Date): Promise<numb
  */
 const toleranceMs = 100;
 /** If `nextRedeliveryAt` is further ahead than this, MongoDB's clock was set back, and the throttle starts again. */
-const outdatedMs = 120_000;
+const maxAheadMs = 120_000;
 
 /**
  * Resolves with true if a redelivery of this key may start now. All processes share this throttle, so the limit also
  * holds when many late jobs are due at once.
  */
 export async function mayRedeliver(keyId: string): Promise<boolean> {
-  const isOutdated = { $gt: ['$nextRedeliveryAt', fromNow(outdatedMs)] };
+  const isOutdated = { $gt: ['$nextRedeliveryAt', fromNow(maxAheadMs)] };
   const isInPace = { $or: [{ $lte: ['$nextRedeliveryAt', fromNow(toleranceMs)] }, isOutdated] };
   const last = { $cond: [isOutdated, '$$NOW', { $max: ['$nextRedeliveryAt', '$$NOW'] }] };
   const next = { $add: [last, resendIntervalMs] };

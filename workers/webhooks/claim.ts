@@ -88,30 +88,30 @@ interface SeenClaim {
  * A job checks such a claim again at the latest after this time, because another process may have seen the claim
  * earlier and may take it over sooner.
  */
-const lookAgainMs = 3_000;
+const checkAgainMs = 3_000;
 const forgetAfterMs = 3_600_000;
 
 /**
  * Claims dated ahead of MongoDB's clock, by ride or resend id, and when this process first saw each (ms, monotonic).
  */
-const seen = new Map<string, { claim: SeenClaim; since: number }>();
+const seenClaims = new Map<string, { claim: SeenClaim; since: number }>();
 
 /** True if MongoDB's clock was set back after the claim was made. The claim's `until` is then meaningless. */
 export const isAhead = ({ at }: Pick<SeenClaim, 'at'>, now: Date): boolean => at > now;
 
 /** Remembers a claim dated ahead of the clock. Returns the time after which to check it again (ms). */
-export function noteAhead(id: string, claim: SeenClaim): number {
+export function noteClaimAhead(id: string, claim: SeenClaim): number {
   const since = performance.now();
-  for (const [oldest, entry] of seen) {
+  for (const [oldest, entry] of seenClaims) {
     if (since - entry.since < forgetAfterMs) break;
-    seen.delete(oldest);
+    seenClaims.delete(oldest);
   }
-  const before = seen.get(id)?.claim;
+  const before = seenClaims.get(id)?.claim;
   if (before?.token !== claim.token || before.until.getTime() !== claim.until.getTime()) {
-    seen.delete(id); // Keeps the map in the order of `since`.
-    seen.set(id, { claim, since });
+    seenClaims.delete(id); // Keeps the map in the order of `since`.
+    seenClaims.set(id, { claim, since });
   }
-  return Math.min(lengthMs(claim), lookAgainMs);
+  return Math.min(durationMsOf(claim), checkAgainMs);
 }
 
 /**
@@ -128,10 +128,10 @@ export const earlierMs = (now: Date, endedBy = now): number => Math.min(now.getT
 export function mayClaim(id: string, token: string, endedBy?: Date): object {
   const isFree = { $lte: ['$claim.until', { $min: ['$$NOW', endedBy ?? '$$NOW'] }] };
   const isOwn = { $eq: ['$claim.token', token] };
-  const entry = seen.get(id);
-  if (!entry || performance.now() - entry.since < lengthMs(entry.claim)) return { $or: [isFree, isOwn] };
+  const entry = seenClaims.get(id);
+  if (!entry || performance.now() - entry.since < durationMsOf(entry.claim)) return { $or: [isFree, isOwn] };
   const isUnchanged = [{ $eq: ['$claim.token', entry.claim.token] }, { $eq: ['$claim.until', entry.claim.until] }];
   return { $or: [isFree, isOwn, { $and: isUnchanged }] };
 }
 
-const lengthMs = ({ at, until }: SeenClaim): number => until.getTime() - at.getTime();
+const durationMsOf = ({ at, until }: SeenClaim): number => until.getTime() - at.getTime();

@@ -18,7 +18,7 @@ import { recordDelivery } from './settle-event.ts';
 import { markSlow } from './slow-lane.ts';
 
 /** A local fault postpones an event for at most 24 h. After that, the delivery is recorded as failed. */
-const longestWaitMs = 24 * 3_600_000;
+const maxPostponedMs = 24 * 3_600_000;
 const shortestBackoffMs = 15_000;
 
 /**
@@ -35,7 +35,8 @@ export async function deliverEvent(ctx: Context, job: DeliveryJob, run: Run): Pr
   const trace = newTrace();
   const made = await attempt(ctx, outgoingOf(claimed), claimed, settings, trace);
   if (made.outcome === 'lost') return endWithoutClaim(ctx, job);
-  if (made.outcome === 'unable' && ageMs(claimed) < longestWaitMs) return postpone(ctx, job, run, claimed, made.reason);
+  if (made.outcome === 'unable' && ageMs(claimed) < maxPostponedMs)
+    return postpone(ctx, job, run, claimed, made.reason);
 
   const outcome = made.outcome === 'unable' ? 'failed' : made.outcome;
   const isLast = claimed.ride.seq === seq;

@@ -11,7 +11,7 @@ export const secretsKeyMissing = 'secrets_key_missing';
 
 const pauseMs = 1_000;
 const longestBackoffMs = 300_000;
-const reportEveryMs = 60_000;
+const reportIntervalMs = 60_000;
 const reports = new WeakMap<Logger, Map<string, number>>();
 
 /**
@@ -68,7 +68,7 @@ function report(log: Logger, reason: string, job: DeliveryJob | AttemptJob): voi
   const now = performance.now();
   const reportedAt = reports.get(log) ?? new Map<string, number>();
   reports.set(log, reportedAt);
-  if (now - (reportedAt.get(reason) ?? -reportEveryMs) < reportEveryMs) return;
+  if (now - (reportedAt.get(reason) ?? -reportIntervalMs) < reportIntervalMs) return;
   reportedAt.set(reason, now);
   log.error({ ...job, reason }, 'a fault in this process postpones events');
 }

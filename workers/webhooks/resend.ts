@@ -18,7 +18,7 @@ import { settle } from './settle.ts';
 import { markSlow } from './slow-lane.ts';
 
 /** After this many tries without an outcome, a resend fails, because the resend itself may crash the process. */
-const mostTries = 3;
+const maxTries = 3;
 /** A test event fails after this time, because nobody is waiting for its result anymore. */
 const testMaxAgeMs = 10 * 60_000;
 const redeliveryMaxAgeMs = 24 * 3_600_000;
@@ -85,7 +85,7 @@ async function outgoingOrReason(
   settings: SettingsOrOutcome,
 ): Promise<OutgoingEvent | { reason: string; body?: never }> {
   const { record } = claimed;
-  if (record.tries !== undefined && record.tries > mostTries) return { reason: 'interrupted' };
+  if (record.tries !== undefined && record.tries > maxTries) return { reason: 'interrupted' };
   if (isTooOld(claimed) && !('outcome' in settings)) return { reason: 'too_late' };
   return (await outgoingOf(record)) ?? { reason: 'body_erased' };
 }

@@ -27,7 +27,7 @@ export async function settle<T extends object>(
 ): Promise<T | null> {
   for (const { fields, write } of writes) {
     try {
-      return await untilAnswered(ctx, job, run, write);
+      return await retryUntilAnswered(ctx, job, run, write);
     } catch (error) {
       const failure = { ...job, ...fields, error: describeError(error) };
       if (isOutageOfMongo(error)) {
@@ -40,7 +40,7 @@ export async function settle<T extends object>(
   return null;
 }
 
-async function untilAnswered<T>(
+async function retryUntilAnswered<T>(
   { log }: Context,
   { keyId: _, ...job }: DeliveryJob | AttemptJob,
   { stopping }: Run,

@@ -65,13 +65,13 @@ export async function isSlow(ctx: Pick<Context, 'redis' | 'now'>, keyId: string)
   }
 }
 
-const readers = new WeakMap<RedisClient, (keyId: string) => Promise<number>>();
+const expiryReaders = new WeakMap<RedisClient, (keyId: string) => Promise<number>>();
 
 /** Reads when a key's mark expires (Unix ms); 0 without a mark. Concurrent reads share one command. */
 function markExpiry(redis: RedisClient): (keyId: string) => Promise<number> {
-  const known = readers.get(redis);
+  const known = expiryReaders.get(redis);
   if (known) return known;
   const read = batch<string, number>(async (keyIds) => (await redis.zmscore(slowKeys, ...keyIds)).map(Number));
-  readers.set(redis, read);
+  expiryReaders.set(redis, read);
   return read;
 }

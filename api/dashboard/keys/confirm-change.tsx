@@ -49,7 +49,7 @@ const questions = {
  * The form field with the version of the secret that the form replaces. The form is refused if the secret has been
  * replaced since.
  */
-export const seenField = 'seen';
+export const secretVersionField = 'seen';
 
 /** Asks for confirmation of a change that cannot be undone. */
 export function confirmChangePage({
@@ -80,7 +80,9 @@ export function confirmChangePage({
           ))}
         </ul>
         <ChangeForm action={`${keyPath(key._id)}/${path}`} class="actions">
-          {question !== 'revoke' && <input type="hidden" name={seenField} value={secretVersion[question](key)} />}
+          {question !== 'revoke' && (
+            <input type="hidden" name={secretVersionField} value={secretVersion[question](key)} />
+          )}
           <button class="btn destroys" type="submit">
             {button}
           </button>

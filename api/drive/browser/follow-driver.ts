@@ -1,6 +1,6 @@
 import type { ShownRequest, ShownRide } from '../../drivers/fields.ts';
 import { pause, readStream } from '../../pages/browser/read-stream.ts';
-import { call, learnTime, streamUrl } from './gateway.ts';
+import { call, streamUrl, syncClock } from './gateway.ts';
 
 const offlineMs = 10_000;
 
@@ -22,7 +22,7 @@ export function followDriver({ onRequests, onRide, onConnection, onSignedOut }: 
       const ended = await readStream(streamUrl, stream.signal, {
         onOpen(response) {
           failures = 0;
-          learnTime(response);
+          syncClock(response);
           onConnection(true);
         },
         onEvent(name, data) {

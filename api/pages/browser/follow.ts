@@ -1,4 +1,4 @@
-import { exclusively, pause, readStream, type StreamEnd } from './read-stream.ts';
+import { pause, readStream, runWithLock, type StreamEnd } from './read-stream.ts';
 
 const pollMs = 5_000;
 /** At most this many streams, because over HTTP/1.1 all tabs of a browser share six connections to a host. */
@@ -93,7 +93,7 @@ export function followRide<State extends { now: number }>(
     visible = new AbortController();
     const { signal } = visible;
     askForState(signal).catch(() => {});
-    exclusively(base, signal, () => lead(signal)).catch(() => {});
+    runWithLock(base, signal, () => lead(signal)).catch(() => {});
   }
 
   otherTabs.onmessage = ({ data }) => applyState(data as State);

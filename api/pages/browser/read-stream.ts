@@ -55,7 +55,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Waits until no other tab of this browser holds the lock of this name, then calls `run` while holding it. */
-export async function exclusively(name: string, signal: AbortSignal, run: () => Promise<void>): Promise<void> {
+export async function runWithLock(name: string, signal: AbortSignal, run: () => Promise<void>): Promise<void> {
   if (!navigator.locks) return run();
   await navigator.locks.request(name, { signal }, run);
 }

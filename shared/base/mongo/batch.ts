@@ -44,7 +44,7 @@ export function batch<Asked, Answer>(
       return;
     }
     if (inFlight < concurrency) {
-      // Waits for the end of this turn of the event loop, so that operations of the same turn share the batch.
+      // Sends at the end of this turn of the event loop, so that operations of the same turn share the batch.
       setImmediate(dispatch);
       return;
     }

@@ -58,22 +58,22 @@ export function connectRedis(url: string, log: Logger): RedisClient {
  * refuses a command, sends the command again on the next connection, because BullMQ would pause after an error.
  */
 export function connectWorkerRedis(url: string, log: Logger): RedisClient {
-  return open(url, log, { ...patient, reconnectOnError: (error) => isReadOnly(error) && 2 });
+  return open(url, log, { ...retryingOptions, reconnectOnError: (error) => isReadOnly(error) && 2 });
 }
 
 /** Opens the connection for changes of rides. It subscribes again automatically after each reconnection. */
 export function connectSubscriberRedis(url: string, log: Logger): RedisClient {
-  return open(url, log, patient);
+  return open(url, log, retryingOptions);
 }
 
-const patient = { enableOfflineQueue: true, retryMs: 100, maxRetriesPerRequest: null } as const;
+const retryingOptions = { enableOfflineQueue: true, retryMs: 100, maxRetriesPerRequest: null } as const;
 
 function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...options }: Behaviour): RedisClient {
   const address = readRedisUrl(url);
   if (typeof address === 'string') throw new TypeError(`REDIS_URL is invalid (${address})`);
   const common = { ...connecting, ...options };
   if (address.kind === 'server') {
-    return reported(new Redis(address.url, { ...common, enableOfflineQueue, retryStrategy }), log);
+    return withOutageLog(new Redis(address.url, { ...common, enableOfflineQueue, retryStrategy }), log);
   }
   const secured = { ...common, ...address.credentials, ...(address.tls && { tls: {} }) };
   if (address.kind === 'cluster') {
@@ -82,7 +82,7 @@ function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...option
       enableOfflineQueue,
       redisOptions: secured,
     });
-    return keepConnected(reportedCluster(cluster, log));
+    return keepConnected(withClusterOutageLog(cluster, log));
   }
   const { sentinels, name, db, sentinelPassword, tls } = address;
   const redis = new Redis({
@@ -101,7 +101,7 @@ function open(url: string, log: Logger, { enableOfflineQueue, retryMs, ...option
     Connector: FollowingConnector as RedisOptions['Connector'],
     ...(tls && { sentinelTLS: {}, enableTLSForSentinelMode: true }),
   });
-  return reported(redis, log);
+  return withOutageLog(redis, log);
 }
 
 /**
@@ -190,13 +190,13 @@ function keepConnected(cluster: Cluster): Cluster {
 }
 
 /** Logs two lines per outage, not one per reconnection attempt. */
-function reported(redis: Redis, log: Logger): Redis {
+function withOutageLog(redis: Redis, log: Logger): Redis {
   const outage = outageLog(log);
   return redis.on('error', outage.begin).on('ready', outage.end);
 }
 
 /** Logs the same two lines per outage of a cluster, also if only one node is unreachable. */
-function reportedCluster(cluster: Cluster, log: Logger): Cluster {
+function withClusterOutageLog(cluster: Cluster, log: Logger): Cluster {
   const outage = outageLog(log);
   let isAsking = false;
   cluster.on('error', outage.begin);

@@ -45,7 +45,7 @@ interface WaitingKey {
 }
 
 const oldestRides = 1_000;
-const mostKeys = 10;
+const maxListedKeys = 10;
 
 /** Reads the state of every queue. Throws when Redis is unreachable. */
 export function readQueueStates({ queues }: Pick<Context, 'queues'>): Promise<QueueState[]> {
@@ -80,14 +80,14 @@ async function readWaitingByKey(): Promise<WaitingKey[]> {
         { $limit: oldestRides },
         { $group: { _id: '$keyId', rides: { $sum: 1 } } },
         { $sort: { rides: -1, _id: 1 } },
-        { $limit: mostKeys },
+        { $limit: maxListedKeys },
       ],
       { hint: order, ...timeLimit() },
     )
     .toArray();
   const ids = groups.map(({ _id }) => _id);
   const found = await keys
-    .find({ _id: { $in: ids } }, { projection: { name: 1, failing: 1 }, batchSize: mostKeys + 1, ...timeLimit() })
+    .find({ _id: { $in: ids } }, { projection: { name: 1, failing: 1 }, batchSize: maxListedKeys + 1, ...timeLimit() })
     .toArray();
   return groups.map(({ _id: keyId, rides }) => {
     const { name, failing } = found.find((key) => key._id === keyId) ?? {};

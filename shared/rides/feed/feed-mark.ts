@@ -30,9 +30,9 @@ const _id = 'feed';
  * back.
  */
 const behindClockMs = 50;
-const mostGrowthMs = 1_000;
+const maxGrowthMs = 1_000;
 const growth = {
-  $divide: [{ $min: [mostGrowthMs, { $max: [0, { $subtract: ['$$NOW', '$now'] }] }] }, 2],
+  $divide: [{ $min: [maxGrowthMs, { $max: [0, { $subtract: ['$$NOW', '$now'] }] }] }, 2],
 };
 const followed = { $subtract: ['$$NOW', behindClockMs] };
 

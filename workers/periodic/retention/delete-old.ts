@@ -21,7 +21,7 @@ import { pagesById } from '../walk.ts';
 
 const batchSize = 200;
 /** A batch has fewer rides than other documents, because each ride is deleted with its attempts. */
-const ridesAtOnce = 50;
+const ridesPerBatch = 50;
 
 type Rows = ReturnType<typeof collection<{ _id: unknown }>>;
 const expiring: Rows[] = [SignInModel, SessionModel, driverSessions.model, SubmissionModel, LimitModel, MailModel].map(
@@ -143,8 +143,8 @@ export async function deleteOldRides(before: Date, pace: Pace): Promise<number> 
   let deleted = 0;
   for await (const found of pagesById<OldRide>(rides, range, pace)) {
     const old = found.filter(({ status, statusAt, unsettled }) => hasEnded(status) && statusAt < end && !unsettled);
-    for (let start = 0; start < old.length; start += ridesAtOnce) {
-      const ids = old.slice(start, start + ridesAtOnce).map(({ _id }) => _id);
+    for (let start = 0; start < old.length; start += ridesPerBatch) {
+      const ids = old.slice(start, start + ridesPerBatch).map(({ _id }) => _id);
       await pace();
       await attempts.deleteMany({ rideId: { $in: ids } }, timeLimit());
       deleted += (await rides.deleteMany({ _id: { $in: ids } }, timeLimit())).deletedCount;

@@ -22,7 +22,7 @@ const maxHeadJobs = 1_000;
  * The clocks of the processes that add jobs may differ by this much. Only a larger difference proves which of two jobs
  * came first.
  */
-const orderMs = 5_000;
+const maxClockDifferenceMs = 5_000;
 /** BullMQ's score of a delayed job is its due time (Unix ms) times this. */
 const scorePerMs = 0x1000;
 
@@ -115,7 +115,8 @@ async function readJobs(
   const [names, lastTimes, ...answers] = (await reads.exec()) ?? [];
   const jobIds = answerOf<(string | null)[]>(names);
   // The list is first in, first out: a job that entered before the head's last job is in the head, or not in the list.
-  const certainUntil = head.last === null ? Number.POSITIVE_INFINITY : enteredAt(answerOf(lastTimes)) - orderMs;
+  const certainUntil =
+    head.last === null ? Number.POSITIVE_INFINITY : enteredAt(answerOf(lastTimes)) - maxClockDifferenceMs;
   const leftovers: string[] = [];
   for (const [index, job] of uncertain.entries()) {
     const [hash, lock, place] = answers.slice(3 * index);

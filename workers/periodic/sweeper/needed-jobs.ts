@@ -38,7 +38,6 @@ export interface Findings {
   failed: number;
 }
 
-/** A running sweep. */
 export interface Sweep {
   ctx: Context;
   /** True for a full sweep, which visits everything and adds every missing job without the grace time. */

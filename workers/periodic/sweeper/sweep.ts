@@ -12,7 +12,7 @@ import { atFront, type Progress } from './progress.ts';
 
 /** A job that is late by more than this counts as lost. */
 const graceMs = 10_000;
-/** An ordinary sweep stops in each index after this many documents with nothing to do. */
+/** An ordinary sweep stops in each index after this many documents for which there is nothing to do. */
 const maxIdle = 500;
 
 interface SweepOptions {
@@ -62,7 +62,7 @@ export async function sweep(ctx: Context, options: SweepOptions): Promise<Findin
   try {
     // The walks run at the same time, because after an outage both many timers and many events are pending.
     await Promise.all([
-      endLeaving(current),
+      settleInactiveDrivers(current),
       walk(dueTimers(current), progress.timers, bounds('timers')),
       walk(unsettledEvents(current), progress.deliveries, bounds('deliveries')),
       walk(pendingAttempts(current), progress.attempts, bounds('attempts')),
@@ -81,7 +81,7 @@ async function keepAllJobIdsUnique(ctx: Context, nowMs: number): Promise<void> {
   else await Promise.all(kept);
 }
 
-async function endLeaving({ ctx, now, swept }: Sweep): Promise<void> {
+async function settleInactiveDrivers({ ctx, now, swept }: Sweep): Promise<void> {
   const { settled, failed } = await settleDrivers(ctx, now);
   swept.drivers += settled;
   swept.failed += failed;

@@ -13,7 +13,7 @@ const addressTimeoutMs = 2_000;
 /** One attempt tries at most this many of a name's addresses. */
 const maxAddresses = 4;
 
-/** One attempt reads at most this much of an answer. */
+/** An attempt reads at most this many bytes of the receiver's answer. */
 const maxReadBytes = 65_536;
 
 /**
@@ -127,14 +127,14 @@ async function connectTo(url: URL, address: string, options: ConnectOptions, tim
  * A root name server in both address families, to test for a route. Connecting a UDP socket only looks up the route and
  * sends nothing.
  */
-const farAddresses = [
+const rootServers = [
   ['udp4', '198.41.0.4'],
   ['udp6', '2001:503:ba3e::2:30'],
 ] as const;
 
 /** Resolves with true if this host has a route to public addresses of at least one family. */
 export async function hasRoute(): Promise<boolean> {
-  const routes = farAddresses.map(async ([family, address]) => {
+  const routes = rootServers.map(async ([family, address]) => {
     const socket = createSocket(family).on('error', () => {}); // A late error must not end the process.
     try {
       socket.connect(53, address);

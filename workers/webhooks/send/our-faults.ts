@@ -76,7 +76,7 @@ export function recordReachedHost(host: string): void {
 }
 
 type AskNameServers = (name: string, signal: AbortSignal) => Promise<unknown>;
-const probes = new WeakMap<AskNameServers, Promise<boolean>>();
+const runningProbes = new WeakMap<AskNameServers, Promise<boolean>>();
 
 /**
  * Resolves with true if this process reaches a host other than `host` (contract, section 6, rule 4). The proof is a
@@ -91,8 +91,9 @@ export async function reachesOthers(
   const other = last.host === host ? lastOther : last;
   if (other.at >= since - recentMs) return true;
   if (!(await hasRoute())) return false;
-  const asked = probes.get(resolver) ?? answersForOthers(resolver, limitMs).finally(() => probes.delete(resolver));
-  probes.set(resolver, asked);
+  const asked =
+    runningProbes.get(resolver) ?? answersForOthers(resolver, limitMs).finally(() => runningProbes.delete(resolver));
+  runningProbes.set(resolver, asked);
   return asked;
 }
 

@@ -17,7 +17,7 @@ export type Attempt = Message & {
   /** Allowlist of origins that may be neither HTTPS nor public, such as `http://127.0.0.1:4000`. */
   localTargets: readonly string[];
   timeoutMs?: number;
-  /** For tests: replaces the machine's name servers. */
+  /** Only for tests: replaces the machine's name servers. */
   resolver?: Resolver;
   /** The certificate authorities (PEM) to trust instead of Node's. TLS sessions are kept per object. */
   tls?: { ca: string };
@@ -28,7 +28,8 @@ export type SendResult = AttemptResult & { durationMs: number };
 /**
  * Makes one attempt to deliver one event: posts the unchanged body to the URL. Never throws. One time limit of 8 s
  * covers DNS, connecting, TLS and the wait for the status line. 2xx means `delivered`; redirects are not followed, and
- * only public addresses are called (contract, section 6, rules 2 to 4). `trace` receives the details for the dashboard.
+ * only public addresses are called (contract, section 6, rules 2 to 4). Writes the details for the dashboard into
+ * `trace`.
  *
  * Only this folder opens outbound connections; a test checks all imports for that.
  */
