@@ -38,7 +38,7 @@ const handlers = {
 const recoveryOptions = { lockDuration: 8_000, stalledInterval: 2_000, maxStalledCount: 10, runRetryDelay: 1_000 };
 
 /**
- * Starts a pool: runs the jobs of its queue, at most `concurrency` at a time. `heartbeat` records that the pool is alive.
+ * Starts a pool: runs the jobs of its queue, at most `concurrency` at a time. `heartbeat` records that the pool lives.
  */
 export function startPool(
   ctx: Context,
