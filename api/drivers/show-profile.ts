@@ -1,6 +1,6 @@
 import { objectSchema, type Shape } from '../../shared/base/json-schema.ts';
 import type { ActiveDriver } from '../../shared/drivers/driver.ts';
-import { readPosition, reportLifeMs, type StoredPosition, shownPosition } from '../../shared/drivers/positions.ts';
+import { maxReportAgeMs, readPosition, type StoredPosition, shownPosition } from '../../shared/drivers/positions.ts';
 import type { DriverRides } from '../../shared/rides/driver/driver-rides.ts';
 import { carType, lat, lng, plate, rating, rideId, vehicle } from '../../shared/rides/public-schemas.ts';
 import { get } from '../http/route.ts';
@@ -73,7 +73,7 @@ function present(
   { ride }: DriverRides,
   nowMs: number,
 ): Shape<typeof answer> {
-  const isHeard = position !== null && Math.abs(nowMs - position.seenAt.getTime()) < reportLifeMs;
+  const isHeard = position !== null && Math.abs(nowMs - position.seenAt.getTime()) < maxReportAgeMs;
   return {
     driverId,
     name,

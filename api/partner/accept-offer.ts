@@ -58,7 +58,7 @@ export const acceptOffer: PartnerOperation<'POST'> = {
       present: (ride): Shape<typeof answer> => ({
         success: true,
         rideId: ride._id,
-        // Accepting again succeeds only until the ride has ended.
+        // The status is a moving one, because accepting an offer again succeeds only until the ride has ended.
         status: ride.status as MovingStatus,
       }),
     });

@@ -89,7 +89,9 @@ export const exampleEvent: Shape<typeof feedEvent> = {
   requestId: 'desk-7f31c0a2',
 };
 
-/** The fields of the body keep the order in which they were sent, so its JSON text is the text that was signed. */
+/**
+ * The fields of the event's body keep the order in which they were sent, so its JSON text is the text that was signed.
+ */
 export function presentEvent(
   rideId: string,
   { seq, event, at, clockAt, body, delivery, by, requestId }: RideEvent,
@@ -118,7 +120,7 @@ function presentDelivery({ outcome, at, httpStatus, reason, durationMs }: Delive
 }
 
 /**
- * Long polling: reads again after each wait, until `isEnough` or until the time is over. `again` also authenticates
+ * Long polling: waits and reads again, until `isEnough` returns true or the time is over. `again` also authenticates
  * again, so that a key that is revoked during the wait sees nothing.
  */
 export async function waitFor<Result>(

@@ -9,18 +9,18 @@ import { queryOf } from '../http/validate.ts';
 import type { PartnerOperation } from './operation.ts';
 import { warnOfPlaces } from './warnings.ts';
 
-const pointForm = /^(-?\d{1,2}(?:\.\d+)?),(-?\d{1,3}(?:\.\d+)?)$/;
+const pointPattern = /^(-?\d{1,2}(?:\.\d+)?),(-?\d{1,3}(?:\.\d+)?)$/;
 
 /** `lat,lng` in a query. */
 const point = (example: string) =>
   Joi.string()
     .required()
     .custom((value: string, helpers) => {
-      const [, lat, lng] = pointForm.exec(value) ?? [];
+      const [, lat, lng] = pointPattern.exec(value) ?? [];
       const place = { lat: Number(lat), lng: Number(lng) };
       return Math.abs(place.lat) <= 90 && Math.abs(place.lng) <= 180 ? place : helpers.error('point.form');
     })
-    .meta({ openapi: { pattern: pointForm.source } })
+    .meta({ openapi: { pattern: pointPattern.source } })
     .messages({ 'point.form': '{{#label}} must be a latitude and a longitude, such as 40.758,-73.9855' })
     .example(example);
 

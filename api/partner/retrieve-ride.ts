@@ -47,7 +47,7 @@ export const retrieveRide: PartnerOperation<'GET'> = {
   },
   errors: ['ride_not_found'],
   route({ service }) {
-    // The position of a simulated car depends on the time: use MongoDB's clock.
+    // Reads MongoDB's clock too, because the position of a simulated car depends on the time.
     const findRide = authenticateForRide<ShownRide>(service, { ...readFields, leg: 1, now: '$$NOW' });
     return get(retrieveRide, {
       authenticate: async (ctx) => withReportedPosition(await findRide(ctx)),

@@ -6,7 +6,7 @@ export const text = Joi.string()
   .allow('')
   .empty(null)
   .custom((value: string, helpers) => (value.isWellFormed() ? value : helpers.error('text.form')))
-  // The rule needs no keyword in JSON Schema, whose strings are always well-formed Unicode.
+  // The rule adds no keyword to the JSON Schema, because JSON Schema's strings are always well-formed Unicode.
   .meta({ openapi: {} })
   .messages({ 'text.form': '{{#label}} must be well-formed Unicode' });
 

@@ -10,7 +10,7 @@ import { connectMongo } from '../../shared/base/mongo/connection.ts';
 import { keys } from '../../shared/keys/api-key.ts';
 import { createKey } from '../../shared/keys/manage-keys.ts';
 import { secretStores } from '../../shared/keys/secret-stores.ts';
-import { underMissingKeys } from '../../shared/keys/stored-secrets.ts';
+import { encryptedWithMissingKeys } from '../../shared/keys/stored-secrets.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { openContext } from '../../shared/process/open-context.ts';
 import { RideModel } from '../../shared/rides/ride.ts';
@@ -143,7 +143,7 @@ describe('the start of a process', () => {
     for (let made = 0; made < 20; made++) await newKey(made % 2 ? [a] : [b]);
     for (const store of secretStores) {
       const { executionStats } = await store.collection
-        .find(underMissingKeys(store, [b, a]))
+        .find(encryptedWithMissingKeys(store, [b, a]))
         .limit(1)
         .explain('executionStats');
       expect(executionStats, store.what).to.include({ nReturned: 0, totalDocsExamined: 0 });
