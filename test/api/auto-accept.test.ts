@@ -132,7 +132,7 @@ describe('auto-accept', () => {
     expect((await storedRide(rideId)).acceptedOfferId).to.equal(offerId);
   });
 
-  it("once a driver becomes free, a job from the sweeper and its duplicate accept the driver's offer only once", async () => {
+  it("when a driver becomes free, the sweeper's job accepts the offer once, even if it runs twice", async () => {
     const { rideId, offerId, free } = await rideOfBusyDriver();
     await free();
     await (await jobFor(api.ctx, 'bidding', { rideId, timer: 'auto_accept' }))?.remove();

@@ -301,7 +301,7 @@ describe('rate limit of creations', () => {
     expect((await partner.post(`/rides/${rideId}/cancel`)).status).to.equal(200);
   });
 
-  it('the log of a key that creates no more rides expires', async () => {
+  it('the Redis log of creations expires if its key creates no more rides', async () => {
     await partner.createRide();
     expect(await api.ctx.redis.pttl(creationLog(partner.keyId))).to.be.within(1, 3_600_000);
   });

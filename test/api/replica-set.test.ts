@@ -79,7 +79,7 @@ describe('API on a replica set', () => {
     expect(await storedRide(rideId)).to.include({ status: 'cancelled', cancelledBy: 'partner' });
   });
 
-  it('a cancel answers 409 as soon as the earlier step is majority-committed', async () => {
+  it('a cancel answers 409 as soon as the earlier cancellation is majority-committed', async () => {
     const partner = await api.partner('live');
     const { rideId } = await rideIn(api.ctx, 'bidding', { by: partner });
     replicaSet.hold();

@@ -166,7 +166,7 @@ describe('streams of pages', function () {
     expect((await once(reading.response, 'data'))[0]).to.equal(eventText(3, 'still here'));
   });
 
-  it('a stream whose client resets the connection before it begins is not counted', async () => {
+  it('a stream does not count if its client resets the connection before the stream begins', async () => {
     for (let count = 1; count <= 3; count++) {
       const socket = net.connect({ port: server.port, host: '127.0.0.1' });
       beforeOpen = async ({ res }) => {

@@ -97,7 +97,7 @@ describe('watch()', () => {
     third.end();
   });
 
-  it('watch() runs one look at a time, and reads an id that gets news during a look again after it', async () => {
+  it('watch() runs one look at a time; an id that gets news during a look is read again after that look', async () => {
     const { join, note, lookNow, nextLook, looks, close } = startWatch();
     join('a', 'first');
     join('b', 'second');

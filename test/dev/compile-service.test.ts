@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { compile } from '../../dev/stack/compile-service.ts';
 
 describe('compilation for npm run dev', () => {
-  it('fails for a syntax error, with one line that names file, line and column', async () => {
+  it('the compilation fails for a syntax error, with one line that names file, line and column', async () => {
     const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'rides-test-'));
     const project = path.join(folder, 'tsconfig.json');
     await fs.writeFile(

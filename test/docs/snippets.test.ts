@@ -66,14 +66,14 @@ describe('the code of a documentation page', () => {
   for (const name of pageNames) {
     const count = runs[name];
     if (count === undefined) {
-      it(`is nothing to run: ${name}`, async () => {
+      it(`this page has no code to run: ${name}`, async () => {
         // On such a page an answer is an example, which the tests of the pages compare with its schema.
         expect(await pageText(name)).not.to.match(/^```(sh|\w+ file=\S+$)/m);
       });
       continue;
     }
     for (const language of languages[name] ?? [undefined]) {
-      it(`works as it stands: ${[name, language].filter(Boolean).join(', ')}`, async function () {
+      it(`the code works as the page shows it: ${[name, language].filter(Boolean).join(', ')}`, async function () {
         this.timeout(300_000);
         // A language that is missing and cannot be installed leaves its test pending, which .ci/run counts as failed.
         if (language === 'python' && missing.includes('python3')) this.skip();

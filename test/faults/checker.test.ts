@@ -121,12 +121,12 @@ describe('the checker of the fault suite', function () {
   });
   after(() => Promise.all(copies.map((folder) => fs.rm(folder, { recursive: true, force: true }))));
 
-  it('finds no violation in the real service', async () => {
+  it('the checker finds no violation in the real service', async () => {
     expect((await violationsOf(build, { withDrivers: true, withCrowd: true })).join('\n')).to.equal('');
   });
 
   for (const { bugs, withDrivers, withCrowd } of plantedRuns) {
-    it(`catches a service that ${bugs.map(({ what }) => what).join(', or ')}`, async () => {
+    it(`the checker catches a service that ${bugs.map(({ what }) => what).join(', or ')}`, async () => {
       const copy = await plant(build, bugs);
       copies.push(copy);
       const forDrivers = withDrivers ? { until: isOneOfThreeChosen, limits: shortTrips } : {};

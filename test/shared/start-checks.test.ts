@@ -84,7 +84,7 @@ describe('the start of a process', () => {
     });
   }
 
-  it('a start is refused if such an index exists but is not unique', async () => {
+  it('a start is refused if a required unique index exists but is not unique', async () => {
     await migrate([a]);
     await keys.dropIndex('hash_1');
     await keys.createIndex({ hash: 1 });
@@ -138,7 +138,7 @@ describe('the start of a process', () => {
     }
   });
 
-  it('a start finds signing secrets under unlisted keys of SECRETS_KEY through an index', async () => {
+  it('a start uses an index to find signing secrets whose key is not in SECRETS_KEY', async () => {
     await migrate([a]);
     for (let made = 0; made < 20; made++) await newKey(made % 2 ? [a] : [b]);
     for (const store of secretStores) {
@@ -151,7 +151,7 @@ describe('the start of a process', () => {
     }
   });
 
-  it('a refused start of the API or a worker prints only that line', async () => {
+  it('a refused start of the API or a worker prints only one line', async () => {
     await migrate([a]);
     const logDir = fs.mkdtempSync(path.join(os.tmpdir(), 'rides-test-'));
     const env = testSettings({ ...settings(2), LOG_LEVEL: 'info' });

@@ -11,7 +11,7 @@ const high = `${'0'.repeat(24)}ffffffff`;
 describe('trace sampling', () => {
   const collector = useReceiver();
 
-  it('is decided by this process, not by the flag or the id of the trace that a client sends', async () => {
+  it('sampling is decided by this process, not by the flag or the id of the trace that a client sends', async () => {
     const tracing = openTelemetry({ endpoint: collector.origin, share: 0.5 }, 'test', createLogger('silent', 'test'));
     const end = () => ({ hasFailed: false, fields: {} });
     const attempt = () => tracing.span({ name: 'attempt', kind: 'client' }, async () => {}, end);

@@ -99,7 +99,7 @@ describe('the OpenAPI document', () => {
     expect(count).to.be.above(20);
   });
 
-  it('documents X-Request-Id on every answer, Retry-After on every 429 and 503, RateLimit only on creations', () => {
+  it('X-Request-Id is documented on every answer, Retry-After on every 429 and 503, RateLimit on creations', () => {
     const operations = Object.values(openApi.paths).flatMap((methods) => Object.values(methods));
     for (const { operationId, responses } of operations) {
       for (const [status, response] of Object.entries(responses)) {

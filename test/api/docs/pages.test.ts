@@ -32,7 +32,7 @@ describe('documentation', () => {
   const htmlPath = (name: string) => (name === 'index' ? '/docs' : `/docs/${name}`);
 
   for (const name of pageNames) {
-    it(`serves ${name} as a page and as Markdown, with the service's own address`, async () => {
+    it(`${name} is served as a page and as Markdown, with the service's own address`, async () => {
       const page = await ask(htmlPath(name));
       const html = await page.text();
       expect(page.status).to.equal(200);
@@ -64,7 +64,7 @@ describe('documentation', () => {
     ]).to.have.members([...pageNames]);
   });
 
-  it("serves the OpenAPI document with the service's own address", async () => {
+  it("the OpenAPI document is served with the service's own address", async () => {
     const answer = await ask('/docs/openapi.json');
     expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
     const document = await answer.json();
@@ -78,7 +78,7 @@ describe('documentation', () => {
     expect(text).to.include('https://api.partner.example/docs/openapi.json');
   });
 
-  it('serves each signature verifier as a file', async () => {
+  it('each signature verifier is served as a file', async () => {
     for (const { name, text } of readVerifiers()) expect(await (await ask(`/docs/${name}`)).text()).to.equal(text);
   });
 
@@ -137,7 +137,7 @@ describe('documentation', () => {
     }
   });
 
-  it('docs/contract.md has valid links, and names no decisions and no settings', () => {
+  it('docs/contract.md has valid links, and mentions no decisions and no settings', () => {
     const contract = readFileSync(path.resolve(import.meta.dirname, '../../../docs/contract.md'), 'utf8');
     const anchors = parseMarkdown(contract).headings.map(({ id }) => `#${id}`);
     for (const [, link = ''] of contract.matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -164,7 +164,7 @@ describe('documentation', () => {
     }
   });
 
-  it('each code block is marked with its use in tests', () => {
+  it('each code block has a mark that says how tests use it', () => {
     const marks = ['run', 'background', 'given', 'install', 'output', 'example', 'answer', 'schema', 'event', 'file'];
     for (const { name, text } of docs.pages) {
       for (const block of codeBlocks(text)) {

@@ -46,7 +46,7 @@ describe("the drivers' gateway", () => {
       expect(status).to.equal(401);
     });
 
-    it("a driver's key stops working on the next request after rotate, suspend or revoke, until resume", async () => {
+    it("a driver's key stops working at once after rotate, suspend or revoke; resume ends a suspension", async () => {
       const driver = await newGatewayDriver(api);
       const status = async () => (await driver.get('/me')).status;
       expect(await status()).to.equal(200);
@@ -310,14 +310,14 @@ describe("the drivers' gateway", () => {
     ['post', '/ride/cancel', badSteps],
   ] as const) {
     for (const [body, field] of bodies) {
-      it(`answers 400 and names ${field} for ${method.toUpperCase()} ${path} with ${JSON.stringify(body)}`, async () => {
+      it(`${method.toUpperCase()} ${path} answers 400 and names ${field} for ${JSON.stringify(body)}`, async () => {
         const answer = await (await newGatewayDriver(api))[method](path, body);
         expect(answer.status).to.equal(400);
         expect(answer.body).to.have.all.keys('error');
         expect(answer.body.error).to.match(new RegExp(`^${field}\\b`));
       });
     }
-    it(`answers 400 to ${method.toUpperCase()} ${path} without a JSON object`, async () => {
+    it(`${method.toUpperCase()} ${path} answers 400 without a JSON object`, async () => {
       const driver = await newGatewayDriver(api);
       for (const text of ['', '{', '[]', '"x"', 'null']) {
         const answer = await driver[method](path, text);

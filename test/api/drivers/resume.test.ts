@@ -82,7 +82,7 @@ describe('drivers who are suspended and resumed before the next sweep', () => {
     expect(await positions.findOne({ _id: driver.driverId })).to.include({ isOnline: true, available: true });
   });
 
-  it('a late goOffline of a sweep that began before the resume does not put the driver offline', async () => {
+  it('a late goOffline by a sweep from before the resume does not put the driver offline', async () => {
     const driver = await newGatewayDriver(api, { at: somewhere() });
     await suspendDriver(driver.driverId);
     const counts = (await readCounts(driver.driverId)) ?? {};

@@ -132,7 +132,7 @@ describe('statements', () => {
     expect(await october(key)).to.include({ trips: 2, cents: 1_100, isSoFar: false });
   });
 
-  it('lists a total for each month with trips and for the current month', async () => {
+  it('each month with trips and the current month have a total', async () => {
     const key = await newKey();
     await tripsAt(key, 1, at('2026-08-05 10:00'), at('2026-10-05 10:00'), at('2026-10-06 10:00'));
     const months = (isSoFar: boolean) => [

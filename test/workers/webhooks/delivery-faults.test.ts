@@ -135,7 +135,7 @@ describe('event delivery with faults', () => {
     expect((await jobFor(ctx, 'webhooks', { rideId, seq: 2 }))?.data).to.include({ rideId, seq: 2 });
   });
 
-  it('the last event is settled once if the reply is lost and a new event occurs before it', async () => {
+  it('the last event is settled once if a new event occurs before the reply to the settling is lost', async () => {
     const rideId = await rideWith(1);
     beforeTheAnswer('settling', async () => {
       await accept(rideId);
@@ -177,7 +177,7 @@ describe('event delivery with faults', () => {
       renewals.length = 0;
     });
 
-    it('after a connect of over a second, the claim is renewed and a rolled secret signs the request', async () => {
+    it('if connecting takes over a second, the claim is renewed and a new secret already signs', async () => {
       const key = await newKey(ctx, receiver.url);
       const rideId = await rideWithEvents(ctx, key, 1);
       let rolled = '';

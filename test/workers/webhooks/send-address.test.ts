@@ -164,7 +164,7 @@ describe('send: allowed addresses', () => {
     }
   });
 
-  it('a local target on another port does not allow this one', async () => {
+  it('a local target allows no other port of the same host', async () => {
     const neighbour = `http://127.0.0.1:${receiver.port + 1}`;
     const result = await sendTo(receiver.origin, async () => [], [neighbour]);
     expect(result).to.include({ outcome: 'blocked', reason: 'target_url' });
