@@ -77,7 +77,7 @@ describe('POST /rides/:rideId/accept', () => {
     wake.onRideChange((changed) => {
       isWoken ||= changed === rideId;
     });
-    // The accept is repeated, because the subscription may not have reached Redis yet.
+    // Repeats the accept, because the subscription may not have reached Redis before the first one.
     await until(async () => (await accept()).status === 200 && isWoken);
     wake.close();
     expect(await jobFor(api.ctx, 'simulator', { rideId, timer: 'arrive' })).to.not.equal(undefined);

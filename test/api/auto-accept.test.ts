@@ -103,7 +103,7 @@ describe('auto-accept', () => {
     expect((await storedRide(second)).acceptedOfferId).to.equal(offerId);
   });
 
-  /** Creates a ride whose only offer within the limits is from a driver who is on another ride. */
+  /** Creates a ride with one offer within the limits, from a driver who is on another ride. */
   async function rideOfBusyDriver() {
     const driver = newDriver();
     const [first, second] = [await newRideWith(), await newRideWith()];

@@ -33,7 +33,8 @@ describeOnLinux('event feed while the clock of MongoDB changes', function () {
     await tripOf(partner.keyId);
     await allShown();
     for (const steps of [
-      // The clock goes back by a minute; ahead by an hour and back; back and forth several times.
+      // Each row is one sequence of clock changes: back by a minute; ahead by an hour and back; back and forth several
+      // times.
       [-60_000],
       [0, hourMs, 0],
       [5_000, 0, 9_000, -3_000, hourMs, 0, -hourMs, 0],
@@ -45,7 +46,7 @@ describeOnLinux('event feed while the clock of MongoDB changes', function () {
         await tripOf(partner.keyId);
         await setTimeout(150);
       }
-      // Both readers have read these events before the clock changes again.
+      // Waits until both readers have these events, before the clock changes again.
       await allShown();
     }
     isOver = true;

@@ -259,7 +259,7 @@ describe('rate limit of creations', () => {
       await limit({ set: () => {} } as unknown as RequestContext, input, async () => ({}) as CreationFields);
     };
     for (let outage = 1; outage <= 2; outage++) {
-      // The key holds a value of another type, so the script fails.
+      // The Redis key now holds a value of another type, so the script of the limit fails.
       await ctx.redis.set(creationLog(keyId), 'damaged');
       for (let made = 0; made < 3; made++) await create();
       expect(lines.filter(({ msg }) => msg === 'limit counted in this process only')).to.have.length(outage);

@@ -12,7 +12,10 @@ import { newGatewayDriver } from '../support/drivers.ts';
 import { type MongoProxy, startMongoProxy } from '../support/mongo-proxy.ts';
 import { startTestApi, testContext } from '../support/service.ts';
 
-/** A limit that only ends a hang: each answer takes 3 s, but all requests run at once on a busy machine. */
+/**
+ * This limit only ends a hang. It is long, because all requests run at once, each waits 3 s for MongoDB, and the
+ * machine is busy.
+ */
 const patience = () => AbortSignal.timeout(60_000);
 const opsToken = 'a-token-of-operators-1';
 

@@ -9,7 +9,7 @@ interface Look {
   end(error?: Error): void;
 }
 
-/** Starts a watch whose looks the test observes and ends. Its watchers are names. */
+/** Starts a watch whose looks the test observes and ends. In these tests, a watcher is just a name. */
 function startWatch(pollMs = 60_000) {
   const looks: Look[] = [];
   const logged: string[] = [];

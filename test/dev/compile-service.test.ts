@@ -16,7 +16,7 @@ describe('compilation for npm run dev', () => {
         compilerOptions: { rootDir: '.' },
       }),
     );
-    // Only npm run typecheck reports wrong types.
+    // The wrong type of `fare` must not be reported here: only npm run typecheck checks types.
     await fs.writeFile(path.join(folder, 'wrong.ts'), 'export const fare: string = 10;\n\nexport const seats = 4 +;\n');
     const error = await compile(project, path.join(folder, 'built')).catch((reason: Error) => reason.message);
     expect(error).to.match(/^\S+\/wrong\.ts:3:25: Expression expected\.$/);

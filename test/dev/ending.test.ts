@@ -46,8 +46,8 @@ describe('a child process of npm run dev or npm run demo', () => {
     await until(async () => !isAlive(child));
   });
 
-  it('a child process ends when the reader of the output closes the pipe, even if it writes nothing', async function () {
-    // Only GNU tail detects the closed pipe at once. With another tail, the next write does.
+  it('a child process ends when the reader of its output closes the pipe, even before any output', async function () {
+    // Only GNU tail ends as soon as the pipe is closed. Other versions end at the next write.
     if (process.platform !== 'linux') this.skip();
     const shell = ['-c', '"$@" | (read -r line <&3); wait', 'sh', ...command];
     const main = spawn('sh', shell, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });

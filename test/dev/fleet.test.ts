@@ -28,7 +28,7 @@ describe('npm run fleet', () => {
     const area = `${place.lat},${place.lng},1`;
     const args = ['--drivers', `${count}`, '--area', area, '--seed', '3', '--speed', '1000', '--url', api.url];
     const [file = '', ...rest] = nodeCommand('dev/fleet.ts', args);
-    // A closed standard output would end the fleet.
+    // Standard output is ignored and not closed, because a closed one would end the fleet.
     fleet = spawn(file, rest, { env: { ...process.env, ...testSettings() }, stdio: ['ignore', 'ignore', 'pipe'] });
     fleet.stderr?.on('data', (chunk) => {
       said += chunk;
@@ -77,7 +77,7 @@ describe('npm run fleet', () => {
     const { status, offers } = await storedRide(rideId);
     expect(status).to.equal('bidding');
     expect(offers.filter(({ withdrawnAt }) => !withdrawnAt)).to.deep.equal([]);
-    // The fleet has revoked them, because their keys are lost.
+    // The fleet has revoked its drivers, because nobody keeps their keys.
     expect(await drivers.countDocuments({ _id: { $in: ids }, revokedAt: { $exists: false } })).to.equal(0);
   });
 

@@ -35,7 +35,10 @@ describe('npm run listen', () => {
     await receiver.close();
   });
 
-  /** Starts the command and waits until it listens. Variables hide the key and the secret from process lists. */
+  /**
+   * Starts the command and waits until it listens. Key and secret are environment variables, because process lists show
+   * arguments.
+   */
   async function listen({ signsWith = '' }: { signsWith?: string }, ...args: string[]): Promise<void> {
     const given = ['--forward', receiver.url, '--url', `${api.url}/v1`, ...args];
     const [file = '', ...rest] = nodeCommand('dev/listen.ts', given);

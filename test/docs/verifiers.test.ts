@@ -142,7 +142,7 @@ const generated: Case[] = fc.sample(
     .map(([body, age, position, byte, where]): Case => {
       const event = { title: `${where} of ${body}`, ...genuine(body, now - age) };
       if (where === 'body') return { ...event, body: spliced(event.body, position, byte) };
-      // Headers are ASCII.
+      // A header can contain only ASCII.
       if (where === 'signature')
         return { ...event, signature: spliced(Buffer.from(event.signature), position, (byte % 95) + 32).toString() };
       return event;

@@ -19,7 +19,7 @@ import { startWorld, type World } from './world/world.ts';
 interface RunOptions {
   withDrivers?: boolean;
   /**
-   * With people on the dashboard, feed readers, old rides, and rides with raised fares, manual steps and auto-accept.
+   * Adds people on the dashboard, feed readers, old rides, and rides with raised fares, manual steps and auto-accept.
    */
   withCrowd?: boolean;
   /** The load continues until this resolves with true. */
@@ -88,7 +88,7 @@ const isOneOfThreeChosen = async (): Promise<boolean> =>
 const isEnoughLive = ({ calls }: FleetLog): boolean =>
   calls.filter(({ operation, status }) => operation === 'complete' && status === 200).length >= 2;
 
-/** Each button was pressed at least twice, and enough rides had manual steps and raised fares. */
+/** True once each button was pressed at least twice and there were enough manual steps and raised fares. */
 function isEnoughBeside(presses: readonly Press[], journal: readonly Call[]): boolean {
   const pressed = (button: Button) => presses.filter((press) => press.button === button && press.status > 0).length;
   const calls = (operation: Call['operation']) => journal.filter((call) => call.operation === operation).length;

@@ -45,7 +45,7 @@ describe('docker-compose.yml', function () {
 
   it('docker-compose.yml uses exactly the variables of .env.example, with the same defaults', async () => {
     const example = await fs.readFile(path.join(root, '.env.example'), 'utf8');
-    // Compose replaces variables inside the values of an .env file.
+    // Compose replaces variables that occur in the values of an .env file, so this test does too.
     const required: Record<string, string> = requiredSettings;
     const whole = (value = '') => value.replace(/\$\{([A-Z_]+)\}/g, (_, name) => required[name] ?? '');
     const settings = Object.fromEntries(
@@ -271,7 +271,8 @@ describe('docker-compose.yml', function () {
         expect(await get('maxmemory-policy')).to.equal('noeviction');
         expect(await get('hz')).to.equal('100');
         expect(await get('hash-max-listpack-value')).to.equal('1024');
-        // Rewriting the append-only file may need the same amount again.
+        // At most half of the container's memory, because rewriting the append-only file may need the same amount
+        // again.
         expect(Number(await get('maxmemory'))).to.be.within(2 ** 28, Number(service('redis').mem_limit) / 2);
       });
     });

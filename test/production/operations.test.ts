@@ -36,7 +36,7 @@ describe('the procedures of docs/operations.md', function () {
       WEBHOOK_LOCAL_TARGETS: `${receiver.origin},${hanging.origin}`,
       // Rides last more than a second, so that some are active during each procedure.
       SIMULATION_SPEED: '12',
-      // Stop without waiting for the attempt to the hanging receiver.
+      // A short time, so that a stop does not wait for the attempt to the hanging receiver.
       SHUTDOWN_GRACE_MS: '3000',
     });
   });
@@ -103,7 +103,7 @@ describe('the procedures of docs/operations.md', function () {
       isDone = true;
     };
     work.then(end, end);
-    // Stay below the limit of 30 per minute and key.
+    // This loop stays below the limit of 30 creations per minute and key.
     while (!isDone) {
       const key = keys[made.length % keys.length] as NewKey;
       if (made.length < keys.length * 25) made.push(await createRide(key));
@@ -154,7 +154,7 @@ describe('the procedures of docs/operations.md', function () {
   });
 
   it('an upgrade has no downtime: every creation returns 201, and every ride is completed', async () => {
-    // The index of the previous version.
+    // Creates an index that the previous version had.
     await RideModel.collection.createIndex({ trackToken: 1 }, { unique: true });
     const keys = [await newKey(), await newKey(), await newKey()];
     const upgraded = procedure('upgrade');

@@ -77,7 +77,7 @@ describe('the production proxy', function () {
       api = serviceProcess({ name: 'api', script: 'api/main', env, output: { logDir: folder.path } });
       await api.start();
       stops.push(() => api.stop());
-      // On a busy machine a restart of the API can be slow.
+      // The proxy waits long, because a restart of the API can be slow on a busy machine.
       proxy = await proxyOf(port, { API_WAIT: '60s' });
       key = (await newKey()).key;
     });

@@ -200,7 +200,7 @@ describe('the traces of an API process and workers', () => {
     };
     const hangs = { OTEL_EXPORTER_OTLP_ENDPOINT: hanging.origin, OTEL_EXPORTER_OTLP_TIMEOUT: '3600000' };
     const running = await start({ api: away, worker: hangs });
-    // 512 spans are sent at once.
+    // More than the 512 spans that a process collects before it sends them.
     for (let sent = 0; sent < 600; sent += 100) {
       await Promise.all(Array.from({ length: 100 }, () => fetch(`${running.url}/v1`)));
     }
@@ -209,7 +209,7 @@ describe('the traces of an API process and workers', () => {
     expect(await running.stop()).to.deep.equal(['code 0', 'code 0']);
     const warnings = (await running.log('api')).split('\n').filter((line) => line.includes('traces are dropped'));
     expect(warnings).to.have.length(1);
-    // A stop that waits for the collector would exceed the grace period.
+    // A stop that waited for the collector would exceed the grace period.
     expect(await running.log('worker')).not.to.match(/grace period over|traces are dropped/);
   });
 });

@@ -24,7 +24,7 @@ describe('trace sampling', () => {
     await tracing.stop();
     const spans = spansIn(collector.receipts);
     const requests = spans.filter(({ kind }) => kind === 'server');
-    // A fair choice keeps none or all of 100 traces once in 2 ** 99 runs.
+    // A random choice would keep none or all of 100 traces only once in 2 ** 99 runs.
     for (const traceparent of traces) {
       const kept = requests.filter(({ name }) => name === String(traceparent));
       expect(kept.length, traceparent).to.be.within(1, 99);

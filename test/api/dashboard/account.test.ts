@@ -130,7 +130,7 @@ describe('the dashboard: account', () => {
     const total = 120;
     const now = api.ctx.now();
     for (let made = 0; made < total; made += 1) {
-      // Some entries share a millisecond.
+      // Seven entries have the same time.
       const at = now + Math.floor(made / 7);
       await audit({ accountId: visitor.account._id, action: 'signed_in', from: `203.0.113.${made}` }, at);
     }
@@ -158,7 +158,7 @@ describe('the dashboard: actions of the operator on the command line', () => {
   let api: TestApi;
 
   before(async () => {
-    // The command connects and disconnects this very process, so the test context is closed first.
+    // The command runs in this process and opens and closes its connections, so the test context is closed first.
     await (await testContext()).close();
     const { log } = console;
     console.log = () => {};

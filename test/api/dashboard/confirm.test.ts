@@ -26,7 +26,7 @@ describe('confirmation with a code that is at most 12 hours old', () => {
       { accountId: visitor.account._id },
       { $set: { verifiedAt: new Date(api.ctx.now() - agoMs) } },
     );
-  /** Simulates a session from the previous version. */
+  /** Simulates a session from the previous version, which did not record the time of the code. */
   const neverVerified = () =>
     SessionModel.updateMany({ accountId: visitor.account._id }, { $unset: { verifiedAt: 1 } });
   const at = () => `/dashboard/keys/${key.keyId}`;

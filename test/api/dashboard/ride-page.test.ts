@@ -32,7 +32,7 @@ describe("a ride's page in the dashboard", () => {
     return attempt;
   }
 
-  /** Records a delivery of the ride's first event, from a minute ago. */
+  /** Records the delivery of the ride's first event, with a time a minute ago. */
   async function settled({ rideId }: { rideId: string }, delivery: Pick<Delivery, 'outcome' | 'reason'>) {
     const recorded = { ...delivery, durationMs: 7, at: new Date(Date.now() - 60_000) };
     const change = { 'events.0.delivery': recorded, settledSeq: 1, unsettled: 0 };

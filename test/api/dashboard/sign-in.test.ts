@@ -122,7 +122,7 @@ describe('sign-in', () => {
     expect((await browser.press('Sign in', { code })).html).to.include('This code no longer works');
     expect(await isSignedIn(browser)).to.equal(false);
     await browser.press('Send code', { email });
-    // After the pause that follows five wrong codes.
+    // The time after the pause that five wrong codes cause.
     const laterMs = Date.now() + 61_000;
     api.ctx.now = () => laterMs;
     await browser.press('Sign in', { code: await codeSentTo(api.ctx, email) });

@@ -38,7 +38,7 @@ describe('documentation', () => {
       expect(page.status).to.equal(200);
       expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8');
       expect(html).to.match(/^<!doctype html><html lang="en">/);
-      // The strict policy for pages: nothing inline, no scripts at all.
+      // The strict policy for pages allows nothing inline; these pages have no scripts at all.
       expect(page.headers.get('content-security-policy')).to.include("script-src 'self'");
       expect(html).not.to.match(/<script|<style|\sstyle=|\son[a-z]+=/);
       expect(html).not.to.include('https://rides.example');
@@ -84,7 +84,7 @@ describe('documentation', () => {
 
   it('a conditional request for a current copy of a page answers 304', async () => {
     const first = await ask('/docs');
-    // Uses no fetch, because it adds `Cache-Control: no-cache`.
+    // Does not use fetch, because fetch adds `Cache-Control: no-cache`.
     const headers = ['Host: x', `If-None-Match: ${first.headers.get('etag')}`, 'Connection: close'];
     expect((await rawRequest(api.url, requestText(['GET /docs HTTP/1.1', ...headers]))).status).to.equal(304);
     expect(first.headers.get('cache-control')).to.equal('no-cache');

@@ -229,7 +229,7 @@ describe("a session on the driver's page", () => {
     const guesser = plainBrowser(api);
     const { key } = await newGatewayDriver(api);
     const guess = (typed: string) => guesser.post('/drive/sign-in', { key: typed });
-    // A correct key does not count.
+    // A sign-in with a correct key does not count towards the limit.
     await guess(key);
     const guesses = await Promise.all(Array.from({ length: 22 }, () => guess(newDriverKey())));
     expect(guesses.filter(({ status }) => status === 429)).to.have.length(2);

@@ -233,7 +233,7 @@ describe("the drivers' gateway", () => {
         await post('/me/online', somewhere());
         const at = api.ctx.now();
         await writeLastReport(driverId, { ...somewhere(), at: new Date(at) });
-        // All times in this report are from before the clock change.
+        // Simulates a position whose times were all written before the clock changed.
         const before = new Date(at + aheadMs);
         await positions.updateOne({ _id: driverId }, { $set: { at: before, seenAt: before, reportedAt: before } });
         expect((await get('/me')).body.available).to.equal(false);

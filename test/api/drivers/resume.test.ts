@@ -134,7 +134,7 @@ describe("the stored ride of a driver's position", () => {
     const { offerId } = (await driver.post(`/requests/${rideId}/offers`, { price: 20, etaMinutes: 5 })).body;
     await partner.post(`/rides/${rideId}/accept`, { offerId });
     await runDispatch(api.ctx, rideId, 'driver');
-    // The position as an earlier version wrote it, on a clock that was an hour ahead.
+    // Simulates a position from an earlier version, written while the clock was an hour ahead.
     const settledAt = new Date(api.ctx.now() + 3_600_000);
     await positions.updateOne({ _id: driver.driverId }, { $set: { settledAt } as object });
     await partner.post(`/rides/${rideId}/cancel`);

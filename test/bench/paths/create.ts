@@ -4,9 +4,9 @@ import { type BenchKey, newKeys } from '../data/keys.ts';
 import { creation } from '../data/requests.ts';
 import { type ApiPath, apiPath, type PreparedLoad, type Who } from './api-path.ts';
 
-/** Creations of each key: below its limit of 30 a minute. Every round has new keys. */
+/** Number of creations with each key, below its limit of 30 a minute. Every round has new keys. */
 export const usesOfEach = 25;
-/** A higher rate than any floor has reached. The load stops if the keys are used up. */
+/** The prepared keys suffice for this rate, which no floor has reached. The load stops if they are used up. */
 const mostPerSecond = 6_000;
 
 /** Creations with live keys: one insert and one job each, in the service and in the floor. */

@@ -13,7 +13,7 @@ import { biddingRide, insertRides } from '../data/rides.ts';
 import { cpuUsOf } from '../measured/machine-cpu.ts';
 import { actor, type Stack } from '../stack.ts';
 
-/** Operations in one command. About this many share a command while the machine is busy with whole rides. */
+/** Operations in each command: about as many as share one in the service when whole rides keep the machine busy. */
 const atATime = 8;
 
 const operations = ['a step, read and written', 'a claim', 'the settling of the last event', 'a reading'] as const;

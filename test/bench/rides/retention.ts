@@ -17,7 +17,7 @@ import { cpuByProgram } from './cpu-by-program.ts';
 
 const eventsOfEach = 5;
 const perSecond = 60;
-/** A starting process needs a second of CPU. These seconds are excluded from both figures. */
+/** These first seconds are excluded from both figures, because a starting process needs a second of CPU time. */
 const startSeconds = 6;
 
 /**

@@ -18,7 +18,7 @@ export interface AskedEvidence {
 }
 
 /**
- * Violations by resends and test events: each must be sent once, recorded, marked, and sent no more often than
+ * Violations in resends and test events: each must be sent once, recorded, marked, and sent no more often than
  * requested.
  */
 export function askedViolations(evidence: AskedEvidence): string[] {

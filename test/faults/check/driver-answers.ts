@@ -3,7 +3,7 @@ import type { Suspension } from '../load/fleet.ts';
 import { type DriverEvidence, timeOf } from './live-history.ts';
 import { faultOf } from './requests.ts';
 
-/** Violations by answers of the drivers' gateway, including answers that contradict the stored ride. */
+/** Violations in answers of the drivers' gateway, including answers that contradict the stored ride. */
 export function answerViolations({ fleet: { calls, suspensions }, rides, faults }: DriverEvidence): string[] {
   const byId = new Map(rides.map((ride) => [ride._id, ride]));
   return calls.flatMap((call) => {

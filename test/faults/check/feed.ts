@@ -7,7 +7,7 @@ import { faultOf } from './requests.ts';
 const pollMs = 2_000;
 
 /**
- * Violations by event feeds: a reader that follows the cursor must get every event of the key exactly once, the events
+ * Violations in event feeds: a reader that follows the cursor must get every event of the key exactly once, the events
  * of a ride in order, and the same order as all other readers.
  */
 export function feedViolations(

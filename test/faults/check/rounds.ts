@@ -5,12 +5,13 @@ import type { FleetDriver } from '../world/world.ts';
 import { biddingEndOf, type DriverEvidence, isCalm, promptMs, tripOf } from './live-history.ts';
 
 /**
- * A ride with this many offers need not be opened to more drivers; a driver with this many requests need not be asked.
+ * A ride with this many offers need not be opened to more drivers, and no ride need be opened to a driver with this
+ * many requests.
  */
 const enough = 5;
 
 /**
- * Violations by the dispatch rounds of live rides: a ride is opened only to drivers who are online and whose car fits,
+ * Violations in the dispatch rounds of live rides: a ride is opened only to drivers who are online and whose car fits,
  * and, if no fault delays the rounds, finally to every driver who is online and free.
  */
 export function roundViolations(evidence: DriverEvidence): string[] {

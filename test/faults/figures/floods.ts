@@ -53,7 +53,9 @@ export const floods: Figure = {
   },
 };
 
-/** The limit of open files. Node raises its own to the hard limit. Without /proc, a usual value is assumed. */
+/**
+ * The limit of open files. It is the hard limit, to which Node raises its own. Without /proc, a usual value is assumed.
+ */
 function mostFiles(): number {
   if (!fs.existsSync('/proc/self/limits')) return 10_240;
   return Number(/Max open files\s+\d+\s+(\d+)/.exec(fs.readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? 10_240);

@@ -21,7 +21,7 @@ export const kinds = {
   withdrawal: 10,
   /** Partners act when the bidding time ends. */
   expiry: 10,
-  /** Partners act when the simulator accepts for them. Some also cancel later, during the trip. */
+  /** Partners act at the moment when the simulator accepts for them. Some also cancel later, during the trip. */
   simulator: 15,
 };
 export type Kind = keyof typeof kinds;

@@ -35,7 +35,7 @@ export const rateLimit: Figure = {
 };
 
 /**
- * Sends 300 concurrent creations for each of several keys, or 100 that are each sent three times. Two keys at a time.
+ * Sends 300 concurrent creations with each of several keys, or 100 creations three times each. Uses two keys at a time.
  */
 async function bursts(world: World, run: FigureRun, { isRepeated }: { isRepeated: boolean }): Promise<Part> {
   const keyCount = run.short ? 3 : 20;

@@ -8,8 +8,9 @@ import { type HttpAnswer, type HttpConnection, type HttpRequest, httpConnection,
 import { inWorld, numbers, sideBySide } from './in-world.ts';
 
 const atOnce = 6;
-/** Requests of each connection before the revoke, and requests that start after its answer. */
+/** Number of requests on each connection before the key is revoked. */
 const requestsBefore = 2;
+/** Number of requests on each connection that start after the answer to the revocation. */
 const requestsAfter = 3;
 
 /**

@@ -10,7 +10,7 @@ export interface RawOutcome {
   problem?: string;
   /** Ids of rides whose creation was answered 201. */
   rideIds: string[];
-  /** All answers were refusals, or there was none. Then no part of the bytes may be stored. */
+  /** True if every answer was a refusal, or if there was none. Then no part of the bytes may be stored. */
   isRefused: boolean;
 }
 

@@ -23,9 +23,9 @@ export interface CrowdOptions {
   hasOneTurn?: boolean;
 }
 
-/** A worker process checks at least every 75 s if the sums or the retention are due. */
+/** Time limit for the sums and the retention: a worker process checks at least every 75 s whether they are due. */
 const turnsMs = 120_000;
-/** The first run starts with the process. */
+/** The same limit with `hasOneTurn`: the first run starts with the worker process. */
 const turnMs = 15_000;
 
 /** Starts people on the dashboard, two feed readers for each key, and a task that adds old rides. */

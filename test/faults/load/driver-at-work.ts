@@ -187,7 +187,7 @@ export function driverAtWork(work: Work): DriverAtWork {
       await shift();
       await goOffline();
       await pause(between(random, 500, 5_000));
-      // A partner may have accepted an offer in the meantime: offers stay open while their driver is offline.
+      // Offers stay open while their driver is offline, so a partner may have accepted one in the meantime.
       await look();
       if (!work.isParked && !stopping.aborted) await goOnline();
     }

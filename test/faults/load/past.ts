@@ -28,7 +28,7 @@ export interface Past {
   /** Ended 420 days ago: must be deleted in the run of the retention that follows the sums. */
   toDelete: Ride[];
   hasSecondTurn: boolean;
-  /** Live trips of earlier months: must remain, as lines of statements. */
+  /** Live trips of earlier months: must remain as lines of statements. */
   trips: Ride[];
 }
 

@@ -83,8 +83,8 @@ export interface World {
   /** Creates a further worker process for several pools. The caller starts and stops it. `shiftMs` shifts its clock. */
   moreWorkers(name: string, options?: { shiftMs?: number; pools?: readonly PoolName[] }): WorldProcess;
   /**
-   * Waits until no ride, resend, test event or mail has open work, at most `maxMs`. Resolves with the number that still
-   * has.
+   * Waits until no ride, resend, test event or mail has open work, at most `maxMs`. Resolves with the number of those
+   * that have.
    */
   quiet(maxMs: number): Promise<number>;
   /** Stops everything and deletes the folder, unless `keep`. Resolves with how and when each process ended. */

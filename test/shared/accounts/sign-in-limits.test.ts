@@ -60,7 +60,7 @@ describe('limits of sign-in codes', () => {
           if (made.result === 'wrong') entered.push(nowMs);
           else if (made.result === 'too many') nowMs += made.freesMs;
         }
-        // Waits, because an address gets only five mails an hour.
+        // Tries only every 12 minutes, because an address gets only five mails an hour.
         nowMs += 12 * minuteMs;
       }
       return entered;

@@ -88,8 +88,8 @@ describe('fare counts', () => {
       await trips(place, prices(ofOne).slice(1), 1);
     }
     await count();
-    // Account 0 has 10 of 29 trips at `third` and 11 of 30 at `more`. The next trip, of another account, makes it 10 of
-    // 30 at `third`, which is not more than a third.
+    // Account 0 has 10 of 29 trips at `third` and 11 of 30 at `more`, both more than a third. The next trip, of another
+    // account, makes it 10 of 30 at `third`, which is exactly a third.
     await trips(third, [1.5], 1, { accountId: 'acct_x', createdAt: at('2026-11-05 11:00') });
     await FareProgressModel.deleteMany({});
     await count();

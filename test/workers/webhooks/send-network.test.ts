@@ -22,7 +22,7 @@ describe('send: network faults', () => {
       tls: {},
       answer: (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'),
     });
-    // The clock advances, so that connections of earlier tests do not count as recent.
+    // Advances the clock, so that connections of earlier tests do not count as recent.
     laterMs += 60_000;
     performance.now = () => laterMs + now.call(performance);
   });
