@@ -24,7 +24,7 @@ describe('API on a replica set', () => {
   const committedReads = (count: number) =>
     until(async () => commands.filter(({ readConcern }) => readConcern?.level === 'majority').length >= count);
 
-  it('serves every operation of the contract on a replica set', async () => {
+  it('every operation of the contract works on a replica set', async () => {
     const partner = await api.partner('live');
     const created = await partner.createRide({}, { 'idempotency-key': 'a' });
     expect((await partner.createRide({}, { 'idempotency-key': 'a' })).text).to.equal(created.text);

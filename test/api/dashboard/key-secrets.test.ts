@@ -105,7 +105,7 @@ describe('the dashboard: the secrets of a key', () => {
         expect(textOf(html, shows)).to.be.a('string');
       });
 
-      it(`refuses a form of ${path} if another person has replaced the secret since it was shown`, async () => {
+      it(`a form of ${path} is refused if another person has replaced the secret since it was shown`, async () => {
         const { keyId } = await ownKey();
         const seenBy = async () =>
           /name="seen" value="(\d+)"/.exec((await visitor.get(`/dashboard/keys/${keyId}/${path}`)).html)?.[1] ?? '';
@@ -139,7 +139,7 @@ describe('the dashboard: the secrets of a key', () => {
       }
     });
 
-    it('redirects every action on a revoked key to its page, and changes nothing', async () => {
+    it('every action on a revoked key redirects to its page, and changes nothing', async () => {
       const { keyId } = await ownKey('test', 'https://partner.example/hook');
       await revokeKey(keyId, owner());
       const before = await stored(keyId);
@@ -153,7 +153,7 @@ describe('the dashboard: the secrets of a key', () => {
   });
 
   describe('signing secret', () => {
-    it('shows the signing secret only on request, and adds an audit entry each time', async () => {
+    it('the signing secret is shown only on request, with an audit entry each time', async () => {
       const { keyId, signingSecret } = await ownKey();
       const before = await visitor.get(`/dashboard/keys/${keyId}`);
       expect(before.html).to.include('>Show signing secret<').and.not.include('whsec_');

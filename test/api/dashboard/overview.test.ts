@@ -21,7 +21,7 @@ describe('the dashboard: overview', () => {
   const steps = (html: string) => [...html.matchAll(/<li class="(done|next|later)"/g)].map(([, state]) => state);
 
   describe('onboarding checklist', () => {
-    it('shows an empty account the steps test key, webhook URL or console, and first ride', async () => {
+    it('the overview shows an empty account the steps test key, webhook URL or console, and first ride', async () => {
       const html = await overview();
       expect(steps(html)).to.deep.equal(['next', 'later', 'later']);
       expect(html).to.include('href="/dashboard/keys/new?mode=test"').and.include('href="/dashboard/console"');
@@ -53,7 +53,7 @@ describe('the dashboard: overview', () => {
     });
   });
 
-  it('shows active keys, rides created, keys with traffic and the busiest key', async () => {
+  it('the overview shows active keys, rides created, keys with traffic and the busiest key', async () => {
     const [live, test, revoked] = [
       await key('live', 'Airport'),
       await key('test', 'Sandbox'),
@@ -79,7 +79,7 @@ describe('the dashboard: overview', () => {
     ]);
   });
 
-  it('shows each active key with its state', async () => {
+  it('the overview shows each active key with its state', async () => {
     await key('live', 'Unused', 'https://partner.example/hook');
     const { key: secret } = await key('test', 'Polling');
     const gone = await key('test', 'Gone');
@@ -93,7 +93,7 @@ describe('the dashboard: overview', () => {
     expect(rows.find((row) => row.includes('Gone'))).to.equal(undefined);
   });
 
-  it('names the key whose deliveries fail', async () => {
+  it('the overview names the key whose deliveries fail', async () => {
     const { keyId } = await key('live', 'Airport');
     const keys = await listKeys({ accountId: visitor.account._id });
     const usage = { activeKeys: 1, ridesCreated: 9, live: 9, test: 0, keysWithTraffic: 1 };
@@ -108,7 +108,7 @@ describe('the dashboard: overview', () => {
     expect(html).to.include(`/dashboard/deliveries?key=${keyId}&amp;outcome=missed`);
   });
 
-  it('shows nothing of another account', async () => {
+  it('the overview shows nothing of another account', async () => {
     const { keyId, name } = await key('live', 'Xanadu');
     const stranger = await signedIn(api);
     for (const path of ['/dashboard', '/dashboard/keys', '/dashboard/account']) {

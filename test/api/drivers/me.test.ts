@@ -15,7 +15,7 @@ describe("the drivers' gateway", () => {
     call(`${api.url}${base}${path}`, { method, headers });
 
   describe('keys', () => {
-    it("accepts a driver's key in Authorization and in X-Api-Key, and prefers Authorization", async () => {
+    it("a driver's key is accepted in Authorization and in X-Api-Key; Authorization takes precedence", async () => {
       const { key, driverId } = await newGatewayDriver(api);
       const other = await newGatewayDriver(api);
       expect((await ask('/me', { authorization: `Bearer ${key}` })).body).to.include({ driverId });

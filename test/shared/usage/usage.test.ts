@@ -198,7 +198,7 @@ describe('the usage of an account', () => {
   });
 
   describe('the usage summary', () => {
-    it('the summary has active keys, rides by mode, keys with traffic, and the busiest, even a revoked key', async () => {
+    it('the summary has active keys, rides by mode, keys with traffic, and the busiest (even if revoked)', async () => {
       const live = await newKey({ name: 'lobby' });
       const { accountId } = live;
       const test = await newKey({ accountId, mode: 'test', name: 'developers' });
