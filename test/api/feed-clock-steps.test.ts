@@ -106,7 +106,7 @@ describeOnLinux('event feed while the clock of MongoDB changes', function () {
     let cursor = '';
     for (let isLast = false; ; isLast = isOver()) {
       const { status, body } = await reader.get(`/events?limit=3&waitSeconds=${waitSeconds}&after=${cursor}`);
-      // A clock change ahead can abort MongoDB's operations.
+      // Retries after a 503, because a clock change ahead can abort MongoDB's operations.
       if (status === 503) continue;
       expect(status).to.equal(200);
       shown.push(...body.events.map(({ rideId, seq }: ShownEvent) => `${rideId} ${seq}`));

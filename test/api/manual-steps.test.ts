@@ -220,7 +220,7 @@ describe('manual steps of a test ride', () => {
           await Promise.all([step(rideId, 'offer'), fireTimer(api.ctx, rideId, 'offer')]);
           const { offers, timers } = await storedRide(rideId);
           expect(timers.map(({ name }) => name)).to.deep.equal(['expire']);
-          // If the manual step is second, it makes an offer of a second driver.
+          // If the manual step comes second, its offer is from a second driver.
           expect(offers.length).to.be.within(1, 2);
           expect(new Set(offers.map(({ driver }) => driver.driverId)).size).to.equal(offers.length);
         }),

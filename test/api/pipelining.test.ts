@@ -130,7 +130,7 @@ describe('pipelined requests', () => {
     const anonymous = requestText(['GET /v1 HTTP/1.1', 'Host: x', `X-Filler: ${'x'.repeat(1_000)}`]);
     connection.socket.write(get('/v1') + anonymous.repeat(count));
     await held.arrived;
-    // Enough time to read all of them.
+    // Waits long enough for the server to read all requests.
     for (let turns = 0; turns < 300; turns++) await setImmediate();
     held.letGo();
     const answers = await connection.answers(count + 1);

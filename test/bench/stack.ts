@@ -104,7 +104,7 @@ export async function startStack(say: (line: string) => void): Promise<Stack> {
   };
 }
 
-/** A context that suffices to add jobs as the service does. MongoDB has this machine's clock. */
+/** A context with only what is needed to add jobs as the service does. MongoDB has this machine's clock. */
 export function producer({ queues, redis }: Pick<Stack, 'queues' | 'redis'>): Context {
   return { queues, redis, log: createLogger('silent', 'bench'), now: Date.now } as unknown as Context;
 }

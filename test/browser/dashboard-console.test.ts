@@ -109,7 +109,7 @@ describe('the test console in a browser', () => {
     await entry(page, 'Offer accepted').waitFor();
   }).timeout(60_000);
 
-  it('drives a ride with manual steps: a custom offer, a withdrawal, and each step to the end', async () => {
+  it('manual steps drive a ride: a custom offer, a withdrawal, and each step to the end', async () => {
     const page = await openPage(await profile(), consoleUrl());
     const rideId = await start(page, 'no_offers');
     const button = (name: string | RegExp) => page.getByRole('button', { name });

@@ -173,7 +173,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     }
   });
 
-  it('leads a new account to a working key with only the keyboard', async () => {
+  it('the keyboard suffices for a new account to get a working key', async () => {
     const page = await open('/dashboard');
     const tabTo = async (name: string) => {
       for (let presses = 0; presses < 40; presses += 1) {
@@ -252,7 +252,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     expect(await listKeys({ accountId: visitor.account._id })).to.have.length(1);
   });
 
-  it('copies the key, disables a clicked button, and does not show the key after Back', async () => {
+  it('the page copies the key, disables a clicked button, and does not show the key after Back', async () => {
     const profile = await openProfile({ storageState: cookies(), permissions: ['clipboard-read', 'clipboard-write'] });
     const page = await openPage(profile, `${api.url}/dashboard/keys/new`);
     await page.getByLabel('Name').fill('Front desk');
@@ -273,7 +273,7 @@ describe('the dashboard: keys, overview and account in a browser', () => {
     expect(await listKeys({ accountId: visitor.account._id })).to.have.length(1);
   });
 
-  it('ticks the onboarding steps automatically', async () => {
+  it('the onboarding steps are ticked automatically', async () => {
     const page = await open('/dashboard');
     const ticked = (count: number) =>
       page.waitForFunction((n) => document.querySelectorAll('.first-steps li.done').length === n, count);

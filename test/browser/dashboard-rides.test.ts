@@ -216,7 +216,7 @@ describe('the pages of rides and deliveries', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('scrolls to the chosen detail on a phone', async () => {
+  it('on a phone, the page scrolls to the chosen detail', async () => {
     const { visitor, url } = await failedRide();
     const options = { viewport: { width: 360, height: 740 }, hasTouch: true };
     for (const javaScriptEnabled of [true, false]) {
@@ -228,7 +228,7 @@ describe('the pages of rides and deliveries', () => {
     }
   });
 
-  it('filters rides and resends failed events with only the keyboard', async () => {
+  it('the keyboard suffices to filter rides and resend failed events', async () => {
     const { visitor, keyId } = await failedRide();
     const page = await openPage(await openProfile(asVisitor(visitor)), `${api.url}/dashboard/rides`);
     await page.getByLabel('Status').focus();

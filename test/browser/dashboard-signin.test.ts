@@ -191,7 +191,7 @@ describe('sign-in to the dashboard', () => {
     await lookAt('signin-mail-box', url, { fullPage: true });
   });
 
-  it('signs in with only the keyboard', async () => {
+  it('the keyboard suffices to sign in', async () => {
     const [email, page] = [someone(), await openPage(await openProfile(), dashboard())];
     const { keyboard } = page;
     await page.locator('#email:focus').waitFor();
@@ -207,7 +207,7 @@ describe('sign-in to the dashboard', () => {
     expect(page.complaints).to.deep.equal([]);
   });
 
-  it('focuses the fault summary, and its link focuses the field', async () => {
+  it('the fault summary gets the focus, and its link focuses the field', async () => {
     const page = await openPage(await openProfile(), dashboard());
     await page.getByLabel('E-mail').fill('dana@partner');
     await page.keyboard.press('Enter');
@@ -220,7 +220,7 @@ describe('sign-in to the dashboard', () => {
     expect(await page.getByLabel('E-mail').inputValue()).to.equal('dana@partner');
   });
 
-  it('signs in without scripts', async () => {
+  it('sign-in works without scripts', async () => {
     const profile = await openProfile({ javaScriptEnabled: false });
     const [email, page] = [someone(), await openPage(profile, dashboard())];
     await ask(page, email);

@@ -97,7 +97,7 @@ describe("the driver's page", () => {
     expect((await offersOn(rideId))[0].price).to.equal(27.5);
   });
 
-  it('completes a live ride with two drivers: a counter-offer wins, and the other driver is notified', async () => {
+  it('two drivers bid on a live ride: a counter-offer wins, and the other driver is notified', async () => {
     const place = somewhere();
     const [dana, omar] = [await entering(place), await online(place)];
     const rideId = await openRide(place);
@@ -149,7 +149,7 @@ describe("the driver's page", () => {
     for (const each of [dana, omar]) expect(each.page.complaints).to.deep.equal([]);
   });
 
-  it('withdraws an offer, and shows that the partner cancelled before and after the accept', async () => {
+  it('the page withdraws an offer, and shows that the partner cancelled before and after the accept', async () => {
     const place = somewhere();
     const { page } = await online(place);
     const withdrawn = await openRide(place);
@@ -218,7 +218,7 @@ describe("the driver's page", () => {
     expect(await page.evaluate(() => localStorage.length)).to.equal(0);
   });
 
-  it('repeats a step whose answer was lost, also after the page was closed, with one effect', async () => {
+  it('a step whose answer was lost is repeated, also after the page was closed, with one effect', async () => {
     const { page, profile, rideId } = await chosen(somewhere());
     // The service accepts the step, but its answer never arrives.
     await page.route('**/drive/api/ride/arrive', async (route) => {
@@ -251,7 +251,7 @@ describe("the driver's page", () => {
     await until(async () => (await page.evaluate(() => localStorage.length)) === 0);
   });
 
-  it('cancels a ride only after confirmation, with only the keyboard', async () => {
+  it('a ride is cancelled only after confirmation, for which the keyboard suffices', async () => {
     const { page, rideId } = await chosen(somewhere());
     const { keyboard } = page;
     // A button that has just appeared ignores taps for a moment.

@@ -74,7 +74,7 @@ describe('the live map', () => {
     await lookAt('track-no-such-link', `${api.url}/track/${rideId}`);
   }).timeout(180_000);
 
-  it('follows a ride from bidding to its end automatically', async () => {
+  it('the map page follows a ride from bidding to its end automatically', async () => {
     const { url, rideId } = await rideWithMap('default');
     const page = await openPage(await openProfile(), url);
     await headline(page, 'Finding a driver');
@@ -128,7 +128,7 @@ describe('the live map', () => {
     }
   });
 
-  it('updates eight tabs of one link over HTTP/1.1', async () => {
+  it('eight tabs of one link are all updated over HTTP/1.1', async () => {
     const { url, accept, rideId } = await rideWithMap();
     const profile = await openProfile();
     const pages = [];
@@ -141,7 +141,7 @@ describe('the live map', () => {
     await Promise.all(pages.slice(1).map((page) => headline(page, 'Ride cancelled')));
   }).timeout(90_000);
 
-  it('closes its stream while hidden, and shows the current state when visible again', async () => {
+  it('the map page closes its stream while hidden, and shows the current state when visible again', async () => {
     const { url, rideId } = await rideWithMap();
     const page = await openPage(await openProfile(), url);
     const streamEnded = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/events'));

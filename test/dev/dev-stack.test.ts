@@ -193,7 +193,7 @@ describe('npm run dev', function () {
     expect(none.stderr).to.match(/^keys: no stack is running on port \d+: .*\n$/);
   });
 
-  it('restarts a killed process, and reports it', async () => {
+  it('the stack restarts a killed process, and reports it', async () => {
     const processes = await childrenOf(stack.pid as number);
     const worker = processes.find(({ command: line }) => line.endsWith('workers/main.js simulator'));
     process.kill(worker?.pid as number, 'SIGKILL');
@@ -237,7 +237,7 @@ describe('npm run dev', function () {
     expect(printedKey(), 'the key of the first start').to.equal(firstKey);
   });
 
-  it('leaves no process running when it is killed, and the next start removes its compiled files', async () => {
+  it('a killed stack leaves no process running, and the next start removes its compiled files', async () => {
     const processes = await childrenOf(stack.pid as number);
     expect(processes.length).to.be.at.least(7);
     await stop('SIGKILL');

@@ -53,7 +53,7 @@ async function violationsOf(
     if (withCrowd) keys.push(await world.newKey({ manner: 'failing' }));
     const partners = startPartners(world, keys, seededRandom(1), 40, {
       scenarios: ['default', 'three_offers', 'three_offers'],
-      atOnce: 30,
+      maxRidesInUse: 30,
       sideShare: withCrowd ? 0.5 : 0,
     });
     const crowd = withCrowd ? startCrowd(world, keys.slice(0, 3), 4, { pauseMs: 400, hasOneTurn: true }) : undefined;
@@ -78,7 +78,7 @@ async function violationsOf(
 
 async function startLivePartners(world: World) {
   const keys = await Promise.all([1, 2, 3, 4].map(() => world.newKey({ mode: 'live' })));
-  return startPartners(world, keys, seededRandom(3), 3, { areLive: true, acceptShare: 0.8, atOnce: 6 });
+  return startPartners(world, keys, seededRandom(3), 3, { areLive: true, acceptShare: 0.8, maxRidesInUse: 6 });
 }
 
 /** True once a ride with at least three asked drivers has a driver. Only then is the planted wrong driver certain. */

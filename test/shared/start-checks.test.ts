@@ -184,7 +184,7 @@ describe('the start of a process', () => {
       expect(await migrated(b)).to.equal('Setting SECRETS_KEY decrypts none of the signing secrets of this database');
       expect(await start(2)).to.include('run migrate');
       expect(await migrated(b, a)).to.equal('migrated');
-      // The older key is in use until rekey has run.
+      // A secret still uses the older key, because rekey has not run.
       expect(await start(2)).to.include('SECRETS_KEY');
       expect(await start(2, 1)).to.equal('started');
     });

@@ -133,7 +133,7 @@ describe('a creation as a curl command', () => {
 });
 
 describe('the request of the console’s form', () => {
-  it('converts typed numbers, and leaves other text to the validation', () => {
+  it('typed numbers are converted, and other text is left to the validation', () => {
     expect(requestBody((field) => firstValues[field])).to.deep.equal({
       pickup: { lat: 40.758, lng: -73.9855, address: 'Times Square, New York' },
       destination: { lat: 40.7128, lng: -74.006, address: 'City Hall, New York' },

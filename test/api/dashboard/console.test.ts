@@ -39,7 +39,7 @@ describe('starting a ride in the test console', () => {
     expect(empty).to.include('Make a test key').and.not.include('<select');
   });
 
-  it('preselects the key and the scenario of the URL', async () => {
+  it('the form preselects the key and the scenario of the URL', async () => {
     await keyOf(visitor, 'test', 'Newer');
     const { html } = await visitor.get(`${base}?key=${key.keyId}&scenario=stalls`);
     expect(html).to.match(new RegExp(`<option value="${key.keyId}" selected`));
@@ -119,7 +119,7 @@ describe('starting a ride in the test console', () => {
     expect(html).not.to.include(key.key);
   });
 
-  it('offers every test scenario', async () => {
+  it('the form offers every test scenario', async () => {
     const { html } = await visitor.get(base);
     for (const scenario of testScenarios) expect(html).to.include(`value="${scenario}"`);
   });

@@ -42,7 +42,7 @@ describe("the dashboard's deliveries", () => {
     for (const id of ids) expect((await visitor.get(`/dashboard/deliveries/${id}`)).status).to.equal(200);
   });
 
-  it('filters deliveries by key, outcome, event and time from the URL', async () => {
+  it('the list filters deliveries by key, outcome, event and time from the URL', async () => {
     const { keyId } = await newKey(visitor);
     const start = Date.parse('2026-03-04T05:06:00Z');
     const changes = [
@@ -80,7 +80,7 @@ describe("the dashboard's deliveries", () => {
     expect(seen).to.deep.equal(ids);
   });
 
-  it('suggests the next action if the account has no deliveries', async () => {
+  it('the page suggests the next action if the account has no deliveries', async () => {
     expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Create a key');
     await newKey(visitor);
     expect(textOf((await visitor.get('/dashboard/deliveries')).html)).to.include('Set a webhook URL');

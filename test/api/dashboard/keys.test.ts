@@ -38,7 +38,7 @@ describe('the dashboard: keys', () => {
       });
     }
 
-    it('repeats its answer for a repeated form in the same session, but not in another one', async () => {
+    it('a repeated form gets the same answer in the same session, but not in another one', async () => {
       const formId = newFormId();
       const first = await create({ formId });
       const [made] = await listKeys(owner());
@@ -100,7 +100,7 @@ describe('the dashboard: keys', () => {
       expect(await audited()).to.deep.equal([]);
     });
 
-    it('writes no key, key name or signing secret to the log', async () => {
+    it('no key, key name or signing secret is written to the log', async () => {
       const { ctx, lines } = withLogLines(api.ctx);
       const server = await serve(ctx, createApp(ctx));
       const logged = await signedIn({ ...api, url: `http://127.0.0.1:${server.port}` }, visitor.account.email);
@@ -144,7 +144,7 @@ describe('the dashboard: keys', () => {
         .and.include('never');
     });
 
-    it('offers the first key to an account without keys', async () => {
+    it('an account without keys is offered its first key', async () => {
       const { html } = await visitor.get('/dashboard/keys');
       expect(html)
         .to.include('No keys yet')
@@ -156,7 +156,7 @@ describe('the dashboard: keys', () => {
   describe('name of a key', () => {
     const rename = (keyId: string, name: string) => visitor.post(`/dashboard/keys/${keyId}/name`, { name });
 
-    it('renames a key, and adds one audit entry', async () => {
+    it('the form renames a key, and adds one audit entry', async () => {
       const { keyId } = await ownKey();
       for (const name of ['  Night desk ', 'Night desk']) {
         const { status, headers } = await rename(keyId, name);

@@ -116,7 +116,7 @@ describe('revoked keys', () => {
     }
   });
 
-  it('reads only one page of revoked keys, by an index', async () => {
+  it('the list reads only one page of revoked keys, by an index', async () => {
     const owner = { accountId: visitor.account._id };
     const plans = await plansOf(async () => {
       await listRevokedKeys(owner, 51);
@@ -125,7 +125,7 @@ describe('revoked keys', () => {
     expect(plans.map(({ executionStats }) => executionStats.totalDocsExamined)).to.deep.equal([51, 1]);
   });
 
-  it('offers a revoked key as a filter, and shows its name at its rides', async () => {
+  it('the list of rides offers a revoked key as a filter, and shows its name at its rides', async () => {
     const { html } = await visitor.get(`/dashboard/rides?key=${used.keyId}`);
     expect(html).to.match(
       new RegExp(`<option[^>]*value="${used.keyId}"[^>]*selected|selected[^>]*value="${used.keyId}"`),

@@ -28,7 +28,7 @@ describe('the dashboard: overview', () => {
       expect(html).to.include('curl https://rides.example/v1/rides');
     });
 
-    it('ticks each onboarding step when it is done, in any order', async () => {
+    it('the overview ticks each onboarding step when it is done, in any order', async () => {
       const { keyId, key: secret } = await key();
       expect(steps(await overview())).to.deep.equal(['done', 'next', 'later']);
       await ridesWith(secret, 1);
@@ -39,7 +39,7 @@ describe('the dashboard: overview', () => {
       expect(html).to.match(/<p class="after">.*Make a live key/);
     });
 
-    it('ticks the second onboarding step when the console was opened', async () => {
+    it('the overview ticks the second onboarding step when the console was opened', async () => {
       await noteConsoleSeen(visitor.account, api.ctx.now());
       expect(steps(await overview())).to.deep.equal(['next', 'done', 'later']);
       const first = (await accountOf(visitor.account.email)) as Account;
@@ -47,7 +47,7 @@ describe('the dashboard: overview', () => {
       expect((await accountOf(visitor.account.email)).consoleSeenAt).to.deep.equal(first.consoleSeenAt);
     });
 
-    it('hides the onboarding steps after the first live ride', async () => {
+    it('the overview hides the onboarding steps after the first live ride', async () => {
       await ridesWith((await key('live')).key, 1);
       expect(steps(await overview())).to.deep.equal([]);
     });

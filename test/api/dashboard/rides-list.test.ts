@@ -42,7 +42,7 @@ describe("the dashboard's list of rides", () => {
     expect(html).to.match(/data-label="Offers"[^>]*>2</);
   });
 
-  it('filters rides by key, status, mode and time from the URL', async () => {
+  it('the list filters rides by key, status, mode and time from the URL', async () => {
     const [live, test] = [await newKey(visitor, 'live one'), await newKey(visitor, 'test one', 'test')];
     const bidding = await rideOf(visitor, live.keyId);
     const { rideId: done } = await rideIn(api.ctx, 'completed', {
@@ -89,7 +89,7 @@ describe("the dashboard's list of rides", () => {
     expect(ridesIn((await stranger.get('/dashboard/rides')).html)).to.deep.equal([]);
   });
 
-  it('suggests the next action if the list of rides is empty', async () => {
+  it('the page suggests the next action if the list of rides is empty', async () => {
     const first = textOf((await visitor.get('/dashboard/rides')).html);
     expect(first).to.include('Create a key');
     const { keyId } = await newKey(visitor);

@@ -81,7 +81,7 @@ describe('the usage pages', () => {
       expect(html).not.to.include('href="/dashboard/usage?month=2026-08"');
     });
 
-    it('suggests the next action for an account without keys or rides', async () => {
+    it('the page suggests the next action for an account without keys or rides', async () => {
       expect(textOf((await visitor.get('/dashboard/usage')).html))
         .to.include('No keys yet.')
         .and.to.include('none yet');
@@ -115,7 +115,7 @@ describe('the usage pages', () => {
       expect(textOf(html)).to.include('No live trip was completed in October 2026.');
     });
 
-    it('splits a long statement into pages, with the sum on the last page', async () => {
+    it('a long statement is split into pages, with the sum on the last page', async () => {
       const key = await keyOf(visitor, 'Lobby');
       const start = at('2026-10-05 10:00').getTime();
       await tripsAt(key, 2, ...Array.from({ length: linesPerPart + 1 }, (_, index) => new Date(start + index)));

@@ -25,7 +25,7 @@ const expectedStatuses: Record<DriverCall['operation'], readonly number[]> = {
   report: [204],
   requests: [200],
   ride: [200],
-  // The driver saw the ride among the open requests, so a 404 is always wrong.
+  // A 404 is always wrong, because the driver saw the ride among the open requests.
   offer: [201, 409],
   withdraw: [204, 409],
   arrive: [200, 409],

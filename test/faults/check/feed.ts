@@ -3,7 +3,7 @@ import type { Fault } from '../faults-log.ts';
 import type { FeedReader } from '../load/feed-readers.ts';
 import { faultOf } from './requests.ts';
 
-/** Longest wait of a long poll for events. The answer follows soon after. */
+/** Longest wait of a long poll for events. The answer comes soon after that. */
 const pollMs = 2_000;
 
 /**

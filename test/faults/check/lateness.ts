@@ -101,8 +101,8 @@ export function latestAfter(
 }
 
 /**
- * The longest time, in ms, without progress in one piece of work. Progress is its due time, its end, and the marks in
- * between (an attempt at it, or another kill).
+ * The longest time, in ms, without progress in one piece of work. The times of progress are its due time, its end, and
+ * the marks in between (an attempt, or another kill).
  */
 export function longestStandstill(works: readonly Work[], marksOf: (work: Work) => readonly number[]): number {
   let longestMs = 0;

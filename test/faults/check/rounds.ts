@@ -62,10 +62,10 @@ const serves = ({ carType, seats }: FleetDriver, ride: Ride): boolean =>
 interface Online {
   /** When the driver asked to go online. */
   asked: number;
-  /** The driver is certainly online from here until `until`. */
+  /** The driver is certainly online from this time until `until`. */
   from: number;
   until: number;
-  /** The driver is certainly offline after this. */
+  /** The driver is certainly offline after this time. */
   left: number;
 }
 
@@ -77,7 +77,7 @@ function onlineTimes({ driverId }: FleetDriver, { calls, suspensions }: FleetLog
     (call) => call.driverId === driverId && isAvailability(call),
   )) {
     const last = times.at(-1);
-    // A request without an answer may have had its effect at any time while it was in flight.
+    // A request without an answer may have taken effect at any time while it was in flight.
     if (operation === 'online' && status !== 401) {
       if (last) last.until = Math.min(last.until, at);
       times.push({ asked: at, from: status === 200 ? at + ms : never, until: never, left: never });

@@ -8,7 +8,7 @@ import type { World } from '../world/world.ts';
 import { httpClient, smallRide } from './http-client.ts';
 import { inWorld, numbers } from './in-world.ts';
 
-/** Each ride has three offers and ends completed. */
+/** Each ride has three offers and is completed. */
 const eventsOfRide = 7;
 const ridesPerSecond = 60;
 /** With this many keys, each stays under its limits of 30 creations a minute and 300 an hour. */
@@ -17,7 +17,7 @@ const longestBacklog = 200;
 const biddingTimeoutMs = ({ short }: FigureRun) => (short ? 8_000 : 20_000);
 const mostGrowth = 0.1;
 
-/** Makes a process collect garbage on SIGUSR2; the memory that remains is really in use. */
+/** Makes a process collect garbage on SIGUSR2, so that the remaining memory is really in use. */
 const collector = `process.on('SIGUSR2', () => gc())`;
 const nodeArgs = ['--expose-gc', '--import', `data:text/javascript,${encodeURIComponent(collector)}`];
 

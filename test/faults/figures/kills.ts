@@ -17,7 +17,7 @@ export const kills: Figure = {
     const hits = new Map(allKills.map((kill) => [kill, 0]));
     const { evidence, violations } = await runUnderFaults({
       run,
-      // Long bidding, so that its end does not hide a late step.
+      // The bidding is long, so that its end does not hide a late step.
       world: { settings: { BIDDING_TIMEOUT_MS: '30000' } },
       async faults(arena) {
         const order = [];

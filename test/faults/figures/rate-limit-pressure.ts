@@ -85,8 +85,8 @@ async function checkKey(redis: Redis, keyId: string, answered: ReadonlySet<strin
       violations.push(`${ride._id} is far from its charge`);
   }
   for (const member of chargedAt.keys()) if (!answered.has(member)) violations.push('a charge has no 201');
-  const leastMs = leastSpan([...chargedAt.values()]);
-  const leastCreatedMs = leastSpan(stored.map(({ createdAt }) => createdAt.getTime()));
+  const leastMs = shortestSpan([...chargedAt.values()]);
+  const leastCreatedMs = shortestSpan(stored.map(({ createdAt }) => createdAt.getTime()));
   if (leastMs < windowMs) violations.push(`31 charges within ${leastMs} ms`);
   if (leastCreatedMs < windowMs - toleranceMs) violations.push(`31 rides within ${leastCreatedMs} ms`);
   const fit = limit * Math.ceil(forMs / windowMs);
@@ -95,7 +95,7 @@ async function checkKey(redis: Redis, keyId: string, answered: ReadonlySet<strin
 }
 
 /** The shortest time between an entry and the 30th entry after it, in ms. */
-function leastSpan(times: number[]): number {
+function shortestSpan(times: number[]): number {
   const sorted = times.sort((a, b) => a - b);
   return Math.min(...sorted.slice(limit).map((at, index) => at - (sorted[index] ?? 0)));
 }

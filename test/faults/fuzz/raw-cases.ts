@@ -2,8 +2,8 @@ import net from 'node:net';
 import { formProblem } from '../../support/answer-form.ts';
 import type { Malformed } from './malformed.ts';
 
-/** The client considers the answer complete after this time without a byte. */
-const quietMs = 700;
+/** Without a byte for this time, the client considers the answer complete. */
+const endOfAnswerMs = 700;
 const longestMs = 20_000;
 
 export interface RawOutcome {
@@ -57,7 +57,7 @@ function exchange(url: string, bytes: Buffer): Promise<string | 'hangs'> {
       socket.destroy();
       resolve('hangs');
     }, longestMs);
-    const quiet = setTimeout(() => socket.end(), quietMs);
+    const quiet = setTimeout(() => socket.end(), endOfAnswerMs);
     socket
       .on('data', (chunk) => {
         chunks.push(chunk);

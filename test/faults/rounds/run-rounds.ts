@@ -44,7 +44,7 @@ export interface FaultRunResult {
  * Time limit for all work to end. To a silent receiver, the last event of a ride is sent up to a minute after the
  * ride's end.
  */
-const quietMs = 150_000;
+const allDoneTimeoutMs = 150_000;
 /** Time in which live rides continue after the last fault. */
 const calmMs = 30_000;
 /** Creations of live rides per second. With more, all drivers would always have the maximum of five open requests. */
@@ -52,7 +52,7 @@ const livePerSecond = 0.8;
 const livesManners = ['prompt', 'prompt', 'prompt', 'prompt', 'failing', 'resetting', 'none'] as const;
 
 /**
- * Starts a world with partners and drivers, makes the faults, waits until all work is done (at most `quietMs`), gathers
+ * Starts a world with partners and drivers, makes the faults, waits until all work is done (at most `allDoneTimeoutMs`), gathers
  * the evidence and runs the checker, which also reports work that is not done.
  */
 export async function runUnderFaults({
@@ -101,7 +101,7 @@ export async function runUnderFaults({
     journal.push(...(await live.stop()));
     const presses = await crowd?.goHome();
     run.say(`${journal.length} requests made; waiting until all work is done`);
-    await world.quiet(quietMs);
+    await world.quiet(allDoneTimeoutMs);
     const fleetLog = await fleet.stop();
     const feeds = await crowd?.readToEnd();
     await watch.stop();

@@ -98,7 +98,7 @@ describe('event delivery with faults', () => {
     await new Promise<void>((reached) => {
       restoreWrites = insteadOf('settling', () => {
         reached();
-        // This run never continues, as if its worker had been killed.
+        // Never resolves, so that this run stops here as if its worker had been killed.
         return new Promise(() => {});
       });
       void deliver(ctx, rideId, 1);
