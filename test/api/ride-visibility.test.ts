@@ -43,7 +43,7 @@ const impossibleIds = [
 describe('rides of another key', () => {
   const api = useTestApi();
 
-  it('concurrent requests of other keys in the same batch never see a ride', async () => {
+  it('concurrent requests of several keys in one batch never see the rides of other keys', async () => {
     const [owner, stranger, revoked] = await Promise.all([api.partner(), api.partner(), api.partner()]);
     const [own, theirs] = await Promise.all([owner.createRide(), stranger.createRide()]);
     await revokeKey(revoked.keyId, 'anyone');

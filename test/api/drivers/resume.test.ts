@@ -117,7 +117,7 @@ describe('drivers who are suspended and resumed before the next sweep', () => {
 describe("the stored ride of a driver's position", () => {
   const api = useTestApi();
 
-  it('noteRide never replaces a newer ride of the driver, independent of clocks', async () => {
+  it('noteRide never replaces a newer ride of the driver, whatever the clocks show', async () => {
     const { driverId } = await newGatewayDriver(api, { at: somewhere() });
     const before = (await readCounts(driverId)) ?? {};
     expect(await noteRide(driverId, 'ride_newer', before)).to.equal(true);

@@ -75,10 +75,7 @@ function orderViolations(attempts: readonly AttemptRecord[]): string[] {
 
 const isAsking = ({ button }: Press): boolean => ['resend', 'resend failed', 'test event'].includes(button);
 
-/**
- * Checks that the presses with the same effect had it once. Several presses share an effect if two people press the
- * button at the same moment.
- */
+/** Checks that each effect occurred once. An effect has several presses if two people press the button at the same moment. */
 function pressViolations({ presses, attempts, faults }: AskedEvidence): string[] {
   const effects = groupBy(presses.filter(isAsking), ({ effect }) => effect);
   return [...effects].flatMap(([effect, own]) => {

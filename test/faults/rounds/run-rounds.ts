@@ -52,8 +52,8 @@ const livePerSecond = 0.8;
 const livesManners = ['prompt', 'prompt', 'prompt', 'prompt', 'failing', 'resetting', 'none'] as const;
 
 /**
- * Starts a world with partners and drivers, makes the faults, waits until all work is done (at most `allDoneTimeoutMs`), gathers
- * the evidence and runs the checker, which also reports work that is not done.
+ * Starts a world with partners and drivers, makes the faults, waits until all work is done (at most
+ * `allDoneTimeoutMs`), gathers the evidence and runs the checker, which also reports work that is not done.
  */
 export async function runUnderFaults({
   run,

@@ -93,7 +93,7 @@ describe('statements', () => {
     expect((await tripSums.findOne({ _id: key.accountId }))?.statements).to.have.all.keys('2026-09', '2026-10');
   });
 
-  it('a statement is complete after the closing of its month crashes before any of its queries', async () => {
+  it('a statement is complete even if the closing of its month crashes before any one of its queries', async () => {
     const key = await manyTrips(linesPerPart + 1);
     const whole = await linesOf(key);
     for (let steps = 0, isDone = false; !isDone; steps++) {

@@ -55,7 +55,7 @@ describe('fare counts', () => {
     }
   }
 
-  it('the hint has median and quartiles per km, to 5 %, from 20 trips of 10 accounts over all days', async () => {
+  it('20 trips of 10 accounts over all days give a hint with median and quartiles per km, to 5 %', async () => {
     const place = somewhere();
     await trips(place, prices(20).slice(0, 10), 10, { createdAt: at('2026-11-04 23:59') });
     await trips(place, prices(20).slice(10), 10);

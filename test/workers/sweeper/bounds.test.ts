@@ -108,7 +108,7 @@ describe('the sweeper', () => {
       expect(found).to.have.length(2);
     });
 
-    it('the lease rests for an interval after a turn, and shorter while a full sweep is unfinished', async () => {
+    it('the lease stays taken for an interval after a turn, or for less while a full sweep is unfinished', async () => {
       await turn({ soonMs: 1_000, lastLossAt: Date.now() + 60_000 });
       expect(await ctx.redis.pttl(sweeperLeaseKey)).to.be.within(1, 1_000);
       await intervalIsOver();

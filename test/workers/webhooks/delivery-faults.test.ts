@@ -52,7 +52,7 @@ describe('event delivery with faults', () => {
     expect((await jobFor(ctx, 'webhooks', { rideId, seq: 2 }))?.data).to.include({ rideId, seq: 2 });
   });
 
-  it('deliveries that are recorded in one batch are each on their own event', async () => {
+  it('outcomes that are written in one batch are each recorded on the right event', async () => {
     const rideIds = await Promise.all(Array.from({ length: 20 }, () => rideWith(1)));
     await Promise.all(rideIds.map((rideId) => deliver(ctx, rideId, 1, { pool: 'webhooks-slow' })));
     for (const rideId of rideIds) {

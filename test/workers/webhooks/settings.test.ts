@@ -124,7 +124,7 @@ describe('changed delivery settings', () => {
       expect(await waitedMs()).to.be.at.least(settingsMaxAgeMs);
     });
 
-    it('a change is answered after 2 s if a worker holds settings because MongoDB was slow', async () => {
+    it('a change is answered after 2 s if a worker still holds old settings because MongoDB was slow', async () => {
       await holdDeliverySettings(ctx.config, key.keyId);
       expect(await waitedMs()).to.be.at.least(heldSettingsMaxAgeMs);
     });
