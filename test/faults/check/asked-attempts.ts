@@ -75,7 +75,10 @@ function orderViolations(attempts: readonly AttemptRecord[]): string[] {
 
 const isAsking = ({ button }: Press): boolean => ['resend', 'resend failed', 'test event'].includes(button);
 
-/** Checks that each effect occurred once. An effect has several presses if two people press the button at the same moment. */
+/**
+ * Checks that each effect occurred once. An effect has several presses if two people press the button at the same
+ * moment.
+ */
 function pressViolations({ presses, attempts, faults }: AskedEvidence): string[] {
   const effects = groupBy(presses.filter(isAsking), ({ effect }) => effect);
   return [...effects].flatMap(([effect, own]) => {
