@@ -66,7 +66,7 @@ describe('dispatch rounds', () => {
       ctx.now() - createdAt.getTime() + 30_100,
     );
     expect(result).to.have.property('againInMs').that.is.within(29_000, 30_100);
-    // No further round is planned, because the bidding time ends before it.
+    // The bidding time now ends before the next round would run, so no further round is planned.
     await rides.updateOne({ _id: rideId }, { $set: { biddingEndsAt: new Date(ctx.now() + 20_000) } });
     expect(await nextRound(rideId)).to.deep.include({ result: 'done' });
     expect(await dueAfter()).to.equal(undefined);

@@ -89,7 +89,7 @@ describe('documented answers to partners', () => {
       const wait = () => caller.run(operation, { rideId, url, query: '?waitSeconds=30' });
       const [one, other] = [wait(), wait()];
       const refused = await Promise.race([one, other]);
-      // This ends the wait of the other request.
+      // Closing the server ends the wait of the request that was not refused.
       await server.close();
       await Promise.all([one, other]);
       return refused;

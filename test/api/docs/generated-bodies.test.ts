@@ -127,7 +127,7 @@ describe(`${count.toLocaleString('en')} bodies made from the OpenAPI document`, 
     for (const times of refused.values()) expect(times).to.be.above(count / 5);
   }).timeout(120_000);
 
-  it('query parameters at the limits of their schema are accepted, and beyond them answer 400', async () => {
+  it('query parameters are accepted at the limits of their schema, and answer 400 beyond them', async () => {
     let count = 0;
     for (const [path, { get }] of Object.entries(openApi.partner.paths)) {
       const inQuery = (get?.parameters ?? []).filter((parameter) => parameter.in === 'query');
@@ -167,8 +167,8 @@ function edgesOf(schema: JsonSchema): [string, boolean][] {
     ]);
     return [...right, ...wrong];
   }
-  // A parameter without a maximum length is a cursor, whose form is not documented, or a text whose form is shown by
-  // examples.
+  // A parameter without a maximum length is a cursor, whose form is not documented, or a text with examples of its
+  // form.
   if (maxLength === undefined) return [...examples.map((one): [string, boolean] => [String(one), true]), ['x', false]];
   return [
     ['\u{1d54f}'.repeat(maxLength), true],

@@ -18,7 +18,7 @@ const ofPeople: ErrorCode[] = [
 ];
 /** Errors of paths and methods that no operation has. */
 const ofNoOperation: ErrorCode[] = ['not_found', 'method_not_allowed'];
-/** Errors that look to clients like another error: same status and text. */
+/** Errors with the status and text of another error, so that clients see no difference. */
 const doubles: ErrorCode[] = ['unconfirmed'];
 
 const apis = [

@@ -32,13 +32,13 @@ describe('documentation', () => {
   const htmlPath = (name: string) => (name === 'index' ? '/docs' : `/docs/${name}`);
 
   for (const name of pageNames) {
-    it(`serves ${name} as a page and as Markdown, with the service's own address`, async () => {
+    it(`${name} is served as a page and as Markdown, with the service's own address`, async () => {
       const page = await ask(htmlPath(name));
       const html = await page.text();
       expect(page.status).to.equal(200);
       expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8');
       expect(html).to.match(/^<!doctype html><html lang="en">/);
-      // The strict policy for pages: nothing inline, no scripts at all.
+      // The strict policy for pages allows nothing inline; these pages have no scripts at all.
       expect(page.headers.get('content-security-policy')).to.include("script-src 'self'");
       expect(html).not.to.match(/<script|<style|\sstyle=|\son[a-z]+=/);
       expect(html).not.to.include('https://rides.example');
@@ -82,13 +82,13 @@ describe('documentation', () => {
     }
   });
 
-  it('serves each signature verifier as a file', async () => {
+  it('each signature verifier is served as a file', async () => {
     for (const { name, text } of readVerifiers()) expect(await (await ask(`/docs/${name}`)).text()).to.equal(text);
   });
 
   it('a conditional request for a current copy of a page answers 304', async () => {
     const first = await ask('/docs');
-    // Uses no fetch, because it adds `Cache-Control: no-cache`.
+    // Does not use fetch, because fetch adds `Cache-Control: no-cache`.
     const headers = ['Host: x', `If-None-Match: ${first.headers.get('etag')}`, 'Connection: close'];
     expect((await rawRequest(api.url, requestText(['GET /docs HTTP/1.1', ...headers]))).status).to.equal(304);
     expect(first.headers.get('cache-control')).to.equal('no-cache');
@@ -142,7 +142,7 @@ describe('documentation', () => {
     }
   });
 
-  it('docs/contract.md has valid links, and names no decisions and no settings', () => {
+  it('docs/contract.md has valid links, and mentions no decisions and no settings', () => {
     const contract = readFileSync(path.resolve(import.meta.dirname, '../../../docs/contract.md'), 'utf8');
     const anchors = parseMarkdown(contract).headings.map(({ id }) => `#${id}`);
     for (const [, link = ''] of contract.matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -169,7 +169,7 @@ describe('documentation', () => {
     }
   });
 
-  it('each code block is marked with its use in tests', () => {
+  it('each code block has a mark that says how tests use it', () => {
     const marks = ['run', 'background', 'given', 'install', 'output', 'example', 'answer', 'schema', 'event', 'file'];
     for (const { name, text } of docs.pages) {
       for (const block of codeBlocks(text)) {
