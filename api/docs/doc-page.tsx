@@ -1,7 +1,8 @@
 import { Mark, renderDocument } from '../pages/document.tsx';
 import { type Heading, hrefOf, type ParsedPage } from './markdown.ts';
 import { Markdown } from './markdown-page.tsx';
-import { type DocPage, isMade, pageNames, sections } from './pages.ts';
+import { type DocPage, madePages, pageNames, pagesBelow, sections } from './pages.ts';
+import { exampleTitle } from './reference.ts';
 
 interface DocPageProps {
   page: DocPage;
@@ -13,11 +14,14 @@ interface DocPageProps {
 /** A page of the documentation as HTML: header, rail, the text, and what is on the page. */
 export function renderDocPage({ page, parsed, titles }: DocPageProps): string {
   const position = pageNames.indexOf(page.name);
-  const headings = parsed.headings.filter(({ depth }) => depth === 2);
+  const isMade = madePages.includes(page.name);
+  const hasExample = isMade && parsed.headings.some(({ text }) => text === exampleTitle);
+  const headings = hasExample ? [] : parsed.headings.filter(({ depth }) => depth === 2);
   const rail = <Rail titles={titles} current={page.name} />;
   return renderDocument({
     title: page.title,
     kind: 'docs',
+    scripts: ['docs-page.js'],
     isListed: true,
     children: (
       <>
@@ -29,6 +33,18 @@ export function renderDocPage({ page, parsed, titles }: DocPageProps): string {
             <Mark />
             <strong>Ride Partner</strong> <span>Docs</span>
           </a>
+          {/* The script shows it. */}
+          <search class="search" hidden>
+            <input
+              type="search"
+              placeholder="Search the documentation"
+              aria-label="Search the documentation"
+              aria-describedby="search-status"
+              autocomplete="off"
+            />
+            <p id="search-status" role="status" class="quiet" />
+            <ul />
+          </search>
           <a href="/dashboard">Dashboard</a>
         </header>
         <details class="menu">
@@ -37,11 +53,13 @@ export function renderDocPage({ page, parsed, titles }: DocPageProps): string {
           </summary>
           {rail}
         </details>
-        <div class="frame">
+        <div class={hasExample ? 'frame with-example' : 'frame'}>
           {rail}
           <main id="main" tabIndex={-1}>
-            <article class={isMade(page.name) ? 'reference' : undefined}>
-              <Markdown page={parsed}>{headings.length > 2 && <Contents headings={headings} isFolded />}</Markdown>
+            <article class={isMade ? 'reference' : undefined}>
+              <Markdown page={parsed} besideTitle={hasExample ? exampleTitle : undefined}>
+                {headings.length > 2 && <Contents headings={headings} isFolded />}
+              </Markdown>
             </article>
             <footer class="page-foot">
               <Neighbour label="Previous" name={pageNames[position - 1]} titles={titles} />
@@ -70,15 +88,30 @@ function Rail({ titles, current }: { titles: ReadonlyMap<string, string>; curren
           <ul>
             {names.map((name) => (
               <li key={name}>
-                <a href={hrefOf(`${name}.md`)} aria-current={name === current ? 'page' : undefined}>
-                  {titles.get(name)}
-                </a>
+                <RailLink name={name} titles={titles} current={current} />
+                {pagesBelow[name] && (current === name || current.startsWith(`${name}/`)) && (
+                  <ul>
+                    {pagesBelow[name].map((below) => (
+                      <li key={below}>
+                        <RailLink name={below} titles={titles} current={current} />
+                      </li>
+                    ))}
+                  </ul>
+                )}
               </li>
             ))}
           </ul>
         </div>
       ))}
     </nav>
+  );
+}
+
+function RailLink({ name, titles, current }: { name: string; titles: ReadonlyMap<string, string>; current: string }) {
+  return (
+    <a href={hrefOf(`${name}.md`)} aria-current={name === current ? 'page' : undefined}>
+      {titles.get(name)}
+    </a>
   );
 }
 

@@ -15,8 +15,10 @@ import {
   shortTitles,
   versionsOf,
   withBaseUrl,
+  withPagesBelow,
 } from './pages.ts';
-import { driversReferenceText, referenceText } from './reference.ts';
+import { driversReference, partnersReference } from './reference.ts';
+import { searchIndex } from './search-index.ts';
 
 /** A file of the documentation, as it is served. */
 interface DocAnswer {
@@ -31,7 +33,7 @@ export interface Documentation {
   pages: readonly DocPage[];
   /** All that `answerTo` answers. */
   paths: readonly string[];
-  /** The answer to a path such as `/docs/webhooks`, `/docs/webhooks.md`, `/docs/openapi.json` or `/llms.txt`. */
+  /** The answer to a path such as `/docs/webhooks`, `/docs/webhooks.md`, `/docs/openapi.json`, `/docs/search.json` or `/llms.txt`. */
   answerTo(path: string): DocAnswer | undefined;
 }
 
@@ -42,10 +44,7 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
   const [newest] = versionsOf(written.find(({ name }) => name === 'changelog')?.text ?? '');
   if (!newest) throw new Error('docs/changelog.md needs an entry');
   const document = openApiDocument(newest.version);
-  const made = [
-    docPage('reference', referenceText(document)),
-    docPage('drivers-reference', driversReferenceText(document)),
-  ];
+  const made = [...partnersReference(document), ...driversReference(document)].map(([name, text]) => docPage(name, text));
   const found = new Map([...written, ...made].map((page) => [page.name, page]));
   const pages = pageNames.map((name) => {
     const page = found.get(name);
@@ -57,6 +56,7 @@ export function documentation({ publicBaseUrl }: Pick<Config, 'publicBaseUrl'>):
 
   const render = new Map<string, () => Content>([
     ['/docs/openapi.json', () => ({ type: 'application/json; charset=utf-8', body: openApiText })],
+    ['/docs/search.json', () => ({ type: 'application/json; charset=utf-8', body: searchIndex(pages) })],
     ['/llms.txt', () => text(llmsText(pages, publicBaseUrl))],
   ]);
   for (const page of pages) {
@@ -100,7 +100,7 @@ function llmsText(pages: readonly DocPage[], publicBaseUrl: string): string {
   return [
     '# Ride Partner API',
     `> ${byName.get('index')?.summary}`,
-    ...sections.flatMap(({ title, names }) => [`## ${title}`, names.map(line).join('\n')]),
+    ...sections.flatMap(({ title, names }) => [`## ${title}`, names.flatMap(withPagesBelow).map(line).join('\n')]),
     '## Machine-readable',
     `- [OpenAPI 3.1 document](${publicBaseUrl}/docs/openapi.json): every operation, field, error and event.`,
     '',

@@ -1,32 +1,78 @@
 import type { MarkedToken, Token, Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
+import { Highlighted } from './highlight.tsx';
 import { blockInfo, type Heading, hrefOf, type ParsedPage, plainText } from './markdown.ts';
 
 /** Markdown as elements. Everything is escaped, and HTML in it is an error, except comments. */
 
-/** The page's elements. `children` stand under its first paragraph. */
-export function Markdown({ page, children }: { page: ParsedPage; children?: ComponentChildren }) {
-  const headings = [...page.headings];
-  const lead = page.tokens.find(({ type }) => type === 'paragraph');
-  let hasFold = false;
+interface MarkdownProps {
+  page: ParsedPage;
+  /** The heading of a section that is shown beside the others. */
+  besideTitle?: string;
+  /** Shown under the first paragraph. */
+  children?: ComponentChildren;
+}
+
+/** The page's elements. */
+export function Markdown({ page: { tokens, headings }, besideTitle, children }: MarkdownProps) {
+  const besideAt = tokens.findIndex((token) => token.type === 'heading' && plainText(token.tokens) === besideTitle);
+  if (besideAt === -1) return <Blocks tokens={tokens} headings={headings} afterLead={children} />;
+  const headingsBefore = tokens.slice(0, besideAt).filter(({ type }) => type === 'heading').length;
   return (
     <>
-      {page.tokens.map((token) => {
-        if (token === lead) {
-          return (
-            <>
-              <Block token={token} />
-              {children}
-            </>
-          );
-        }
-        if (token.type === 'heading') return <Head key={token} heading={headings.shift() as Heading} token={token} />;
-        if (token.type !== 'code') return <Block key={token} token={token} />;
-        const isFirstFold = !hasFold && blockInfo(token.lang).fold !== undefined;
-        hasFold ||= isFirstFold;
-        return <CodeBlock key={token} token={token} open={isFirstFold} />;
+      <div class="text">
+        <Blocks tokens={tokens.slice(0, besideAt)} headings={headings.slice(0, headingsBefore)} afterLead={children} />
+      </div>
+      <div class="beside">
+        <Blocks tokens={tokens.slice(besideAt)} headings={headings.slice(headingsBefore)} />
+      </div>
+    </>
+  );
+}
+
+interface BlocksProps {
+  tokens: readonly MarkedToken[];
+  headings: readonly Heading[];
+  afterLead?: ComponentChildren;
+}
+
+function Blocks({ tokens, headings, afterLead }: BlocksProps) {
+  const left = [...headings];
+  const lead = afterLead && tokens.find(({ type }) => type === 'paragraph');
+  const firstFold = tokens.find((token) => token.type === 'code' && blockInfo(token.lang).fold !== undefined);
+  return (
+    <>
+      {withTabs(tokens).map((token) => {
+        if (Array.isArray(token)) return <Tabs key={token} tokens={token} />;
+        if (token.type === 'heading') return <Head key={token} heading={left.shift() as Heading} token={token} />;
+        if (token.type === 'code') return <CodeBlock key={token} token={token} open={token === firstFold} />;
+        const block = <Block key={token} token={token} />;
+        return token === lead ? [block, afterLead] : block;
       })}
     </>
+  );
+}
+
+/** Blocks of code in a row that have a tab are one list. */
+function withTabs(tokens: readonly MarkedToken[]): (MarkedToken | Tokens.Code[])[] {
+  const shown: (MarkedToken | Tokens.Code[])[] = [];
+  for (const token of tokens.filter(({ type }) => type !== 'space')) {
+    const hasTab = token.type === 'code' && blockInfo(token.lang).tab !== undefined;
+    const last = shown.at(-1);
+    if (hasTab && Array.isArray(last)) last.push(token);
+    else shown.push(hasTab ? [token] : token);
+  }
+  return shown;
+}
+
+/** Without scripts, all blocks under each other. */
+function Tabs({ tokens }: { tokens: readonly Tokens.Code[] }) {
+  return (
+    <div class="tabs">
+      {tokens.map((token) => (
+        <CodeBlock key={token} token={token} />
+      ))}
+    </div>
   );
 }
 
@@ -138,12 +184,14 @@ const captions: Readonly<Record<string, string>> = {
 };
 
 function CodeBlock({ token, open = false }: { token: Tokens.Code; open?: boolean }) {
-  const { mark, file, fold } = blockInfo(token.lang);
-  const caption = file ?? captions[mark];
+  const { language, mark, file, fold, tab } = blockInfo(token.lang);
+  const caption = tab ?? file ?? captions[mark];
   const block = (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a block that scrolls must be reachable by keyboard.
     <pre tabIndex={0}>
-      <code>{token.text}</code>
+      <code>
+        <Highlighted language={language} text={token.text} />
+      </code>
     </pre>
   );
   if (fold) {
@@ -158,7 +206,7 @@ function CodeBlock({ token, open = false }: { token: Tokens.Code; open?: boolean
     );
   }
   return (
-    <figure class={`block ${mark}`}>
+    <figure class={`block ${mark}`} data-tab={tab}>
       {caption && <figcaption>{caption}</figcaption>}
       {block}
     </figure>

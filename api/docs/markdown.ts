@@ -26,13 +26,15 @@ interface BlockInfo {
   file?: string;
   /** Shown folded, under this label. */
   fold?: string;
+  /** One of several languages for the same: blocks in a row with a tab are shown one at a time. */
+  tab?: string;
 }
 
 export function blockInfo(info = ''): BlockInfo {
   const [language = '', ...words] = info.split(' ');
   const values = new Map(words.map((word) => [word.replace(/=.*/, ''), word.replace(/^[^=]*=?/, '')]));
   const mark = words.find((word) => !word.startsWith('fold='))?.replace(/=.*/, '') ?? '';
-  return { language, mark, file: values.get('file'), fold: values.get('fold') };
+  return { language, mark, file: values.get('file'), fold: values.get('fold'), tab: values.get('tab') };
 }
 
 /** Where a link of a page leads: `webhooks.md#headers` is `/docs/webhooks#headers`. */

@@ -1,6 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../shared/base/config.ts';
+import { eventSchemas } from '../../shared/rides/events.ts';
+import { driverOperations } from '../drivers/routes.ts';
+import { partnerOperations } from '../partner/routes.ts';
+import type { Audience } from './error-answers.ts';
 import { exampleBaseUrl } from './example-base-url.ts';
 
 /** The pages under `/docs`, in the order of the rail. Each is a file `docs/<name>.md`, or made from the OpenAPI document. */
@@ -11,9 +15,26 @@ export const sections = [
   { title: 'For drivers', names: ['drivers', 'drivers-reference'] },
 ] as const;
 
+/** `reference/create-ride` */
+export const operationPageName = (audience: Audience, id: string): string =>
+  `${audience === 'partner' ? 'reference' : 'drivers-reference'}/${kebabCase(id)}`;
+
+/** `reference/event-offer-received` */
+export const eventPage = (name: string): string => `reference/event-${name.replace(/[._]/g, '-')}`;
+
+const kebabCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** The pages below an overview of the reference. */
+export const pagesBelow: Readonly<Record<string, readonly string[]>> = {
+  reference: [
+    ...partnerOperations.map(({ id }) => operationPageName('partner', id)),
+    ...Object.keys(eventSchemas).map(eventPage),
+  ],
+  'drivers-reference': driverOperations.map(({ id }) => operationPageName('driver', id)),
+};
+
 /** The pages that no one writes: they are made from the OpenAPI document. */
-export const madePages: readonly string[] = ['reference', 'drivers-reference'];
-export const isMade = (name: string): boolean => madePages.includes(name);
+export const madePages: readonly string[] = Object.entries(pagesBelow).flatMap(([name, below]) => [name, ...below]);
 
 /** In the rail, where a page's own title is too long for it. */
 export const shortTitles: Readonly<Record<string, string>> = {
@@ -23,7 +44,9 @@ export const shortTitles: Readonly<Record<string, string>> = {
   'drivers-reference': 'Reference',
 };
 
-export const pageNames: readonly string[] = sections.flatMap(({ names }) => [...names]);
+export const withPagesBelow = (name: string): string[] => [name, ...(pagesBelow[name] ?? [])];
+
+export const pageNames: readonly string[] = sections.flatMap(({ names }) => names.flatMap(withPagesBelow));
 
 export interface DocPage {
   name: string;

@@ -1,60 +1,157 @@
-import type { JsonSchema } from '../../shared/base/json-schema.ts';
 import { type Audience, commonErrors } from './error-answers.ts';
-import type {
-  Header,
-  Media,
-  OpenApiDocument,
-  Parameter,
-  PathOperation,
-  Ref,
-  Response,
-  Webhook,
-} from './openapi-types.ts';
+import {
+  code,
+  errorRows,
+  errorTable,
+  fieldTable,
+  jsonText,
+  parameterTable,
+  resolved,
+  table,
+  type Use,
+} from './field-tables.ts';
+import type { Header, Media, OpenApiDocument, PathOperation, Response, Webhook } from './openapi-types.ts';
+import { eventPage, operationPageName } from './pages.ts';
+import { sampleBlocks } from './samples.ts';
 
-/** The page `reference`, in Markdown: everything that the OpenAPI document says to partners. */
-export function referenceText(document: OpenApiDocument): string {
+/** The texts of the reference, in Markdown, by page: an overview, and a page for each operation and each event. */
+export function partnersReference(document: OpenApiDocument): Map<string, string> {
   const { servers, info, webhooks } = document;
   const operations = operationsFor(document, 'partner');
-  return [
+  const overview = [
     '# API reference',
-    'Every operation, field, error and event. The same as an [OpenAPI 3.1 document](openapi.json), from which tools make [typed clients](typed-client.md).',
+    'Every operation and event. The same as an [OpenAPI 3.1 document](openapi.json), from which tools make [typed clients](typed-client.md).',
     `Version ${info.version} ([changelog](changelog.md)), at \`${servers[0]?.url}\`. Each request carries a [key](authentication.md).`,
     'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. Unknown fields are ignored: by us in requests, and by you in answers and events.',
-    ...operations.flatMap((operation) => describe(document, operation)),
-    ...sharedByAll(document, operations, 'Beside those of each one. What to do about them: [Errors](errors.md).'),
+    '## Operations',
+    operationTable(operations),
     '## Events',
     'What we send to your webhook URL. How it is sent and verified: [Webhooks](webhooks.md).',
+    table(
+      ['event', 'sent when'],
+      Object.entries(webhooks).map(([name, { post }]) => [`[${code(name)}](${eventPage(name)}.md)`, eventText(post)]),
+    ),
     '### Headers of every event',
     parameterTable(Object.values(webhooks)[0]?.post.parameters ?? []),
-    ...Object.entries(webhooks).flatMap(([name, { post }]) => describeEvent(document, name, post)),
-  ].join('\n\n');
+    ...sharedByAll(document, operations, 'Beside those of each one. What to do about them: [Errors](errors.md).'),
+  ];
+  return new Map([
+    ['reference', joined(overview)],
+    ...operations.map((operation) => operationPage(document, operation)),
+    ...Object.entries(webhooks).map(([name, { post }]): [string, string] => [eventPage(name), eventPageText(document, name, post)]),
+  ]);
 }
 
-/** The page `drivers-reference`: what the document says to drivers. */
-export function driversReferenceText(document: OpenApiDocument): string {
+/** The same for drivers. */
+export function driversReference(document: OpenApiDocument): Map<string, string> {
   const operations = operationsFor(document, 'driver');
-  return [
+  const overview = [
     "# Drivers' reference",
-    "Every operation, field and error of the [drivers' gateway](drivers.md). The same is in the [OpenAPI 3.1 document](openapi.json).",
+    "Every operation of the [drivers' gateway](drivers.md). The same is in the [OpenAPI 3.1 document](openapi.json).",
     `At \`${document.servers[0]?.url}\`. Each request carries a driver's key: \`Authorization: Bearer svc_driver_...\`, or \`X-Api-Key\`.`,
     'Types are strict: `"5"` is not a number. In a body, `null` for an optional field counts as absent. Unknown fields are ignored: by us in requests, and by you in answers.',
-    ...operations.flatMap((operation) => describe(document, operation)),
+    '## Operations',
+    operationTable(operations),
     ...sharedByAll(document, operations, 'Beside those of each one.'),
-  ].join('\n\n');
+  ];
+  return new Map([['drivers-reference', joined(overview)], ...operations.map((operation) => operationPage(document, operation))]);
 }
+
+const joined = (parts: readonly string[]): string => parts.join('\n\n');
 
 interface Listed {
   method: string;
   path: string;
   operation: PathOperation;
+  page: string;
 }
 
 /** Operations without `security` of their own take partners' keys. */
 function operationsFor({ paths }: OpenApiDocument, audience: Audience): Listed[] {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
+    Object.entries(methods).map(([method, operation]) => ({
+      ...{ method, path, operation },
+      page: operationPageName(audience, operation.operationId),
+    })),
   );
   return all.filter(({ operation }) => (operation.security === undefined) === (audience === 'partner'));
+}
+
+const operationTable = (operations: readonly Listed[]): string =>
+  table(
+    ['operation', 'request'],
+    operations.map(({ method, path, operation, page }) => [
+      `[${operation.summary}](${page}.md)`,
+      code(`${method.toUpperCase()} ${path}`),
+    ]),
+  );
+
+/** A page of one operation: what it does, what it takes and answers, its errors; then a request in each language, and the answer. */
+function operationPage(document: OpenApiDocument, { method, path, operation, page }: Listed): [string, string] {
+  const { summary, description, parameters, requestBody, responses } = operation;
+  const [status = '', response] = Object.entries(responses).find(([code]) => code.startsWith('2')) ?? [];
+  const answer = resolved<Response>(document, response as Response);
+  const body = requestBody?.content['application/json'];
+  const ownErrors = errorRows(document, operation, (error) => !isCommon(error));
+  const [lead = '', ...more] = description.split('\n\n');
+  const text = joined([
+    `# ${summary}`,
+    lead,
+    code(`${method.toUpperCase()} ${path}`),
+    ...more,
+    ...(parameters ? ['## Parameters', parameterTable(parameters)] : []),
+    ...(body ? [requestBody.required ? '## Body' : '## Body (optional)', fieldTable(document, body, 'request')] : []),
+    `## Answer ${status}`,
+    ...answerText(document, answer),
+    '## Errors',
+    ...(ownErrors.length > 0 ? [errorTable(ownErrors)] : []),
+    `${ownErrors.length > 0 ? 'And those' : 'Only those'} [of every operation](${overviewOf(page)}.md#errors-of-every-operation).`,
+    `## ${exampleTitle}`,
+    ...sampleBlocks(`${document.servers[0]?.url}${path}`, method, operation),
+    ...(body ? furtherExamples(body, 'request') : []),
+    ...answerExample(answer),
+  ]);
+  return [page, text];
+}
+
+const overviewOf = (page: string): string => page.replace(/\/.*/, '');
+
+/** The section that is shown beside the others. */
+export const exampleTitle = 'Example';
+
+function answerText(document: OpenApiDocument, { description, content = {} }: Response): string[] {
+  const { 'application/json': json, 'text/event-stream': stream } = content;
+  if (json) return [description, fieldTable(document, json, 'answer')];
+  return [description, ...(stream ? [] : ['It has no body.'])];
+}
+
+function answerExample({ content = {} }: Response): string[] {
+  const { 'application/json': json, 'text/event-stream': stream } = content;
+  if (stream) return [`\`\`\`text example\n${stream.example}\n\`\`\``];
+  return json ? examples(json, 'answer') : [];
+}
+
+/** The samples hold the first example of a body. */
+const furtherExamples = (media: Media, use: Use): string[] => examples(media, use).slice(1);
+
+function examples({ schema, example, examples = {} }: Media, use: Use): string[] {
+  const name = schema.$ref?.replace(/^.*\//, '');
+  const shown = example ? [example] : Object.values(examples).map(({ value }) => value);
+  return shown.map(
+    (value) => `\`\`\`json ${use === 'request' ? 'schema' : 'answer'}=${name}\n${jsonText(value as object)}\n\`\`\``,
+  );
+}
+
+const eventText = ({ description }: Webhook): string => description.replace(/ How it is sent.*/, '');
+
+function eventPageText(document: OpenApiDocument, name: string, webhook: Webhook): string {
+  const body = webhook.requestBody?.content['application/json'];
+  return joined([
+    `# ${name}`,
+    eventText(webhook),
+    'A signed `POST` to your webhook URL, with [these headers](reference.md#headers-of-every-event). [Webhooks](webhooks.md) explains how to receive and verify it.',
+    ...(body ? ['## Body', fieldTable(document, body, 'event'), `## ${exampleTitle}`, ...examples(body, 'event')] : []),
+  ]);
 }
 
 /** The errors that every operation has, and the headers of answers. */
@@ -74,145 +171,6 @@ function sharedByAll(document: OpenApiDocument, operations: readonly Listed[], t
 
 const isCommon = (error: string): boolean => (commonErrors as readonly string[]).includes(error);
 
-function describe(document: OpenApiDocument, { method, path, operation }: Listed): string[] {
-  const { summary, description, parameters, requestBody, responses } = operation;
-  const [status = '', response] = Object.entries(responses).find(([code]) => code.startsWith('2')) ?? [];
-  const answer = resolved<Response>(document, response as Response);
-  const ownErrors = errorRows(document, operation, (error) => !isCommon(error));
-  return [
-    `## ${summary}`,
-    code(`${method.toUpperCase()} ${path}`),
-    description,
-    ...(parameters ? ['### Parameters', parameterTable(parameters)] : []),
-    ...(requestBody
-      ? [
-          requestBody.required ? '### Body' : '### Body (optional)',
-          ...bodyText(document, requestBody.content['application/json'], 'request'),
-        ]
-      : []),
-    `### Answer ${status}`,
-    ...answerText(document, answer),
-    ...(ownErrors.length > 0 ? ['### Errors', errorTable(ownErrors)] : []),
-  ];
-}
-
-function answerText(document: OpenApiDocument, { description, content = {} }: Response): string[] {
-  const { 'application/json': json, 'text/event-stream': stream } = content;
-  if (json) return bodyText(document, json, 'answer');
-  return [description, ...(stream ? [`\`\`\`text example\n${stream.example}\n\`\`\``] : ['It has no body.'])];
-}
-
-function describeEvent(document: OpenApiDocument, name: string, { description, requestBody }: Webhook): string[] {
-  const body = requestBody?.content['application/json'];
-  return [
-    `### ${name}`,
-    description.replace(/ How it is sent.*/, ''),
-    ...(body ? bodyText(document, body, 'event') : []),
-  ];
-}
-
-type Use = 'request' | 'answer' | 'event';
-
-/** The fields of a body, and its examples. */
-function bodyText(document: OpenApiDocument, { schema, example, examples = {} }: Media, use: Use): string[] {
-  const name = schema.$ref?.replace(/^.*\//, '');
-  const shown = example ? [example] : Object.values(examples).map(({ value }) => value);
-  return [
-    table(['field', 'type', 'meaning'], fieldRows(document, schema, use)),
-    ...shown.map(
-      (value) => `\`\`\`json ${use === 'request' ? 'schema' : 'answer'}=${name}\n${jsonText(value as object)}\n\`\`\``,
-    ),
-  ];
-}
-
-function fieldRows(document: OpenApiDocument, given: JsonSchema, use: Use, prefix = ''): string[][] {
-  const schema = objectIn(document, given);
-  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
-    const isRequired = schema.required?.includes(name) ?? false;
-    const described = resolved<JsonSchema>(document, property);
-    const presence = use === 'request' ? (isRequired ? ', required' : '') : isRequired ? '' : ', not always';
-    const path = prefix + name;
-    const description = property.description ?? described.description ?? '';
-    const row = [
-      code(path),
-      typeText(document, described) + presence,
-      [description, ...rules(described)].join(' ').trim(),
-    ];
-    const inside = described.items ? `${path}[].` : `${path}.`;
-    return [row, ...fieldRows(document, described.items ?? described, use, inside)];
-  });
-}
-
-/** The schema whose properties count: what a reference names, or the object beside `null`. */
-function objectIn(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
-  const described = resolved<JsonSchema>(document, schema);
-  const members = described.anyOf?.map((member) => resolved<JsonSchema>(document, member)) ?? [];
-  const objects = members.filter(({ properties }) => properties);
-  // Several kinds of objects stand by themselves elsewhere, as events do.
-  return objects.length === 1 ? (objects[0] as JsonSchema) : described;
-}
-
-function typeText(document: OpenApiDocument, schema: JsonSchema): string {
-  const { type, anyOf, items } = schema;
-  if (anyOf) return [...new Set(anyOf.map((member) => typeText(document, resolved(document, member))))].join(' or ');
-  if (items) return `list of ${typeText(document, resolved(document, items))}s`;
-  // Of an optional field of a body, `null` is said once for all.
-  return [type]
-    .flat()
-    .filter((one) => one !== 'null' || type === 'null')
-    .join(' or ');
-}
-
-/** What a schema demands, in words. */
-function rules(schema: JsonSchema): string[] {
-  const { enum: members, const: only, minimum, maximum, exclusiveMinimum, maxLength, maxProperties } = schema;
-  const { default: fallback } = schema;
-  const isBounded = (limit?: number) => limit !== undefined && Math.abs(limit) < Number.MAX_SAFE_INTEGER;
-  const texts: string[] = [];
-  if (only !== undefined && only !== true) texts.push(`Always ${code(String(only))}.`);
-  if (members) {
-    const values = members.filter((member) => member !== null).map((member) => code(String(member)));
-    texts.push(`One of ${values.join(', ')}.`);
-  }
-  if (isBounded(minimum) && isBounded(maximum)) texts.push(`${number(minimum)} to ${number(maximum)}.`);
-  else if (isBounded(minimum)) texts.push(minimum === 1 ? 'At least 1.' : `${minimum} or more.`);
-  else if (isBounded(maximum)) texts.push(`At most ${maximum}.`);
-  if (exclusiveMinimum !== undefined) texts.push(`Above ${exclusiveMinimum}.`);
-  if (maxLength !== undefined) texts.push(`At most ${number(maxLength)} characters.`);
-  if (maxProperties !== undefined) texts.push(`At most ${maxProperties} entries.`);
-  if (fallback !== undefined) texts.push(`Default ${code(String(fallback))}.`);
-  return texts;
-}
-
-const parameterTable = (parameters: readonly Parameter[]): string =>
-  table(
-    ['parameter', 'in', 'meaning'],
-    parameters.map(({ name, in: where, required, schema, description = '' }) => [
-      code(name),
-      where + (required || where === 'path' ? '' : ', optional'),
-      [description, ...rules(schema)].join(' '),
-    ]),
-  );
-
-/** A row for each error of an operation. */
-function errorRows(
-  document: OpenApiDocument,
-  { responses }: PathOperation,
-  isShown: (error: string) => boolean,
-): string[][] {
-  return Object.entries(responses).flatMap(([status, response]) => {
-    const { description, content } = resolved<Response>(document, response as Response);
-    const causes = description.split('\n\n');
-    // Further texts of one error have a number behind its name.
-    const errors = Object.entries(content?.['application/json']?.examples ?? {}).filter(([name]) => !/-\d$/.test(name));
-    return errors.flatMap(([name, { value }], index) =>
-      isShown(name) ? [[status, code(name), code((value as { error: string }).error), causes[index] ?? '']] : [],
-    );
-  });
-}
-
-const errorTable = (rows: readonly string[][]): string => table(['status', 'code', 'text', 'when'], rows);
-
 /** The headers that answers describe without a component. */
 function ownHeaders(document: OpenApiDocument, operations: readonly Listed[]): Record<string, Header> {
   const answers = operations.flatMap(({ operation }) => Object.values(operation.responses));
@@ -228,27 +186,4 @@ function statusesWith(document: OpenApiDocument, operations: readonly Listed[], 
   const having = answers.filter(([, answer]) => resolved<Response>(document, answer as Response).headers?.[header]);
   if (having.length === answers.length) return 'every answer';
   return [...new Set(having.map(([status]) => status))].sort().join(', ');
-}
-
-function resolved<T extends object>(document: OpenApiDocument, value: T | Ref): T {
-  if (!('$ref' in value) || typeof value.$ref !== 'string') return value as T;
-  const names = value.$ref.split('/').slice(1);
-  return names.reduce((at: unknown, name) => (at as Record<string, unknown>)[name], document) as T;
-}
-
-const number = (value = 0): string => value.toLocaleString('en-US');
-
-const code = (text: string): string => `\`${text}\``;
-
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(inCell).join(' | ')} |`).join('\n');
-
-const inCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
-
-/** JSON with two spaces, and small objects on one line. */
-function jsonText(value: object): string {
-  return JSON.stringify(value, null, 2).replace(/\{\n\s+[^{}[\]]{1,140}?\n\s*\}/g, (object) => {
-    const line = object.replace(/\s*\n\s*/g, ' ');
-    return line.length <= 80 ? line : object;
-  });
 }

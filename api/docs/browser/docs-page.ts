@@ -1,0 +1,11 @@
+import { addCopyButtons } from './copy.ts';
+import { followSections } from './sections.ts';
+import { startSearch } from './search.ts';
+import { makeTabs } from './tabs.ts';
+
+/** The pages of the documentation can be read without this. */
+for (const group of document.querySelectorAll<HTMLElement>('.tabs')) makeTabs(group);
+addCopyButtons();
+followSections();
+const search = document.querySelector<HTMLElement>('.search');
+if (search) startSearch(search);

@@ -1,0 +1,34 @@
+/** Marks the section in view in the list of what is on the page. */
+export function followSections(): void {
+  const links = new Map(
+    [...document.querySelectorAll<HTMLAnchorElement>('.contents a')].map((link) => [link.hash.slice(1), link]),
+  );
+  const headings = [...links.keys()].flatMap((id) => document.getElementById(id) ?? []);
+  if (headings.length === 0) return;
+  let marked: HTMLAnchorElement | undefined;
+  const mark = () => {
+    // The last heading above the upper third of the window; at the end of the page, the last one.
+    const isAtEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
+    const above = headings.filter((heading) => heading.getBoundingClientRect().top < innerHeight / 3);
+    const current = isAtEnd ? headings.at(-1) : (above.at(-1) ?? headings[0]);
+    const link = links.get(current?.id ?? '');
+    if (link === marked) return;
+    marked?.removeAttribute('aria-current');
+    link?.setAttribute('aria-current', 'true');
+    marked = link;
+  };
+  let isWaiting = false;
+  addEventListener(
+    'scroll',
+    () => {
+      if (isWaiting) return;
+      isWaiting = true;
+      requestAnimationFrame(() => {
+        isWaiting = false;
+        mark();
+      });
+    },
+    { passive: true },
+  );
+  mark();
+}

@@ -1,0 +1,122 @@
+import type { JsonSchema } from '../../shared/base/json-schema.ts';
+import type { Media, OpenApiDocument, Parameter, PathOperation, Ref, Response } from './openapi-types.ts';
+
+/** The tables of the reference, in Markdown, made from the OpenAPI document. */
+
+/** A request says which fields are required, an answer which can be missing. */
+export type Use = 'request' | 'answer' | 'event';
+
+/** The fields of a body. */
+export const fieldTable = (document: OpenApiDocument, { schema }: Media, use: Use): string =>
+  table(['field', 'type', 'meaning'], fieldRows(document, schema, use));
+
+function fieldRows(document: OpenApiDocument, given: JsonSchema, use: Use, prefix = ''): string[][] {
+  const schema = objectIn(document, given);
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const isRequired = schema.required?.includes(name) ?? false;
+    const described = resolved<JsonSchema>(document, property);
+    const presence = use === 'request' ? (isRequired ? ', required' : '') : isRequired ? '' : ', not always';
+    const path = prefix + name;
+    const description = property.description ?? described.description ?? '';
+    const row = [
+      code(path),
+      typeText(document, described) + presence,
+      [description, ...rules(described)].join(' ').trim(),
+    ];
+    const inside = described.items ? `${path}[].` : `${path}.`;
+    return [row, ...fieldRows(document, described.items ?? described, use, inside)];
+  });
+}
+
+/** The schema whose properties count: what a reference names, or the object beside `null`. */
+function objectIn(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
+  const described = resolved<JsonSchema>(document, schema);
+  const members = described.anyOf?.map((member) => resolved<JsonSchema>(document, member)) ?? [];
+  const objects = members.filter(({ properties }) => properties);
+  // Several kinds of objects stand by themselves elsewhere, as events do.
+  return objects.length === 1 ? (objects[0] as JsonSchema) : described;
+}
+
+function typeText(document: OpenApiDocument, schema: JsonSchema): string {
+  const { type, anyOf, items } = schema;
+  if (anyOf) return [...new Set(anyOf.map((member) => typeText(document, resolved(document, member))))].join(' or ');
+  if (items) return `list of ${typeText(document, resolved(document, items))}s`;
+  // Of an optional field of a body, `null` is said once for all.
+  return [type]
+    .flat()
+    .filter((one) => one !== 'null' || type === 'null')
+    .join(' or ');
+}
+
+/** What a schema demands, in words. */
+function rules(schema: JsonSchema): string[] {
+  const { enum: members, const: only, minimum, maximum, exclusiveMinimum, maxLength, maxProperties } = schema;
+  const { default: fallback } = schema;
+  const isBounded = (limit?: number) => limit !== undefined && Math.abs(limit) < Number.MAX_SAFE_INTEGER;
+  const texts: string[] = [];
+  if (only !== undefined && only !== true) texts.push(`Always ${code(String(only))}.`);
+  if (members) {
+    const values = members.filter((member) => member !== null).map((member) => code(String(member)));
+    texts.push(`One of ${values.join(', ')}.`);
+  }
+  if (isBounded(minimum) && isBounded(maximum)) texts.push(`${number(minimum)} to ${number(maximum)}.`);
+  else if (isBounded(minimum)) texts.push(minimum === 1 ? 'At least 1.' : `${minimum} or more.`);
+  else if (isBounded(maximum)) texts.push(`At most ${maximum}.`);
+  if (exclusiveMinimum !== undefined) texts.push(`Above ${exclusiveMinimum}.`);
+  if (maxLength !== undefined) texts.push(`At most ${number(maxLength)} characters.`);
+  if (maxProperties !== undefined) texts.push(`At most ${maxProperties} entries.`);
+  if (fallback !== undefined) texts.push(`Default ${code(String(fallback))}.`);
+  return texts;
+}
+
+export const parameterTable = (parameters: readonly Parameter[]): string =>
+  table(
+    ['parameter', 'in', 'meaning'],
+    parameters.map(({ name, in: where, required, schema, description = '' }) => [
+      code(name),
+      where + (required || where === 'path' ? '' : ', optional'),
+      [description, ...rules(schema)].join(' '),
+    ]),
+  );
+
+/** A row for each error of an operation. */
+export function errorRows(
+  document: OpenApiDocument,
+  { responses }: PathOperation,
+  isShown: (error: string) => boolean,
+): string[][] {
+  return Object.entries(responses).flatMap(([status, response]) => {
+    const { description, content } = resolved<Response>(document, response as Response);
+    const causes = description.split('\n\n');
+    // Further texts of one error have a number behind its name.
+    const errors = Object.entries(content?.['application/json']?.examples ?? {}).filter(([name]) => !/-\d$/.test(name));
+    return errors.flatMap(([name, { value }], index) =>
+      isShown(name) ? [[status, code(name), code((value as { error: string }).error), causes[index] ?? '']] : [],
+    );
+  });
+}
+
+export const errorTable = (rows: readonly string[][]): string => table(['status', 'code', 'text', 'when'], rows);
+
+export function resolved<T extends object>(document: OpenApiDocument, value: T | Ref): T {
+  if (!('$ref' in value) || typeof value.$ref !== 'string') return value as T;
+  const names = value.$ref.split('/').slice(1);
+  return names.reduce((at: unknown, name) => (at as Record<string, unknown>)[name], document) as T;
+}
+
+const number = (value = 0): string => value.toLocaleString('en-US');
+
+export const code = (text: string): string => `\`${text}\``;
+
+export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(inCell).join(' | ')} |`).join('\n');
+
+const inCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+/** JSON with two spaces, and small objects on one line. */
+export function jsonText(value: object): string {
+  return JSON.stringify(value, null, 2).replace(/\{\n\s+[^{}[\]]{1,140}?\n\s*\}/g, (object) => {
+    const line = object.replace(/\s*\n\s*/g, ' ');
+    return line.length <= 80 ? line : object;
+  });
+}

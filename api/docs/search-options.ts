@@ -1,0 +1,16 @@
+import type { Options } from 'minisearch';
+
+/** A section of a page. `id` is its address. */
+export interface SearchEntry {
+  id: string;
+  page: string;
+  section: string;
+  text: string;
+}
+
+/** The index is made in the service and read in the browser with the same options. */
+export const searchOptions: Options<SearchEntry> = {
+  fields: ['page', 'section', 'text'],
+  storeFields: ['page', 'section'],
+  searchOptions: { boost: { page: 3, section: 2 }, prefix: true, fuzzy: 0.15, combineWith: 'AND' },
+};
